@@ -12,7 +12,7 @@ if (!process.argv.some((argument) => argument.startsWith("--coverage"))) {
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts", "adapters/*/test/**/*.test.ts"],
+    include: ["{src,adapters,test}/**/*.test.ts"],
     globalSetup: ["test/support/services.ts"],
     // What is waited for comes as fast as the machine allows, and a machine that others use too may need ten times as long:
     // these limits end what never comes.
@@ -22,6 +22,6 @@ export default defineConfig({
     maxWorkers: 2,
     // To load the program anew for each file takes a fifth of the time. No file changes what another one imports.
     isolate: false,
-    coverage: { include: ["src/**/*.ts", "adapters/*/*.ts"] },
+    coverage: { include: ["{src,adapters}/**/*.ts"], exclude: ["**/*.test.ts", "adapters/**/test/**"] },
   },
 });

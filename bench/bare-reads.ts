@@ -5,10 +5,10 @@ import Fastify from "fastify";
 import type { CompiledQuery } from "kysely";
 import type { RowDataPacket } from "mysql2/promise";
 import { createPool } from "mysql2/promise";
-import { listConversations } from "#store/conversation-list.ts";
-import { openStore } from "#store/open.ts";
-import { openDatabase } from "#store/sqlite.ts";
-import { recordingStore } from "../test/support/query-plans.ts";
+import { listConversations } from "#database/queries/conversation-list.ts";
+import { openStore } from "#database/open.ts";
+import { openDatabase } from "#database/dialects/sqlite.ts";
+import { recordingStore } from "#test/support/database/query-plans.ts";
 
 const [port = "0", url = "", workspaceId = "", conversationId = ""] = process.argv.slice(2);
 const store = await openStore(url);

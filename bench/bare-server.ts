@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import Fastify from "fastify";
 import type { ResultSetHeader } from "mysql2/promise";
 import { createPool } from "mysql2/promise";
-import { openDatabase } from "#store/sqlite.ts";
+import { openDatabase } from "#database/dialects/sqlite.ts";
 
 interface Message {
   readonly conversation_id: string;

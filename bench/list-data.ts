@@ -1,6 +1,6 @@
-import { documentOf } from "#store/conversation-search-words.ts";
+import { documentOf } from "#database/search/words.ts";
 import { newId } from "#domain/ids.ts";
-import type { ConversationSeed } from "../test/support/conversation-rows.ts";
+import type { ConversationSeed } from "#test/support/database/conversation-rows.ts";
 
 // Conversations as an installation of some years has them: several workspaces, of which one is large, a few channels
 // and states that most have, words of which a few are in every other message, and marks of a known frequency.

@@ -1,7 +1,7 @@
 import { createConnection } from "mysql2/promise";
-import { documentOf, facetTokens } from "#store/conversation-search-words.ts";
-import { openDatabase } from "#store/sqlite.ts";
-import { rowsOf } from "../test/support/conversation-rows.ts";
+import { documentOf, facetTokens } from "#database/search/words.ts";
+import { openDatabase } from "#database/dialects/sqlite.ts";
+import { rowsOf } from "#test/support/database/conversation-rows.ts";
 import type { BenchConversation, Size } from "./list-data.ts";
 import { bodyOf, conversationAt, messageId } from "./list-data.ts";
 

@@ -1,5 +1,5 @@
 import { newId } from "#domain/ids.ts";
-import type { OpenStore } from "#store/open.ts";
+import type { OpenStore } from "#database/open.ts";
 
 const chunksOfDocument = 20;
 const insertedMax = 500;

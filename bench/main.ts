@@ -3,8 +3,8 @@
 // Without --database: SQLite, and MySQL where a server is installed. `--profile` writes a .cpuprofile of the program to the folder for temporary files.
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
-import { median } from "../test/support/quantile.ts";
-import { mysql, teardown } from "../test/support/services.ts";
+import { median } from "#test/support/quantile.ts";
+import { mysql, teardown } from "#test/support/services.ts";
 import type { PathReport, Round } from "./path.ts";
 import { measurePath } from "./path.ts";
 import { pinGenerator } from "./processors.ts";

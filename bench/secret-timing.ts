@@ -4,9 +4,9 @@
 //   node bench/secret-timing.ts [--rounds 300 --samples 300]
 import { createHmac, randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
-import { provesIdentity } from "#domain/identity.ts";
-import { createSecrets } from "#src/secrets.ts";
-import { quantile } from "../test/support/quantile.ts";
+import { provesIdentity } from "#domain/customer/identity-proof.ts";
+import { createSecrets } from "#runtime/secrets.ts";
+import { quantile } from "#test/support/quantile.ts";
 
 const { values: options } = parseArgs({
   options: { rounds: { type: "string", default: "300" }, samples: { type: "string", default: "300" } },

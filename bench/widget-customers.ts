@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { newId } from "#domain/ids.ts";
-import type { ServerFrame } from "../adapters/widget/frames.ts";
+import type { ServerFrame } from "#adapters/widget/frames.ts";
 import type { ClosedLoop } from "./http-connections.ts";
 import { manualQuestions as questions } from "./manual-questions.ts";
 

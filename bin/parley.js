@@ -17,5 +17,5 @@ if (tooOld) {
   // the folder cannot be written, each start compiles.
   const { enableCompileCache } = await import("node:module");
   enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/parley", import.meta.url)));
-  await import("../src/main.ts");
+  await import("#main.ts");
 }

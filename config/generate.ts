@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { configFileSchema } from "../src/config/file.ts";
+import { configFileSchema } from "#config/file.ts";
 
 /**
  * Writes `config/schema.json`, by which editors complete and check the configuration file, from the schema that the

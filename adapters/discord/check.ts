@@ -1,8 +1,8 @@
 import { ApplicationFlags, Routes } from "discord.js";
 import Type from "typebox";
 import { Value } from "typebox/value";
-import { operatorError } from "./failures.ts";
-import type { Calls } from "./rest.ts";
+import { operatorError } from "./errors.ts";
+import type { Calls } from "./client.ts";
 
 const userSchema = Type.Object({ username: Type.String() });
 const applicationSchema = Type.Object({ flags: Type.Optional(Type.Integer()) });

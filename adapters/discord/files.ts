@@ -1,10 +1,10 @@
 import { Routes } from "discord.js";
 import Type from "typebox";
 import { Value } from "typebox/value";
-import { DeliveryError } from "#channel/errors.ts";
-import { describe, deliveryError } from "./failures.ts";
-import { forwardedIn } from "./packets.ts";
-import type { Calls } from "./rest.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import { describe, deliveryError } from "./errors.ts";
+import { forwardedIn } from "./payloads.ts";
+import type { Calls } from "./client.ts";
 
 const messageSchema = Type.Object({
   attachments: Type.Array(Type.Object({ id: Type.String(), url: Type.String() })),

@@ -1,6 +1,6 @@
-import type { InboundEvent, InboundFile } from "#channel/contract.ts";
-import type { DiscordMessage, DiscordPress } from "./packets.ts";
-import { forwardedIn, madeAt, pollIn } from "./packets.ts";
+import type { InboundEvent, InboundFile } from "#channels/contract.ts";
+import type { DiscordMessage, DiscordPress } from "./payloads.ts";
+import { forwardedIn, madeAt, pollIn } from "./payloads.ts";
 
 type MessageEvent = Extract<InboundEvent, { kind: "message" }>;
 type TextChange = Extract<InboundEvent, { kind: "edit" | "delete" }>;

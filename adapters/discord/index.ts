@@ -1,12 +1,12 @@
 import { Routes } from "discord.js";
 import Type from "typebox";
 import type { Static } from "typebox";
-import type { AdapterModule } from "#channel/contract.ts";
+import type { AdapterModule } from "#channels/contract.ts";
 import { checkBot } from "./check.ts";
 import { fetchFile } from "./files.ts";
-import { runGateway } from "./gateway.ts";
+import { runGateway } from "./connection.ts";
 import { fileBytesMax, renderParts, textMax } from "./render.ts";
-import { createCalls, createRest, editPart, removePart, sendPart } from "./rest.ts";
+import { createCalls, createRest, editPart, removePart, sendPart } from "./client.ts";
 import { channelOf, parseThread } from "./thread.ts";
 
 const config = Type.Object(

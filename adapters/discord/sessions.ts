@@ -1,7 +1,7 @@
 import type { SessionInfo } from "@discordjs/ws";
 import Type from "typebox";
 import { Value } from "typebox/value";
-import type { ChannelHost } from "#channel/contract.ts";
+import type { ChannelHost } from "#channels/contract.ts";
 
 const storedSchema = Type.Array(
   Type.Object({

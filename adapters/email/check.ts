@@ -1,8 +1,8 @@
 import { closeImap, imapError, openImap } from "./imap.ts";
-import { signedIn } from "./oauth.ts";
+import { signedIn } from "./oauth/tokens.ts";
 import type { SendDependencies } from "./send.ts";
 import { createTransport, isLoginRefused, smtpError } from "./smtp.ts";
-import type { MailboxDependencies } from "./mailbox.ts";
+import type { MailboxDependencies } from "./connection.ts";
 
 /** Enough to recognise one's own in. */
 const foldersMax = 30;

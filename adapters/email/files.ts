@@ -1,8 +1,8 @@
 import { Value } from "typebox/value";
 import Type from "typebox";
-import { DeliveryError } from "#channel/errors.ts";
+import { DeliveryError } from "#channels/errors.ts";
 import { closeImap, openImap } from "./imap.ts";
-import type { MailboxDependencies } from "./mailbox.ts";
+import type { MailboxDependencies } from "./connection.ts";
 
 const refSchema = Type.Object({
   folder: Type.String(),

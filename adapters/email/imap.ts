@@ -1,8 +1,8 @@
 import type { ImapFlowOptions, MailboxObject } from "imapflow";
 import { ImapFlow } from "imapflow";
-import type { Credentials } from "./oauth.ts";
-import { signedIn } from "./oauth.ts";
-import type { EmailConfig } from "./settings.ts";
+import type { Credentials } from "./oauth/tokens.ts";
+import { signedIn } from "./oauth/tokens.ts";
+import type { EmailConfig } from "./config.ts";
 
 /** Dead peers are noticed after this; before it, IDLE is begun anew. */
 const socketMs = 5 * 60_000;

@@ -1,16 +1,16 @@
-import type { AdapterModule } from "#channel/contract.ts";
+import type { AdapterModule } from "#channels/contract.ts";
 import { checkMailbox } from "./check.ts";
-import { renderMail } from "./compose.ts";
+import { renderMail } from "./render.ts";
 import { fetchPart } from "./files.ts";
-import { createIntake } from "./intake.ts";
-import { runMailbox } from "./mailbox.ts";
-import type { Credentials } from "./oauth.ts";
-import { createTokens, mayUseUp } from "./oauth.ts";
-import { createOwnNames } from "./own-names.ts";
+import { createIntake } from "./events.ts";
+import { runMailbox } from "./connection.ts";
+import type { Credentials } from "./oauth/tokens.ts";
+import { createTokens, mayUseUp } from "./oauth/tokens.ts";
+import { createOwnNames } from "./message-ids.ts";
 import { relayFiles } from "./relayed-files.ts";
 import { sendMail } from "./send.ts";
-import type { EmailConfig } from "./settings.ts";
-import { configSchema, requireUsable, secretNames } from "./settings.ts";
+import type { EmailConfig } from "./config.ts";
+import { configSchema, requireUsable, secretNames } from "./config.ts";
 
 const minuteMs = 60_000;
 /** What most servers take, with what encoding adds to it. */

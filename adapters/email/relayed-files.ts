@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { Value } from "typebox/value";
 import type { Static } from "typebox";
-import type { ChannelHost, FileToBring, InboundFile, OutboundFile } from "#channel/contract.ts";
+import type { ChannelHost, FileToBring, InboundFile, OutboundFile } from "#channels/contract.ts";
 
 /** Files of an agent's mail, stored before the mail goes on to the customer. */
 export interface Relayed {

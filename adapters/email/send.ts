@@ -1,15 +1,15 @@
 import { Readable } from "node:stream";
 import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
-import type { ChannelHost, Correspondence, Part, Receipt, SendContext } from "#channel/contract.ts";
-import { DeliveryError } from "#channel/errors.ts";
-import type { MailPart } from "./compose.ts";
-import type { MailRecord } from "./intake.ts";
-import type { Credentials } from "./oauth.ts";
-import { signedIn } from "./oauth.ts";
-import type { OwnNames } from "./own-names.ts";
-import { markOf, ownHeader } from "./own-names.ts";
-import type { EmailConfig } from "./settings.ts";
+import type { ChannelHost, Correspondence, Part, Receipt, SendContext } from "#channels/contract.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import type { MailPart } from "./render.ts";
+import type { MailRecord } from "./events.ts";
+import type { Credentials } from "./oauth/tokens.ts";
+import { signedIn } from "./oauth/tokens.ts";
+import type { OwnNames } from "./message-ids.ts";
+import { markOf, ownHeader } from "./message-ids.ts";
+import type { EmailConfig } from "./config.ts";
 import { busyMs, createTransport, isLoginRefused, oneLine, smtpError } from "./smtp.ts";
 
 export interface SendDependencies {

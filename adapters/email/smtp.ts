@@ -1,9 +1,9 @@
 import { createTransport as createSmtp } from "nodemailer";
-import { DeliveryError } from "#channel/errors.ts";
-import { connectionFailure } from "#channel/platform-fetch.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import { connectionFailure } from "#channels/http/platform-fetch.ts";
 import { certificateCodes, certificateTrouble } from "./imap.ts";
-import type { Credentials } from "./oauth.ts";
-import type { EmailConfig } from "./settings.ts";
+import type { Credentials } from "./oauth/tokens.ts";
+import type { EmailConfig } from "./config.ts";
 
 const connectMs = 20_000;
 const socketMs = 60_000;

@@ -1,9 +1,9 @@
-import type { ChannelHost } from "#channel/contract.ts";
-import { DeliveryError } from "#channel/errors.ts";
+import type { ChannelHost } from "#channels/contract.ts";
+import { DeliveryError } from "#channels/errors.ts";
 import type { Api } from "./client.ts";
-import { deliveredKey } from "./door.ts";
-import { missedKey } from "./poll.ts";
-import type { Assignee, Settings } from "./settings.ts";
+import { deliveredKey } from "./webhook.ts";
+import { missedKey } from "./connection.ts";
+import type { Assignee, Settings } from "./config.ts";
 
 const dayMs = 86_400_000;
 

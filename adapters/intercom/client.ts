@@ -1,8 +1,8 @@
 import { IntercomClient } from "intercom-client";
-import type { ChannelHost } from "#channel/contract.ts";
-import { DeliveryError } from "#channel/errors.ts";
-import { Broken, deliveryError, limitOf, statusOf } from "./failures.ts";
-import type { Settings } from "./settings.ts";
+import type { ChannelHost } from "#channels/contract.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import { Broken, deliveryError, limitOf, statusOf } from "./errors.ts";
+import type { Settings } from "./config.ts";
 
 const timeoutS = 20;
 /** The SDK stops its watch when the head of an answer is there. */

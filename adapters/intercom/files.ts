@@ -1,9 +1,9 @@
 import Type from "typebox";
 import { Value } from "typebox/value";
-import { DeliveryError } from "#channel/errors.ts";
-import { htmlPictures } from "#channel/html-text.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import { htmlPictures } from "#channels/text/html-text.ts";
 import type { Api } from "./client.ts";
-import { networkCode } from "./failures.ts";
+import { networkCode } from "./errors.ts";
 import { readConversation, sourceId } from "./payloads.ts";
 
 const refSchema = Type.Object({

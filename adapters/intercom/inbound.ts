@@ -1,5 +1,5 @@
-import type { InboundEvent, InboundFile, Sender } from "#channel/contract.ts";
-import { htmlPictures, htmlText } from "#channel/html-text.ts";
+import type { InboundEvent, InboundFile, Sender } from "#channels/contract.ts";
+import { htmlPictures, htmlText } from "#channels/text/html-text.ts";
 import { fileName, fileRef, isIntercomPicture } from "./files.ts";
 import type { Attachment, Author, Conversation, ConversationPart } from "./payloads.ts";
 import { orderOf, sourceId } from "./payloads.ts";

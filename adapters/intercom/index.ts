@@ -1,15 +1,15 @@
-import type { AdapterModule } from "#channel/contract.ts";
+import type { AdapterModule } from "#channels/contract.ts";
 import { checkWorkspace } from "./check.ts";
 import { createApi } from "./client.ts";
-import { createDoor, refuse } from "./door.ts";
+import { createDoor, refuse } from "./webhook.ts";
 import { fetchFile } from "./files.ts";
-import { createIntake } from "./intake.ts";
-import { runPoll } from "./poll.ts";
+import { createIntake } from "./events.ts";
+import { runPoll } from "./connection.ts";
 import { fileBytesMax, renderParts, textMax } from "./render.ts";
 import { findPart, removePart, sendPart } from "./send.ts";
-import type { IntercomConfig } from "./settings.ts";
-import { config, settingsOf } from "./settings.ts";
-import { addNote, handOver, setState } from "./standing.ts";
+import type { IntercomConfig } from "./config.ts";
+import { config, settingsOf } from "./config.ts";
+import { addNote, handOver, setState } from "./platform-status.ts";
 
 const intercom: AdapterModule<IntercomConfig> = {
   channels: ["intercom"],

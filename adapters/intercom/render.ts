@@ -1,6 +1,6 @@
-import type { OutboundFile, OutboundMessage, Part } from "#channel/contract.ts";
-import type { Run, Style } from "#channel/styled-text.ts";
-import { splitRuns, styledText, textOf } from "#channel/styled-text.ts";
+import type { OutboundFile, OutboundMessage, Part } from "#channels/contract.ts";
+import type { Run, Style } from "#channels/text/styled-text.ts";
+import { splitRuns, styledText, textOf } from "#channels/text/styled-text.ts";
 
 /** Characters of one reply. Intercom names no limit; more than this nobody reads in its messenger. */
 export const textMax = 7_000;

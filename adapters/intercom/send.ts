@@ -1,13 +1,13 @@
-import type { Attempt, ChannelHost, Part, Receipt, SendContext } from "#channel/contract.ts";
-import { DeliveryError } from "#channel/errors.ts";
+import type { Attempt, ChannelHost, Part, Receipt, SendContext } from "#channels/contract.ts";
+import { DeliveryError } from "#channels/errors.ts";
 import type { Api } from "./client.ts";
-import { findOurs } from "./parts.ts";
+import { findOurs } from "./sent-parts.ts";
 import type { Conversation } from "./payloads.ts";
 import { readConversation } from "./payloads.ts";
-import { statusOf } from "./failures.ts";
+import { statusOf } from "./errors.ts";
 import type { IntercomPart } from "./render.ts";
 import { fileBytesMax } from "./render.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "./config.ts";
 
 export interface Sending {
   readonly api: Api;

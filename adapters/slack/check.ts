@@ -1,11 +1,11 @@
 import { WebClient } from "@slack/web-api";
-import type { ChannelHost, Log } from "#channel/contract.ts";
-import { isInOwnNetwork } from "#channel/own-network.ts";
+import type { ChannelHost, Log } from "#channels/contract.ts";
+import { isInOwnNetwork } from "#channels/http/own-network.ts";
 import type { SlackApi } from "./client.ts";
 import { clientOptions, sdkLogger } from "./client.ts";
 import type { Transport } from "./config.ts";
-import { failureOf, operatorError } from "./failures.ts";
-import { lastRefusal } from "./refusals.ts";
+import { failureOf, operatorError } from "./errors.ts";
+import { lastRefusal } from "./deliveries/auth-failures.ts";
 
 /** What the app must be allowed to, and for what. */
 export const scopes: readonly (readonly [string, string])[] = [

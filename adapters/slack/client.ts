@@ -1,7 +1,7 @@
 import type { Logger, WebClientOptions } from "@slack/web-api";
 import { LogLevel, WebClient } from "@slack/web-api";
-import type { Log } from "#channel/contract.ts";
-import { createPlatformFetch } from "#channel/platform-fetch.ts";
+import type { Log } from "#channels/contract.ts";
+import { createPlatformFetch } from "#channels/http/platform-fetch.ts";
 
 export const slackApiUrl = "https://slack.com/api";
 

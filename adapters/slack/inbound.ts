@@ -1,6 +1,6 @@
-import type { EventEnvelope, SlackMessage } from "./payloads.ts";
-import { channelIdOf, filled } from "./payloads.ts";
-import { forwardedIn } from "./forwarded.ts";
+import type { EventEnvelope, SlackMessage } from "./deliveries/payloads.ts";
+import { channelIdOf, filled } from "./deliveries/payloads.ts";
+import { forwardedIn } from "./messages/forwarded.ts";
 import { threadOf } from "./thread.ts";
 
 /** Where something was written, and by whom. */

@@ -1,23 +1,23 @@
 import { createHash } from "node:crypto";
-import type { AdapterModule } from "#channel/contract.ts";
-import type { DeskHost } from "#desk/contract.ts";
+import type { AdapterModule } from "#channels/contract.ts";
+import type { DeskHost } from "#channels/desk/contract.ts";
 import { checkApp } from "./check.ts";
 import { createSlackApi, slackApiUrl } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
 import { config, secrets, transportOf } from "./config.ts";
-import { createSlackDesk } from "./desk.ts";
-import { createDeskPeople } from "./desk-people.ts";
-import type { RouteDependencies } from "./desk-routes.ts";
-import { createDeskRoutes } from "./desk-routes.ts";
-import { createDoor } from "./door.ts";
-import { fetchSlackFile } from "./fetch-file.ts";
-import { createIntake } from "./intake.ts";
-import { findPart } from "./reconcile.ts";
+import { createSlackDesk } from "./desk/desk.ts";
+import { createDeskPeople } from "./desk/agents.ts";
+import type { RouteDependencies } from "./desk/routes.ts";
+import { createDeskRoutes } from "./desk/routes.ts";
+import { createDoor } from "./webhook.ts";
+import { fetchSlackFile } from "./files.ts";
+import { createIntake } from "./events.ts";
+import { findPart } from "./messages/reconcile.ts";
 import { renderParts, textMax } from "./render.ts";
 import { createSending, editPart, removePart, sendPart } from "./send.ts";
-import { runSocket } from "./socket.ts";
-import { fileBytesMax } from "./upload.ts";
-import { createUsers } from "./users.ts";
+import { runSocket } from "./connection.ts";
+import { fileBytesMax } from "./messages/upload.ts";
+import { createUsers } from "./messages/users.ts";
 
 const slack: AdapterModule<SlackConfig> = {
   channels: ["slack"],

@@ -1,7 +1,7 @@
-import type { OutboundFile, OutboundMessage, Part } from "#channel/contract.ts";
-import type { Run, Style } from "#channel/styled-text.ts";
-import { splitRuns, styledText, textOf } from "#channel/styled-text.ts";
-import { escapeText, mrkdwnOf } from "./mrkdwn.ts";
+import type { OutboundFile, OutboundMessage, Part } from "#channels/contract.ts";
+import type { Run, Style } from "#channels/text/styled-text.ts";
+import { splitRuns, styledText, textOf } from "#channels/text/styled-text.ts";
+import { escapeText, mrkdwnOf } from "./messages/mrkdwn.ts";
 
 /** Characters of one message, escapes included. Slack cuts off what is above 40,000 without a word, and advises this. */
 export const textMax = 4_000;

@@ -1,10 +1,10 @@
-import type { ChannelHost, Part, Receipt, SendContext } from "#channel/contract.ts";
-import { DeliveryError } from "#channel/errors.ts";
+import type { ChannelHost, Part, Receipt, SendContext } from "#channels/contract.ts";
+import { DeliveryError } from "#channels/errors.ts";
 import type { SlackApi } from "./client.ts";
-import { deliveryError, failureOf, operatorError } from "./failures.ts";
+import { deliveryError, failureOf, operatorError } from "./errors.ts";
 import type { RichText, SlackPart } from "./render.ts";
 import { messageIdOf, parseMessageId, parseThread } from "./thread.ts";
-import { fileIdOf, removeFile, sendFile, unlessRefused } from "./upload.ts";
+import { fileIdOf, removeFile, sendFile, unlessRefused } from "./messages/upload.ts";
 
 /** By which a message is found again when nobody knows what became of it. */
 export const metadataType = "parley_delivery";

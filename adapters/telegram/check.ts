@@ -1,8 +1,8 @@
 import type { Api } from "grammy";
 import { GrammyError } from "grammy";
-import { isInOwnNetwork } from "#channel/own-network.ts";
-import { withoutToken } from "./failures.ts";
-import { grammySignal } from "./grammy-types.ts";
+import { isInOwnNetwork } from "#channels/http/own-network.ts";
+import { withoutToken } from "./errors.ts";
+import { grammySignal } from "./client.ts";
 
 export interface BotCheck {
   readonly api: Api;

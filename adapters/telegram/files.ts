@@ -1,7 +1,7 @@
 import type { Api } from "grammy";
-import { DeliveryError } from "#channel/errors.ts";
-import { failureOf } from "./failures.ts";
-import { grammySignal } from "./grammy-types.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import { failureOf } from "./errors.ts";
+import { grammySignal } from "./client.ts";
 
 /**
  * The way to a file below the bot's own folder, as it can stand in an address; undefined for any other. What stands behind

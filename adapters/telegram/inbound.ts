@@ -1,9 +1,9 @@
-import type { InboundEvent, InboundFile } from "#channel/contract.ts";
-import { richTextOf } from "./rich.ts";
+import type { InboundEvent, InboundFile } from "#channels/contract.ts";
+import { richTextOf } from "./rich-text.ts";
 import type { TelegramThread } from "./thread.ts";
 import { movedId, threadOf } from "./thread.ts";
-import type { TelegramFile, TelegramMessage, TelegramUpdate } from "./updates.ts";
-import { ignoredKinds } from "./updates.ts";
+import type { TelegramFile, TelegramMessage, TelegramUpdate } from "./payloads.ts";
+import { ignoredKinds } from "./payloads.ts";
 
 /** What becomes of an update. `reason` is for the log. */
 export type Reading =

@@ -2,19 +2,19 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { Api } from "grammy";
 import Type from "typebox";
 import type { Static } from "typebox";
-import { createPlatformFetch } from "#channel/platform-fetch.ts";
-import type { AdapterModule, ChannelHost, WebRequest, WebResponse } from "#channel/contract.ts";
+import { createPlatformFetch } from "#channels/http/platform-fetch.ts";
+import type { AdapterModule, ChannelHost, WebRequest, WebResponse } from "#channels/contract.ts";
 import { checkBot } from "./check.ts";
-import type { Intake } from "./intake.ts";
-import { createIntake } from "./intake.ts";
-import { poll } from "./poll.ts";
+import type { Intake } from "./events.ts";
+import { createIntake } from "./events.ts";
+import { poll } from "./connection.ts";
 import { fetchTelegramFile } from "./files.ts";
 import { fileBytesMax, renderParts, textMax } from "./render.ts";
-import { withoutToken } from "./failures.ts";
+import { withoutToken } from "./errors.ts";
 import { editPart, removePart, sendPart } from "./send.ts";
 import { parseThread } from "./thread.ts";
-import { updateKinds } from "./updates.ts";
-import { grammyFetch, grammySignal } from "./grammy-types.ts";
+import { updateKinds } from "./payloads.ts";
+import { grammyFetch, grammySignal } from "./client.ts";
 
 const config = Type.Object(
   {

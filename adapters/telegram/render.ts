@@ -1,6 +1,6 @@
-import type { OutboundFile, OutboundMessage, Part } from "#channel/contract.ts";
-import type { Run, Style } from "#channel/styled-text.ts";
-import { splitRuns, styledText, textOf, withAddresses } from "#channel/styled-text.ts";
+import type { OutboundFile, OutboundMessage, Part } from "#channels/contract.ts";
+import type { Run, Style } from "#channels/text/styled-text.ts";
+import { splitRuns, styledText, textOf, withAddresses } from "#channels/text/styled-text.ts";
 
 /** UTF-16 units of one message. */
 export const textMax = 4_096;

@@ -1,13 +1,13 @@
 import type { Api } from "grammy";
 import { InputFile } from "grammy";
-import type { ChannelHost, Part, Receipt, SendContext } from "#channel/contract.ts";
-import { DeliveryError } from "#channel/errors.ts";
-import { foreignAnswer } from "#channel/foreign-answer.ts";
-import type { Failure } from "./failures.ts";
-import { failureOf } from "./failures.ts";
+import type { ChannelHost, Part, Receipt, SendContext } from "#channels/contract.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import { foreignAnswer } from "#channels/http/foreign-response.ts";
+import type { Failure } from "./errors.ts";
+import { failureOf } from "./errors.ts";
 import type { TelegramPart } from "./render.ts";
 import { movedId, parseThread } from "./thread.ts";
-import { grammySignal } from "./grammy-types.ts";
+import { grammySignal } from "./client.ts";
 
 type Entities = NonNullable<NonNullable<Parameters<Api["sendMessage"]>[2]>["entities"]>;
 

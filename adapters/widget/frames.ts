@@ -2,8 +2,8 @@ import Type from "typebox";
 import type { Static } from "typebox";
 import { Compile } from "typebox/compile";
 import type { Validator } from "typebox/compile";
-import type { Block } from "#channel/markdown.ts";
-import type { Role, Source } from "#domain/message.ts";
+import type { Block } from "#channels/text/markdown.ts";
+import type { Role, Source } from "#domain/conversation/message.ts";
 
 /** What goes over the socket, one JSON object a frame. README.md describes each; the browser imports the types alone. */
 

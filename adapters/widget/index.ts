@@ -1,10 +1,10 @@
-import type { AdapterModule } from "#channel/contract.ts";
-import type { WidgetConfig } from "./limits.ts";
-import { createLimits, widgetConfig } from "./limits.ts";
-import { siteRoutes } from "./site.ts";
-import { createSocketBytes } from "./socket-bytes.ts";
-import { openSockets } from "./sockets.ts";
-import { createUploads } from "./uploads.ts";
+import type { AdapterModule } from "#channels/contract.ts";
+import type { WidgetConfig } from "./config.ts";
+import { createLimits, widgetConfig } from "./config.ts";
+import { siteRoutes } from "./routes.ts";
+import { createSocketBytes } from "./connection-bytes.ts";
+import { openSockets } from "./connection.ts";
+import { createUploads } from "./files.ts";
 
 /** Of the sockets of all accounts in this process. */
 const socketBytes = createSocketBytes();

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Channel } from "#domain/message.ts";
+import type { Channel } from "#domain/conversation/message.ts";
 
 /**
  * Whether a page of this origin may use the widget. An empty list allows every page. With a list, the origin must be one

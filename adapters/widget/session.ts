@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
-import type { ChannelHost, Sender, VerifiedUser } from "#channel/contract.ts";
+import type { ChannelHost, Sender, VerifiedUser } from "#channels/contract.ts";
 import { newId } from "#domain/ids.ts";
 import type { HelloFrame } from "./frames.ts";
 

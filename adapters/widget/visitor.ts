@@ -1,6 +1,6 @@
 import type { WebSocket } from "ws";
-import type { ChannelHost, Sender, ThreadFile, ThreadMessage, ThreadState, VerifiedUser } from "#channel/contract.ts";
-import { codePoints, messageCodePointsMax } from "#domain/message.ts";
+import type { ChannelHost, Sender, ThreadFile, ThreadMessage, ThreadState, VerifiedUser } from "#channels/contract.ts";
+import { codePoints, messageCodePointsMax } from "#domain/conversation/message.ts";
 import type {
   ClientFrame,
   Face,
@@ -12,11 +12,11 @@ import type {
   Standing,
 } from "./frames.ts";
 import { closeCodes, parseFrame } from "./frames.ts";
-import type { Limits } from "./limits.ts";
+import type { Limits } from "./config.ts";
 import type { Session } from "./session.ts";
 import { openSession, threadOf, tokenOf } from "./session.ts";
-import type { HeldBytes } from "./socket-bytes.ts";
-import type { Contents } from "./contents.ts";
+import type { HeldBytes } from "./connection-bytes.ts";
+import type { Contents } from "./message-trees.ts";
 
 const historyPage = 100;
 /** Messages that are sent together when a customer scrolls back. */

@@ -1,17 +1,17 @@
-import { cannedText } from "#domain/canned.ts";
+import { cannedText } from "#language/bot-texts/bot-texts.ts";
 import { Problem } from "#domain/problem.ts";
-import type { Answer, Answerer, Question } from "#engine/ports.ts";
-import type { Candidate, KnowledgeIndex } from "#knowledge/index/index-port.ts";
+import type { Answer, Answerer, Question } from "#conversations/ports.ts";
+import type { Candidate, KnowledgeIndex } from "#knowledge/index/contract.ts";
 import type { Composer } from "./composer.ts";
 import { searched, sourceOf, sourcesMax, toldByLookups, uncertainPreface, unknownAnswer } from "./composer.ts";
-import { answerFloor, bandOf } from "./confidence.ts";
-import { judgeMessage } from "./judge-message.ts";
-import { wordLanguages } from "./languages.ts";
-import { forOneMessage } from "./one-message.ts";
-import type { Found } from "./retrieve.ts";
-import { smallTalk } from "./small-talk.ts";
-import { languageOfAsker, languageToldBy } from "./spoken-language.ts";
-import { somePassages } from "./written-languages.ts";
+import { answerFloor, bandOf } from "./rank/confidence.ts";
+import { judgeMessage } from "./rank/judge-message.ts";
+import { wordLanguages } from "#language/detection.ts";
+import { forOneMessage } from "./retrieve/cached-search.ts";
+import type { Found } from "./retrieve/retrieve.ts";
+import { smallTalk } from "./classify/small-talk.ts";
+import { languageOfAsker, languageToldBy } from "./understand/asker-language.ts";
+import { somePassages } from "./understand/document-languages.ts";
 
 /**
  * Finds passages, judges whether they hold an answer, and has it put into words. Where they hold too little of what was

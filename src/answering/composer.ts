@@ -1,11 +1,11 @@
-import type { Source } from "#domain/message.ts";
-import type { Answer, Lookup, Question } from "#engine/ports.ts";
-import type { Candidate } from "#knowledge/index/index-port.ts";
-import type { Composed } from "./compose.ts";
-import type { Found } from "./retrieve.ts";
-import type { Ranked } from "./ranking.ts";
-import { guessLanguages } from "./languages.ts";
-import { languageToldBy, saidTo } from "./spoken-language.ts";
+import type { Source } from "#domain/conversation/message.ts";
+import type { Answer, Lookup, Question } from "#conversations/ports.ts";
+import type { Candidate } from "#knowledge/index/contract.ts";
+import type { Composed } from "./extract/compose.ts";
+import type { Found } from "./retrieve/retrieve.ts";
+import type { Ranked } from "./rank/ranking.ts";
+import { guessLanguages } from "#language/detection.ts";
+import { languageToldBy, saidTo } from "./understand/asker-language.ts";
 
 /** A question for which the documents hold enough. */
 export interface Judged {

@@ -1,9 +1,9 @@
-import { storedSettings } from "#domain/workspace.ts";
-import { requireWorkspace } from "../operator/keys.ts";
-import { UsageError, readArguments } from "./arguments.ts";
+import { storedSettings } from "#domain/workspace/settings.ts";
+import { requireWorkspace } from "#admin/api-keys.ts";
+import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./open.ts";
-import { dim } from "./output.ts";
+import { withCore } from "./with-services.ts";
+import { dim } from "./terminal/output.ts";
 
 /** Answers a question as the bot would, without a conversation. */
 export const ask: Command = ({ argv, output, config }) => {

@@ -1,4 +1,4 @@
-import type { Config } from "../config/environment.ts";
+import type { Config } from "#config/environment.ts";
 import {
   agentCreate,
   agentList,
@@ -13,17 +13,17 @@ import {
   workspaceList,
   workspaceRotateSecret,
   workspaceSet,
-} from "./admin.ts";
+} from "./workspaces.ts";
 import { ask } from "./ask.ts";
 import { exportData } from "./export.ts";
 import { doctor } from "./doctor.ts";
 import { documentsAdd, documentsRecrawl } from "./documents-add.ts";
 import { documentsList, documentsRemove } from "./documents.ts";
-import { audit, contactMerge, contactShow, contactUnmerge, forget, workspaceDelete } from "./people.ts";
+import { audit, contactMerge, contactShow, contactUnmerge, forget, workspaceDelete } from "./customers.ts";
 import { rulesTest } from "./rules.ts";
 import { searchRebuild } from "./search.ts";
 import { migrate, start } from "./start.ts";
-import type { Output } from "./output.ts";
+import type { Output } from "./terminal/output.ts";
 import {
   webhookAdd,
   webhookDeliveriesList,

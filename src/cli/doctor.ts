@@ -1,21 +1,21 @@
 import { sql } from "kysely";
 import { pino } from "pino";
-import type { OpenStore } from "#store/open.ts";
-import { DamagedDatabase, NewerDatabase } from "#store/database-state.ts";
-import { UnusableCa, tlsFaultOf } from "#store/mysql-url.ts";
-import { openStore } from "#store/open.ts";
+import type { OpenStore } from "#database/open.ts";
+import { DamagedDatabase, NewerDatabase } from "#database/damage.ts";
+import { UnusableCa, tlsFaultOf } from "#database/dialects/mysql-url.ts";
+import { openStore } from "#database/open.ts";
 import { sizeText } from "#domain/files.ts";
-import { checkFiles, diskOf } from "../core.ts";
-import { checkDeclaredChannels } from "../declared-channels.ts";
-import { systemClock } from "../clock.ts";
-import { isOpenToOthers, makeWritableFolder } from "../data-folder.ts";
-import { readArguments } from "./arguments.ts";
+import { checkFiles, diskOf } from "#app/services.ts";
+import { checkDeclaredChannels } from "#app/declared-channels.ts";
+import { systemClock } from "#runtime/clock.ts";
+import { isOpenToOthers, makeWritableFolder } from "#runtime/data-folder.ts";
+import { readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { green, red } from "./output.ts";
-import type { Config, EmbeddingConfig, ModelConfig } from "../config/environment.ts";
-import { hasSecret, requireConfiguredSecret } from "../operator/own-secret.ts";
-import { checkPublicAddress } from "../operator/public-address.ts";
-import { searchEngineState } from "../operator/search.ts";
+import { green, red } from "./terminal/output.ts";
+import type { Config, EmbeddingConfig, ModelConfig } from "#config/environment.ts";
+import { hasSecret, requireConfiguredSecret } from "#admin/installation/secret.ts";
+import { checkPublicAddress } from "#admin/installation/public-address.ts";
+import { searchEngineState } from "#admin/installation/search.ts";
 
 interface Check {
   readonly name: string;
@@ -187,13 +187,13 @@ async function checkSearch({ typesense, databaseUrl }: Config): Promise<string> 
 
 /** One small call, which costs a few tokens. */
 async function checkLanguageModel(model: ModelConfig): Promise<Check> {
-  const { checkModel } = await import("#model/open-model.ts");
+  const { checkModel } = await import("#models/model.ts");
   return check("model", () => checkModel(model, systemClock));
 }
 
 /** One small call. Without the server answers go on, by words alone. */
 async function checkEmbeddings(embedding: EmbeddingConfig): Promise<Check> {
-  const { checkEmbedder } = await import("#model/open-embedder.ts");
+  const { checkEmbedder } = await import("#models/embedder.ts");
   return check("embedding server", () => checkEmbedder(embedding, systemClock));
 }
 

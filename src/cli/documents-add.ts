@@ -2,13 +2,13 @@ import { counted } from "#domain/plural.ts";
 import { createReadStream } from "node:fs";
 import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Core } from "../core.ts";
-import { requireWorkspace } from "../operator/keys.ts";
-import { UsageError, readArguments } from "./arguments.ts";
+import type { Core } from "#app/services.ts";
+import { requireWorkspace } from "#admin/api-keys.ts";
+import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./open.ts";
-import type { Output } from "./output.ts";
-import { bar, dim, green, red } from "./output.ts";
+import { withCore } from "./with-services.ts";
+import type { Output } from "./terminal/output.ts";
+import { bar, dim, green, red } from "./terminal/output.ts";
 
 type Document = NonNullable<Awaited<ReturnType<Core["documents"]["get"]>>>;
 

@@ -1,9 +1,9 @@
-import { manualDocuments } from "../operator/manual.ts";
-import { requireWorkspace } from "../operator/keys.ts";
-import { UsageError, readArguments } from "./arguments.ts";
+import { manualDocuments } from "#admin/installation/manual.ts";
+import { requireWorkspace } from "#admin/api-keys.ts";
+import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./open.ts";
-import { red, table } from "./output.ts";
+import { withCore } from "./with-services.ts";
+import { red, table } from "./terminal/output.ts";
 
 export const documentsList: Command = ({ argv, output, config }) => {
   const given = readArguments(argv, ["workspace", "status"]);

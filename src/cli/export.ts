@@ -1,13 +1,13 @@
 import { constants } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
-import { systemClock as clock } from "../clock.ts";
-import { exportLines } from "../operator/export.ts";
-import type { ExportLine } from "../operator/export-rows.ts";
-import { requireWorkspace } from "../operator/keys.ts";
-import { UsageError, readArguments } from "./arguments.ts";
+import { systemClock as clock } from "#runtime/clock.ts";
+import { exportLines } from "#admin/export/export.ts";
+import type { ExportLine } from "#admin/export/rows.ts";
+import { requireWorkspace } from "#admin/api-keys.ts";
+import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./open.ts";
+import { withCore } from "./with-services.ts";
 
 const bufferBytes = 256 * 1_024;
 const progressEvery = 10_000;

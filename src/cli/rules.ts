@@ -1,12 +1,12 @@
 import { counted } from "#domain/plural.ts";
-import { storedSettings } from "#domain/workspace.ts";
-import { systemClock as clock } from "../clock.ts";
-import { requireWorkspace } from "../operator/keys.ts";
-import { dryRunRules } from "../operator/rules-dry-run.ts";
-import { UsageError, readArguments } from "./arguments.ts";
+import { storedSettings } from "#domain/workspace/settings.ts";
+import { systemClock as clock } from "#runtime/clock.ts";
+import { requireWorkspace } from "#admin/api-keys.ts";
+import { dryRunRules } from "#admin/workspaces/rules-dry-run.ts";
+import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./open.ts";
-import { bold, dim } from "./output.ts";
+import { withCore } from "./with-services.ts";
+import { bold, dim } from "./terminal/output.ts";
 
 const limitStandard = 200;
 const limitMax = 10_000;

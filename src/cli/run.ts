@@ -1,10 +1,10 @@
 import { Problem } from "#domain/problem.ts";
-import type { Config } from "../config/environment.ts";
-import { ConfigError, loadConfig } from "../config/environment.ts";
-import { UnreadableFile } from "../config/mistakes.ts";
-import { UsageError } from "./arguments.ts";
+import type { Config } from "#config/environment.ts";
+import { ConfigError, loadConfig } from "#config/environment.ts";
+import { UnreadableFile } from "#config/errors.ts";
+import { UsageError } from "./terminal/arguments.ts";
 import { commands, usage, usesWorkspaces } from "./commands.ts";
-import { createOutput, red } from "./output.ts";
+import { createOutput, red } from "./terminal/output.ts";
 
 /** Runs a command line. The exit status: 0, 1 failed, 2 called wrongly. */
 export async function run(argv: readonly string[]): Promise<number> {
@@ -36,7 +36,7 @@ async function readConfig(env: NodeJS.ProcessEnv, needs: "all" | "outbound"): Pr
     return loadConfig(env, needs);
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error;
-    const { withAccounts } = await import("../operator/accounts.ts");
+    const { withAccounts } = await import("#admin/channels.ts");
     throw await withAccounts(error);
   }
 }

@@ -1,9 +1,9 @@
-import { rebuildSearch, searchDoesNotGoOutside } from "../operator/search.ts";
-import { requireWorkspace } from "../operator/keys.ts";
-import { systemClock } from "../clock.ts";
-import { readArguments } from "./arguments.ts";
+import { rebuildSearch, searchDoesNotGoOutside } from "#admin/installation/search.ts";
+import { requireWorkspace } from "#admin/api-keys.ts";
+import { systemClock } from "#runtime/clock.ts";
+import { readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./open.ts";
+import { withCore } from "./with-services.ts";
 
 /** Queues the work; the server that runs on this database, or the next one that starts, does it. */
 export const searchRebuild: Command = ({ argv, output, config }) => {

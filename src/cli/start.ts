@@ -1,16 +1,16 @@
 import type { Logger } from "pino";
-import { openStore } from "#store/open.ts";
-import type { App } from "../app.ts";
-import type { Config } from "../config/environment.ts";
-import { createApp, hasDemo } from "../app.ts";
-import { systemClock } from "../clock.ts";
-import { createLog } from "../log.ts";
-import { firstStart } from "../operator/first-start.ts";
-import { readArguments } from "./arguments.ts";
+import { openStore } from "#database/open.ts";
+import type { App } from "#app/app.ts";
+import type { Config } from "#config/environment.ts";
+import { createApp, hasDemo } from "#app/app.ts";
+import { systemClock } from "#runtime/clock.ts";
+import { createLog } from "#runtime/log.ts";
+import { firstStart } from "#app/first-start.ts";
+import { readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import type { Stopping } from "./once-back.ts";
-import { onceBack } from "./once-back.ts";
-import { bold, dim } from "./output.ts";
+import type { Stopping } from "./retry-on-return.ts";
+import { onceBack } from "./retry-on-return.ts";
+import { bold, dim } from "./terminal/output.ts";
 
 export const migrate: Command = async ({ argv, output, config }) => {
   readArguments(argv, []);

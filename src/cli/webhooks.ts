@@ -1,6 +1,6 @@
 import { parseInstant } from "#domain/instant.ts";
-import { systemClock as clock } from "../clock.ts";
-import { replayEvent, replayRange, testWebhook } from "../operator/webhook-replay.ts";
+import { systemClock as clock } from "#runtime/clock.ts";
+import { replayEvent, replayRange, testWebhook } from "#admin/webhooks/replay.ts";
 import {
   addWebhook,
   disableWebhook,
@@ -9,11 +9,11 @@ import {
   removeWebhook,
   rotateWebhook,
   webhookDeliveries,
-} from "../operator/webhooks.ts";
-import { UsageError, readArguments } from "./arguments.ts";
+} from "#admin/webhooks/webhooks.ts";
+import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./open.ts";
-import { bold, green, red, table } from "./output.ts";
+import { withCore } from "./with-services.ts";
+import { bold, green, red, table } from "./terminal/output.ts";
 
 /** The one word that a command takes: an endpoint's id. */
 function idOf(argv: readonly string[], command: string): string {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseMysqlUrl } from "#store/mysql-url.ts";
+import { parseMysqlUrl } from "#database/dialects/mysql-url.ts";
 import { readConfigFile } from "./file.ts";
 import type { FileConfig } from "./file.ts";
 

@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import type { Clock, Inbound, SiteRoute, SiteSocket, SiteUploads, WebResponse } from "#channel/contract.ts";
-import type { Channel } from "#domain/message.ts";
-import type { TokenKeys } from "#domain/user-token.ts";
-import type { Engine } from "#engine/engine.ts";
-import type { ConversationFilter, Fanout, Files, ListPosition, Store } from "#engine/ports.ts";
-import type { BodyLimits } from "./bodies.ts";
-import type { ConversationRow } from "#store/conversations.ts";
-import type { ProcessWatch } from "#store/processes.ts";
+import type { Clock, Inbound, SiteRoute, SiteSocket, SiteUploads, WebResponse } from "#channels/contract.ts";
+import type { Channel } from "#domain/conversation/message.ts";
+import type { TokenKeys } from "#domain/customer/user-token.ts";
+import type { Engine } from "#conversations/contract.ts";
+import type { ConversationFilter, Fanout, Files, ListPosition, Store } from "#conversations/ports.ts";
+import type { BodyLimits } from "./middleware/bodies.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import type { ProcessWatch } from "#database/process-heartbeat.ts";
 
 /** All that the HTTP side needs of the rest of the program. */
 export interface HttpDependencies {

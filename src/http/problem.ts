@@ -2,8 +2,8 @@ import { STATUS_CODES } from "node:http";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { ProblemCode } from "#domain/problem.ts";
 import { Problem, problemStatus } from "#domain/problem.ts";
-import { rateHeaders, unknownCallerRate } from "./limits.ts";
-import { isDatabaseFault } from "#store/faults.ts";
+import { rateHeaders, unknownCallerRate } from "./middleware/rate-limits.ts";
+import { isDatabaseFault } from "#database/faults.ts";
 
 /** What each code means, for the API reference. */
 export const problemMeaning: Readonly<Record<ProblemCode, string>> = {

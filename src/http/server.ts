@@ -5,25 +5,25 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify, { LogController } from "fastify";
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from "fastify";
 import { newId } from "#domain/ids.ts";
-import { requestContext } from "#src/request-context.ts";
+import { requestContext } from "#runtime/request-context.ts";
 import type { ProblemCode } from "#domain/problem.ts";
 import { Problem } from "#domain/problem.ts";
-import { createBodies } from "./bodies.ts";
-import { createClientAddress } from "./client-address.ts";
-import { createCompression } from "./compress.ts";
+import { createBodies } from "./middleware/bodies.ts";
+import { createClientAddress } from "./middleware/client-address.ts";
+import { createCompression } from "./middleware/compress.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { health } from "./health.ts";
-import { createInFlight } from "./in-flight.ts";
+import { createInFlight } from "./middleware/in-flight.ts";
 import { fileLinks } from "./files.ts";
 import { registerInbox } from "./inbox/routes.ts";
-import { linger } from "./linger.ts";
-import { observe } from "./observe.ts";
-import { describeApi } from "./openapi.ts";
+import { linger } from "./middleware/linger.ts";
+import { observe } from "./middleware/observe.ts";
+import { describeApi } from "./openapi/openapi.ts";
 import { handleError, rawProblem, sendProblem } from "./problem.ts";
-import { parseJsonBodies } from "./json-body.ts";
-import { site } from "./site.ts";
+import { parseJsonBodies } from "./middleware/json-body.ts";
+import { site } from "./sites/sites.ts";
 import { v1 } from "./v1/routes.ts";
-import { compileValidator } from "./validation.ts";
+import { compileValidator } from "./middleware/validation.ts";
 
 export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>;
 
@@ -62,7 +62,7 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   const logger: FastifyBaseLogger = log;
   const app: App = Fastify({
     loggerInstance: logger,
-    // observe.ts writes one line a request.
+    // src/http/middleware/observe.ts writes one line a request.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     genReqId: () => newId("req", clock.now()),
     requestIdHeader: false,

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import type { Skill } from "#domain/skill.ts";
-import type { Log, Question } from "#engine/ports.ts";
-import type { LanguageModel } from "#answering/model/language-model.ts";
-import { ModelFailure } from "#answering/model/language-model.ts";
-import { maskPersonalData } from "#answering/model/personal-data.ts";
+import type { Skill } from "#domain/workspace/skill.ts";
+import type { Log, Question } from "#conversations/ports.ts";
+import type { LanguageModel } from "#models/language-model.ts";
+import { ModelFailure } from "#models/language-model.ts";
+import { maskPersonalData } from "#answering/generate/personal-data.ts";
 import type { Choice } from "./chosen-by-phrase.ts";
 import { argumentsSchema, readValues } from "./skill-arguments.ts";
 

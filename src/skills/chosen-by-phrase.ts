@@ -1,5 +1,5 @@
-import { wordsIn } from "#domain/phrases.ts";
-import type { Skill, SkillArgument } from "#domain/skill.ts";
+import { wordsIn } from "#language/phrases.ts";
+import type { Skill, SkillArgument } from "#domain/workspace/skill.ts";
 import type { ArgumentValue, ArgumentValues } from "./skill-arguments.ts";
 import { argumentValue } from "./skill-arguments.ts";
 

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import type { LookupRequest, LookupSkill } from "#domain/skill.ts";
-import { fill } from "#domain/skill-template.ts";
-import type { Asker, Clock, Store, Turn } from "#engine/ports.ts";
-import { isDuplicate } from "#store/duplicate.ts";
-import type { GuardedFetch, OutboundResponse } from "../outbound/guarded-fetch.ts";
-import { OutboundFailure, RefusedAddress } from "../outbound/guarded-fetch.ts";
+import type { LookupRequest, LookupSkill } from "#domain/workspace/skill.ts";
+import { fill } from "#domain/workspace/skill-template.ts";
+import type { Asker, Clock, Store, Turn } from "#conversations/ports.ts";
+import { isDuplicate } from "#database/duplicate-key.ts";
+import type { GuardedFetch, OutboundResponse } from "#outbound/guarded-fetch.ts";
+import { OutboundFailure, RefusedAddress } from "#outbound/guarded-fetch.ts";
 import type { ArgumentValues } from "./skill-arguments.ts";
 
 export type Outcome =

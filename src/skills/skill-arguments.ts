@@ -1,5 +1,5 @@
-import { emailIdentity, phoneIdentity } from "#domain/identity.ts";
-import type { Skill, SkillArgument } from "#domain/skill.ts";
+import { emailIdentity, phoneIdentity } from "#domain/customer/identity-proof.ts";
+import type { Skill, SkillArgument } from "#domain/workspace/skill.ts";
 import { fitsShape } from "./shape.ts";
 
 export type ArgumentValue = string | number | boolean;

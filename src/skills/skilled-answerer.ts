@@ -1,9 +1,9 @@
-import { standingOf, weekdayIn } from "#domain/business-hours.ts";
-import { fill } from "#domain/skill-template.ts";
-import type { BuiltinSkill, LookupSkill, Skill, SkillCall } from "#domain/skill.ts";
-import type { Answer, Answerer, Clock, Log, Lookup, Question } from "#engine/ports.ts";
-import type { LanguageModel } from "#answering/model/language-model.ts";
-import { languageOfAsker, saidTo } from "#answering/spoken-language.ts";
+import { standingOf, weekdayIn } from "#domain/workspace/business-hours.ts";
+import { fill } from "#domain/workspace/skill-template.ts";
+import type { BuiltinSkill, LookupSkill, Skill, SkillCall } from "#domain/workspace/skill.ts";
+import type { Answer, Answerer, Clock, Log, Lookup, Question } from "#conversations/ports.ts";
+import type { LanguageModel } from "#models/language-model.ts";
+import { languageOfAsker, saidTo } from "#answering/understand/asker-language.ts";
 import type { Choice } from "./chosen-by-phrase.ts";
 import { chosenByPhrase } from "./chosen-by-phrase.ts";
 import { chosenByModel } from "./chosen-by-model.ts";

@@ -1,5 +1,5 @@
-import type { Tx } from "#engine/ports.ts";
-import type { AttemptOutcome } from "#store/schema-webhooks.ts";
+import type { Tx } from "#conversations/ports.ts";
+import type { AttemptOutcome } from "#database/schema/webhooks.ts";
 import type { Posted } from "./post.ts";
 
 /** Logs a try. */

@@ -1,8 +1,8 @@
 import type { Selectable } from "kysely";
-import type { Clock } from "#engine/ports.ts";
-import type { WebhooksTable } from "#store/schema-webhooks.ts";
-import type { GuardedFetch } from "../outbound/guarded-fetch.ts";
-import { OutboundFailure, RefusedAddress } from "../outbound/guarded-fetch.ts";
+import type { Clock } from "#conversations/ports.ts";
+import type { WebhooksTable } from "#database/schema/webhooks.ts";
+import type { GuardedFetch } from "#outbound/guarded-fetch.ts";
+import { OutboundFailure, RefusedAddress } from "#outbound/guarded-fetch.ts";
 import { retryAfterMs } from "./retry.ts";
 import { signedHeaders } from "./signature.ts";
 

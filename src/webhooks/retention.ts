@@ -1,7 +1,7 @@
-import type { Clock, Store } from "#engine/ports.ts";
-import type { OutboxRow } from "#store/outbox.ts";
-import { finishWork, insertWork } from "#store/outbox.ts";
-import { deleteOldEvents } from "#store/webhooks.ts";
+import type { Clock, Store } from "#conversations/ports.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { finishWork, insertWork } from "#database/queries/outbox.ts";
+import { deleteOldEvents } from "#database/queries/webhooks.ts";
 import { dayMs } from "./retry.ts";
 
 const kind = "forget-events";

@@ -1,5 +1,5 @@
 // What a customer of the API would write with the generated client, over the whole contract. It is type-checked and run
-// by test/api/generated-client.test.ts, beside the client that it makes of /openapi.json.
+// by src/http/openapi/openapi.client.test.ts, beside the client that it makes of /openapi.json.
 import assert from "node:assert/strict";
 import * as api from "./client.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { revokeKey } from "#src/operator/keys.ts";
-import { eachContract } from "../support/contract.ts";
+import { revokeKey } from "#admin/api-keys.ts";
+import { eachContract } from "../support/http/contract.ts";
 
 eachContract("5 authentication", (at) => {
   const documents = (key: string | null, headers: Readonly<Record<string, string>> = {}) =>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { agent, eachContract, eventually } from "../support/contract.ts";
+import { agent, eachContract, eventually } from "../support/http/contract.ts";
 
 eachContract("4.6 DELETE", (at) => {
   it("4.6 answers 204 without a body, and 404 to everything about it afterwards", async () => {

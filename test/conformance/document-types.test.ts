@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { eachContract, eventually, idPattern } from "../support/contract.ts";
+import { eachContract, eventually, idPattern } from "../support/http/contract.ts";
 
 /** One page with one line of text. */
 function pdf(line: string): string {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Client } from "../support/contract.ts";
-import { eachContract, idPattern, shownNow, timestampPattern, walk, eventually } from "../support/contract.ts";
+import type { Client } from "../support/http/contract.ts";
+import { eachContract, idPattern, shownNow, timestampPattern, walk, eventually } from "../support/http/contract.ts";
 
 eachContract("4.9 documents", (at) => {
   const form = (name: string, content: BlobPart, fields: readonly (readonly [string, string])[] = []) => {

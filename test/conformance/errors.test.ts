@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { problemStatus } from "#domain/problem.ts";
-import { eachContract, eventually } from "../support/contract.ts";
+import { eachContract, eventually } from "../support/http/contract.ts";
 
 /** The contract's own table. */
 const table = {

@@ -5,11 +5,11 @@ import type { IncomingHttpHeaders, Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { agent, eventually, idPattern, timestampPattern } from "../support/contract.ts";
-import type { TestDatabase } from "../support/databases.ts";
-import { eachDatabase } from "../support/databases.ts";
-import type { Gateway } from "../support/program.ts";
-import { parley, startGateway } from "../support/program.ts";
+import { agent, eventually, idPattern, timestampPattern } from "../support/http/contract.ts";
+import type { TestDatabase } from "../support/database/databases.ts";
+import { eachDatabase } from "../support/database/databases.ts";
+import type { Gateway } from "../support/program/program.ts";
+import { parley, startGateway } from "../support/program/program.ts";
 
 interface Delivered {
   readonly headers: IncomingHttpHeaders;

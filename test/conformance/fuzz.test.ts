@@ -3,13 +3,13 @@ import { connect } from "node:net";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { problemStatus } from "#domain/problem.ts";
-import type { TestApp, TestWorkspace } from "../support/app.ts";
-import { startApp } from "../support/app.ts";
-import { clientOf } from "../support/contract.ts";
-import { eachDatabase, newSqlite } from "../support/databases.ts";
+import type { TestApp, TestWorkspace } from "../support/http/app.ts";
+import { startApp } from "../support/http/app.ts";
+import { clientOf } from "../support/http/contract.ts";
+import { eachDatabase, newSqlite } from "../support/database/databases.ts";
 import type { FuzzedRequest } from "../support/fuzz.ts";
 import { marker, rawRequest, requestOf } from "../support/fuzz.ts";
-import { operationsOf } from "../support/openapi.ts";
+import { operationsOf } from "../support/http/openapi.ts";
 
 interface Got {
   readonly status: number;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Conversation } from "../support/contract.ts";
-import { agent, eachContract, humanPlease, eventually } from "../support/contract.ts";
+import type { Conversation } from "../support/http/contract.ts";
+import { agent, eachContract, humanPlease, eventually } from "../support/http/contract.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it, vi } from "vitest";
-import type { Client } from "../support/contract.ts";
-import { agent, eachContract, humanPlease, walk, eventually } from "../support/contract.ts";
+import type { Client } from "../support/http/contract.ts";
+import { agent, eachContract, humanPlease, walk, eventually } from "../support/http/contract.ts";
 
 const minuteMs = 60_000;
 

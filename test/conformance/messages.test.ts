@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { agent, eachContract, shownNow, walk } from "../support/contract.ts";
+import { agent, eachContract, shownNow, walk } from "../support/http/contract.ts";
 
 eachContract("4.3 the messages of a conversation", (at) => {
   let id: string;

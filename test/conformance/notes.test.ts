@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { clientOf, eachContract, idPattern, shownNow } from "../support/contract.ts";
+import { clientOf, eachContract, idPattern, shownNow } from "../support/http/contract.ts";
 
 eachContract("4.4 notes", (at) => {
   let id: string;

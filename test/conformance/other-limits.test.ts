@@ -1,9 +1,9 @@
 import { connect } from "node:net";
 import { expect, it } from "vitest";
-import { eachDatabase } from "../support/databases.ts";
-import { eachContract, eventually } from "../support/contract.ts";
-import type { TestHttp } from "../support/http-server.ts";
-import { startHttp } from "../support/http-server.ts";
+import { eachDatabase } from "../support/database/databases.ts";
+import { eachContract, eventually } from "../support/http/contract.ts";
+import type { TestHttp } from "../support/http/http-server.ts";
+import { startHttp } from "../support/http/http-server.ts";
 
 eachDatabase("8.2 time and concurrency", (open) => {
   it("8.2 ends a query with 504 query_timeout at 30 seconds and not before, and stops the work", async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { agent, clientOf, eachContract } from "../support/contract.ts";
+import { agent, clientOf, eachContract } from "../support/http/contract.ts";
 
 eachContract("4.5 PATCH", (at) => {
   it("4.5 answers 200 with the whole conversation as the single fetch has it", async () => {

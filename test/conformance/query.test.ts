@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { agent, eachContract, humanPlease, idPattern } from "../support/contract.ts";
+import { agent, eachContract, humanPlease, idPattern } from "../support/http/contract.ts";
 
 const handbook = `# Deliveries
 

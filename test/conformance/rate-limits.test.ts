@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Answered } from "../support/app.ts";
-import { eachContract } from "../support/contract.ts";
+import type { Answered } from "../support/http/app.ts";
+import { eachContract } from "../support/http/contract.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;

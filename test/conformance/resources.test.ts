@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { channels } from "#domain/message.ts";
-import { agent, eachContract, humanPlease, idPattern, shownNow, timestampPattern } from "../support/contract.ts";
+import { channels } from "#domain/conversation/message.ts";
+import { agent, eachContract, humanPlease, idPattern, shownNow, timestampPattern } from "../support/http/contract.ts";
 
 eachContract("2 resources", (at) => {
   const handbook = "# Parcels\n\n## Delivery\n\nA parcel is delivered within three working days.";

@@ -1,15 +1,15 @@
 import { connect } from "node:net";
 import { beforeAll, describe, expect, it } from "vitest";
-import { revokeKey } from "#src/operator/keys.ts";
-import type { Answered } from "../support/app.ts";
-import type { Client } from "../support/contract.ts";
-import { eachContract } from "../support/contract.ts";
-import { newSqlite } from "../support/databases.ts";
-import { startApp } from "../support/app.ts";
-import { startHttp } from "../support/http-server.ts";
-import type { Operation } from "../support/openapi.ts";
-import { leastOf, operationsOf } from "../support/openapi.ts";
-import { readSourceTree } from "../support/source-tree.ts";
+import { revokeKey } from "#admin/api-keys.ts";
+import type { Answered } from "../support/http/app.ts";
+import type { Client } from "../support/http/contract.ts";
+import { eachContract } from "../support/http/contract.ts";
+import { newSqlite } from "../support/database/databases.ts";
+import { startApp } from "../support/http/app.ts";
+import { startHttp } from "../support/http/http-server.ts";
+import type { Operation } from "../support/http/openapi.ts";
+import { leastOf, operationsOf } from "../support/http/openapi.ts";
+import { readSourceTree } from "../support/project/source-tree.ts";
 
 /** What a request of this operation carries, with these ids in its path and this workspace wherever one is named. */
 function requestOf(
@@ -190,7 +190,7 @@ describe("the API's surface", () => {
     const app = await startApp(newSqlite);
     const documented = (await operationsOf(app.url)).map(({ method, path }) => `${method} ${path}`);
     await app.close();
-    const sources = readSourceTree().filter(({ path }) => path.startsWith("src/http/v1/"));
+    const sources = readSourceTree().filter(({ path }) => /^src\/http\/v1\/[^.]+\.ts$/.test(path));
     const written = sources.flatMap(({ text }) =>
       [...text.matchAll(/\bapp\s*\.(get|post|put|patch|delete)(?:<[^(]*>)?\(\s*["`]([^"`]+)["`]/g)].map(
         ([, method = "", path = ""]) => `${method.toUpperCase()} /v1${path.replaceAll(/:([a-z_]+)/g, "{$1}")}`,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { agent, eachContract, idPattern, shownNow, timestampPattern } from "../support/contract.ts";
+import { agent, eachContract, idPattern, shownNow, timestampPattern } from "../support/http/contract.ts";
 
 eachContract("4.2 one conversation", (at) => {
   it("4.2 has all of a list item, and the messages, notes and audit log as well", async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { eachContract, humanPlease } from "../support/contract.ts";
+import { eachContract, humanPlease } from "../support/http/contract.ts";
 
 interface ServerEvent {
   readonly event: string;

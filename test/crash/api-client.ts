@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { questions } from "../support/installation.ts";
-import type { Installation } from "../support/installation.ts";
+import { questions } from "../support/program/installation.ts";
+import type { Installation } from "../support/program/installation.ts";
 
 /** A question that the API has answered with 200. */
 export interface AnsweredQuestion {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { checkpoints } from "#engine/checkpoint.ts";
+import { checkpoints } from "#runtime/checkpoints.ts";
 import { runCrashTest } from "./run.ts";
 
 it(

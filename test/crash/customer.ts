@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
-import type { MessageFrame, ReadyFrame, ServerFrame } from "../../adapters/widget/frames.ts";
-import { questions } from "../support/installation.ts";
+import type { MessageFrame, ReadyFrame, ServerFrame } from "#adapters/widget/frames.ts";
+import { questions } from "../support/program/installation.ts";
 
 /** What one customer's browser has been told and has shown, over all its connections. */
 export interface CustomerRecord {

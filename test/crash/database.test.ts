@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { openStore } from "#store/open.ts";
-import { install, questions } from "../support/installation.ts";
-import type { Launched } from "../support/launch.ts";
-import { freePort, launch } from "../support/launch.ts";
-import { newMysql } from "../support/new-database.ts";
-import { mysqlServer } from "../support/mysql-server.ts";
+import { openStore } from "#database/open.ts";
+import { install, questions } from "../support/program/installation.ts";
+import type { Launched } from "../support/program/launch.ts";
+import { freePort, launch } from "../support/program/launch.ts";
+import { newMysql } from "../support/database/new-database.ts";
+import { mysqlServer } from "../support/database/mysql-server.ts";
 import { startMariaDb, teardown } from "../support/services.ts";
 import { skipped } from "../support/skipped.ts";
 

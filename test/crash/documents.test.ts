@@ -3,15 +3,15 @@ import { request } from "node:http";
 import type { ClientRequest } from "node:http";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { createBodies } from "#knowledge/bodies.ts";
-import { systemClock } from "#src/clock.ts";
-import type { OpenStore } from "#store/open.ts";
-import { openStore } from "#store/open.ts";
-import { eachDatabase } from "../support/databases.ts";
-import { startSite } from "../support/fake-site.ts";
-import { install } from "../support/installation.ts";
-import { freePort, launch } from "../support/launch.ts";
-import { textsOf } from "../support/table-texts.ts";
+import { createBodies } from "#knowledge/documents/blobs.ts";
+import { systemClock } from "#runtime/clock.ts";
+import type { OpenStore } from "#database/open.ts";
+import { openStore } from "#database/open.ts";
+import { eachDatabase } from "../support/database/databases.ts";
+import { startSite } from "../support/servers/fake-site.ts";
+import { install } from "../support/program/installation.ts";
+import { freePort, launch } from "../support/program/launch.ts";
+import { textsOf } from "../support/database/table-texts.ts";
 
 interface Document {
   readonly id: string;

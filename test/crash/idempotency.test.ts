@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { eachDatabase } from "../support/databases.ts";
-import { install } from "../support/installation.ts";
-import type { Launched } from "../support/launch.ts";
-import { freePort, launch } from "../support/launch.ts";
+import { eachDatabase } from "../support/database/databases.ts";
+import { install } from "../support/program/installation.ts";
+import type { Launched } from "../support/program/launch.ts";
+import { freePort, launch } from "../support/program/launch.ts";
 
 interface Answered {
   readonly answer: string;

@@ -4,8 +4,8 @@
 // `mysql` starts a server where one is installed. With a URL, a database of its own is made there and dropped again.
 import { parseArgs } from "node:util";
 import { median } from "../support/quantile.ts";
-import type { TestDatabase } from "../support/new-database.ts";
-import { newMysql } from "../support/new-database.ts";
+import type { TestDatabase } from "../support/database/new-database.ts";
+import { newMysql } from "../support/database/new-database.ts";
 import { mysql, teardown } from "../support/services.ts";
 import type { CrashReport } from "./run.ts";
 import { runCrashTest } from "./run.ts";

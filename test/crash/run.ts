@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { checkpoints } from "#engine/checkpoint.ts";
-import { openStore } from "#store/open.ts";
-import { install } from "../support/installation.ts";
-import type { Launched } from "../support/launch.ts";
-import { freePort, launch } from "../support/launch.ts";
+import { checkpoints } from "#runtime/checkpoints.ts";
+import { openStore } from "#database/open.ts";
+import { install } from "../support/program/installation.ts";
+import type { Launched } from "../support/program/launch.ts";
+import { freePort, launch } from "../support/program/launch.ts";
 import { openApiClient } from "./api-client.ts";
 import { openCustomer } from "./customer.ts";
 import { createRandom } from "./random.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
-import type { ServerFrame } from "../../adapters/widget/frames.ts";
+import type { ServerFrame } from "#adapters/widget/frames.ts";
 
 const againMs = 100;
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { OpenStore } from "#store/open.ts";
-import type { Installation } from "../support/installation.ts";
+import type { OpenStore } from "#database/open.ts";
+import type { Installation } from "../support/program/installation.ts";
 import type { AnsweredQuestion } from "./api-client.ts";
 import { fetchHistory } from "./customer.ts";
 import type { CustomerRecord } from "./customer.ts";

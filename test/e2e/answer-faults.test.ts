@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Actor } from "#domain/message.ts";
-import type { AllChannels } from "../support/all-channels.ts";
-import { openAllChannels } from "../support/all-channels.ts";
-import { answerFaults, answerNext, answersLeft } from "../support/answer-faults.ts";
-import { eachDatabase } from "../support/databases.ts";
-import { expectDocumentedAnswers } from "../support/documented-faults.ts";
-import type { Line } from "../support/line-up.ts";
-import { countedLineUp } from "../support/line-up.ts";
+import type { Actor } from "#domain/conversation/message.ts";
+import type { AllChannels } from "../support/channels/all-channels.ts";
+import { openAllChannels } from "../support/channels/all-channels.ts";
+import { answerFaults, answerNext, answersLeft } from "../support/channels/answer-faults.ts";
+import { eachDatabase } from "../support/database/databases.ts";
+import { expectDocumentedAnswers } from "../support/channels/documented-faults.ts";
+import type { Line } from "../support/channels/line-up.ts";
+import { countedLineUp } from "../support/channels/line-up.ts";
 import { numbersBehind } from "../support/tally.ts";
 
 const authorEmail = "mia@shop.example";

@@ -6,14 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { readConfigFile } from "#src/config/file.ts";
+import { readConfigFile } from "#config/file.ts";
 import { problemStatus } from "#domain/problem.ts";
 import { problemMeaning } from "#http/problem.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
-import type { Ran } from "../support/program.ts";
-import { startGateway } from "../support/program.ts";
+import type { Ran } from "../support/program/program.ts";
+import { startGateway } from "../support/program/program.ts";
 import { skipped } from "../support/skipped.ts";
-import { projectDir } from "../support/source-tree.ts";
+import { projectDir } from "../support/project/source-tree.ts";
 
 interface Example {
   readonly title: string;
@@ -48,7 +48,7 @@ it.each([...blocksOf(readme, "yaml"), ...blocksOf(guide, "yaml")])(
   },
 );
 
-/** The test has done this itself, or there is no Docker here; `test/unit/compose.test.ts` reads what Compose would. */
+/** The test has done this itself, or there is no Docker here; `test/conformance/container.test.ts` reads what Compose would. */
 const notRun = /^(?:npm ci|npm start|docker compose .*)$/gm;
 
 /** What a checkout has, so that what the commands write stays out of it. */

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Actor, Channel } from "#domain/message.ts";
-import type { AllChannels } from "../support/all-channels.ts";
-import { openAllChannels } from "../support/all-channels.ts";
-import type { Misbehaviour } from "../support/conformance.ts";
-import { eachDatabase } from "../support/databases.ts";
-import { expectDocumented } from "../support/documented-faults.ts";
-import type { Line } from "../support/line-up.ts";
-import { countedLineUp } from "../support/line-up.ts";
+import type { Actor, Channel } from "#domain/conversation/message.ts";
+import type { AllChannels } from "../support/channels/all-channels.ts";
+import { openAllChannels } from "../support/channels/all-channels.ts";
+import type { Misbehaviour } from "../support/channels/conformance-target.ts";
+import { eachDatabase } from "../support/database/databases.ts";
+import { expectDocumented } from "../support/channels/documented-faults.ts";
+import type { Line } from "../support/channels/line-up.ts";
+import { countedLineUp } from "../support/channels/line-up.ts";
 import type { Tally } from "../support/tally.ts";
 import { numbersBehind, tally } from "../support/tally.ts";
 

@@ -6,11 +6,11 @@ import { chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { TestDatabase } from "../support/databases.ts";
-import { eachDatabase } from "../support/databases.ts";
-import { says, startModelServer } from "../support/model-server.ts";
-import type { CommandHost } from "../support/program.ts";
-import { openCommandHost, parley as runProcess, startGateway } from "../support/program.ts";
+import type { TestDatabase } from "../support/database/databases.ts";
+import { eachDatabase } from "../support/database/databases.ts";
+import { says, startModelServer } from "../support/servers/model-server.ts";
+import type { CommandHost } from "../support/program/program.ts";
+import { openCommandHost, parley as runProcess, startGateway } from "../support/program/program.ts";
 
 eachDatabase("the command line", (open) => {
   let database: TestDatabase;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newSqlite } from "../support/databases.ts";
-import type { DeskBench } from "../support/desk-bench.ts";
-import { openDeskBench } from "../support/desk-bench.ts";
-import { createHands, newest } from "../support/desk-hands.ts";
-import type { DeskWorld } from "../support/desk-world.ts";
-import { ben, deskChannel, mia } from "../support/desk-world.ts";
+import { newSqlite } from "../support/database/databases.ts";
+import type { DeskBench } from "../support/desk/bench.ts";
+import { openDeskBench } from "../support/desk/bench.ts";
+import { createHands, newest } from "../support/desk/agent-steps.ts";
+import type { DeskWorld } from "../support/desk/world.ts";
+import { ben, deskChannel, mia } from "../support/desk/world.ts";
 
 let bench: DeskBench;
 let world: DeskWorld;

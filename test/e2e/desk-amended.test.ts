@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { FakeMessage } from "../../adapters/slack/test/support/fake-messages.ts";
-import type { AllChannels } from "../support/all-channels.ts";
-import { openAllChannels } from "../support/all-channels.ts";
-import { newSqlite } from "../support/databases.ts";
-import { mia } from "../support/desk-world.ts";
-import type { InboxUser } from "../support/inbox.ts";
-import { addAgent, signIn } from "../support/inbox.ts";
-import type { Line } from "../support/line-up.ts";
-import { lineUp } from "../support/line-up.ts";
+import type { FakeMessage } from "#adapters/slack/test/support/fake-messages.ts";
+import type { AllChannels } from "../support/channels/all-channels.ts";
+import { openAllChannels } from "../support/channels/all-channels.ts";
+import { newSqlite } from "../support/database/databases.ts";
+import { mia } from "../support/desk/world.ts";
+import type { InboxUser } from "../support/http/inbox.ts";
+import { addAgent, signIn } from "../support/http/inbox.ts";
+import type { Line } from "../support/channels/line-up.ts";
+import { lineUp } from "../support/channels/line-up.ts";
 import { skipped } from "../support/skipped.ts";
-import { markdownTable, tableIn } from "../support/tables.ts";
+import { markdownTable, tableIn } from "../support/markdown-table.ts";
 
 const page = new URL("../../docs/desk.md", import.meta.url);
 

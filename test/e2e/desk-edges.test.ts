@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { FakeMessage } from "../../adapters/slack/test/support/fake-messages.ts";
-import { mirrorLater } from "#engine/desk/mirror-work.ts";
-import { newSqlite } from "../support/databases.ts";
-import type { DeskBench } from "../support/desk-bench.ts";
-import { openDeskBench } from "../support/desk-bench.ts";
-import { createHands, newest } from "../support/desk-hands.ts";
-import type { DeskWorld } from "../support/desk-world.ts";
-import { ben, deskChannel, mia } from "../support/desk-world.ts";
+import type { FakeMessage } from "#adapters/slack/test/support/fake-messages.ts";
+import { mirrorLater } from "#agent-desk/sync/sync-work.ts";
+import { newSqlite } from "../support/database/databases.ts";
+import type { DeskBench } from "../support/desk/bench.ts";
+import { openDeskBench } from "../support/desk/bench.ts";
+import { createHands, newest } from "../support/desk/agent-steps.ts";
+import type { DeskWorld } from "../support/desk/world.ts";
+import { ben, deskChannel, mia } from "../support/desk/world.ts";
 
 let bench: DeskBench;
 let world: DeskWorld;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeFile } from "../../adapters/slack/test/support/fake-web-api.ts";
-import { eachDatabase } from "../support/databases.ts";
-import type { DeskBench } from "../support/desk-bench.ts";
-import { openDeskBench } from "../support/desk-bench.ts";
-import { createHands, newest } from "../support/desk-hands.ts";
-import type { DeskWorld, Written } from "../support/desk-world.ts";
-import { ben, deskChannel, mia } from "../support/desk-world.ts";
+import { describeFile } from "#adapters/slack/test/support/fake-web-api.ts";
+import { eachDatabase } from "../support/database/databases.ts";
+import type { DeskBench } from "../support/desk/bench.ts";
+import { openDeskBench } from "../support/desk/bench.ts";
+import { createHands, newest } from "../support/desk/agent-steps.ts";
+import type { DeskWorld, Written } from "../support/desk/world.ts";
+import { ben, deskChannel, mia } from "../support/desk/world.ts";
 
 let bench: DeskBench;
 let world: DeskWorld;

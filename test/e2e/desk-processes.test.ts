@@ -1,12 +1,12 @@
 import { afterEach, expect, it } from "vitest";
-import { onMysql } from "../support/databases.ts";
-import type { DeskBench } from "../support/desk-bench.ts";
-import { openDeskBench } from "../support/desk-bench.ts";
-import { createHands } from "../support/desk-hands.ts";
-import { goAllTheWay, shownIn, sideOf, wholeConversation, wholeThread } from "../support/desk-way.ts";
-import type { DeskWorld } from "../support/desk-world.ts";
-import { ben, mia } from "../support/desk-world.ts";
-import { createEndlessRush } from "../support/rush.ts";
+import { onMysql } from "../support/database/databases.ts";
+import type { DeskBench } from "../support/desk/bench.ts";
+import { openDeskBench } from "../support/desk/bench.ts";
+import { createHands } from "../support/desk/agent-steps.ts";
+import { goAllTheWay, shownIn, sideOf, wholeConversation, wholeThread } from "../support/desk/walkthrough.ts";
+import type { DeskWorld } from "../support/desk/world.ts";
+import { ben, mia } from "../support/desk/world.ts";
+import { createEndlessRush } from "../support/endless-burst.ts";
 
 let bench: DeskBench;
 let world: DeskWorld;

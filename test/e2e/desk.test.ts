@@ -1,9 +1,9 @@
 import { afterEach, expect, it } from "vitest";
-import type { Fault } from "../../adapters/slack/test/support/fake-slack.ts";
-import { eachDatabase } from "../support/databases.ts";
-import type { DeskBench } from "../support/desk-bench.ts";
-import { openDeskBench } from "../support/desk-bench.ts";
-import { goAllTheWay, shownIn, sideOf, wholeConversation, wholeThread } from "../support/desk-way.ts";
+import type { Fault } from "#adapters/slack/test/support/fake-slack.ts";
+import { eachDatabase } from "../support/database/databases.ts";
+import type { DeskBench } from "../support/desk/bench.ts";
+import { openDeskBench } from "../support/desk/bench.ts";
+import { goAllTheWay, shownIn, sideOf, wholeConversation, wholeThread } from "../support/desk/walkthrough.ts";
 
 let bench: DeskBench;
 afterEach(() => bench.close());

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { startTokenProvider } from "../../adapters/email/test/support/token-provider.ts";
-import type { DeskWorld } from "../support/desk-world.ts";
-import { deskChannel, openDeskWorld } from "../support/desk-world.ts";
-import type { CommandHost } from "../support/program.ts";
-import { freePort } from "../support/launch.ts";
-import { openCommandHost, startGateway } from "../support/program.ts";
+import { startTokenProvider } from "#adapters/email/test/support/token-provider.ts";
+import type { DeskWorld } from "../support/desk/world.ts";
+import { deskChannel, openDeskWorld } from "../support/desk/world.ts";
+import type { CommandHost } from "../support/program/program.ts";
+import { freePort } from "../support/program/launch.ts";
+import { openCommandHost, startGateway } from "../support/program/program.ts";
 
 let world: DeskWorld;
 let folder: string;

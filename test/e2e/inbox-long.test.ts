@@ -1,15 +1,15 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { messagesShownMax } from "#http/inbox/wire.ts";
-import { buildBrowserCode } from "#src/web/build.ts";
-import type { TestApp } from "../support/app.ts";
-import { startApp } from "../support/app.ts";
+import { buildBrowserCode } from "#web/build.ts";
+import type { TestApp } from "../support/http/app.ts";
+import { startApp } from "../support/http/app.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
-import { messageRow } from "../support/conversation-rows.ts";
-import { newSqlite } from "../support/databases.ts";
-import type { Customer } from "../support/inbox.ts";
-import { addAgent, asked, customerWrites } from "../support/inbox.ts";
-import { createInboxPages } from "../support/inbox-pages.ts";
+import { messageRow } from "../support/database/conversation-rows.ts";
+import { newSqlite } from "../support/database/databases.ts";
+import type { Customer } from "../support/http/inbox.ts";
+import { addAgent, asked, customerWrites } from "../support/http/inbox.ts";
+import { createInboxPages } from "../support/http/inbox-pages.ts";
 import { skipped } from "../support/skipped.ts";
 
 const name = "a long conversation in the inbox";

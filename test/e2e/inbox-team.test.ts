@@ -1,14 +1,14 @@
 import type { Browser, Page, Request } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ListPage } from "#src/http/inbox/wire.ts";
-import { buildBrowserCode } from "#src/web/build.ts";
-import type { TestApp } from "../support/app.ts";
-import { startApp } from "../support/app.ts";
+import type { ListPage } from "#http/inbox/wire.ts";
+import { buildBrowserCode } from "#web/build.ts";
+import type { TestApp } from "../support/http/app.ts";
+import { startApp } from "../support/http/app.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
-import { newSqlite } from "../support/databases.ts";
-import { seedConversations } from "../support/conversation-rows.ts";
-import { addAgent, asked, password } from "../support/inbox.ts";
-import { createInboxPages, focusIn } from "../support/inbox-pages.ts";
+import { newSqlite } from "../support/database/databases.ts";
+import { seedConversations } from "../support/database/conversation-rows.ts";
+import { addAgent, asked, password } from "../support/http/inbox.ts";
+import { createInboxPages, focusIn } from "../support/http/inbox-pages.ts";
 import { skipped } from "../support/skipped.ts";
 
 const name = "two agents in their browsers";

@@ -1,13 +1,13 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { buildBrowserCode } from "#src/web/build.ts";
+import { buildBrowserCode } from "#web/build.ts";
 import { barriersOn } from "../support/accessibility.ts";
-import type { TestApp } from "../support/app.ts";
-import { startApp } from "../support/app.ts";
+import type { TestApp } from "../support/http/app.ts";
+import { startApp } from "../support/http/app.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
-import { newSqlite } from "../support/databases.ts";
-import { addAgent, asked, password } from "../support/inbox.ts";
-import { createInboxPages, focusIn } from "../support/inbox-pages.ts";
+import { newSqlite } from "../support/database/databases.ts";
+import { addAgent, asked, password } from "../support/http/inbox.ts";
+import { createInboxPages, focusIn } from "../support/http/inbox-pages.ts";
 import { skipped } from "../support/skipped.ts";
 
 const name = "a day's work in the inbox";

@@ -1,14 +1,14 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "#domain/ids.ts";
-import { buildBrowserCode } from "#src/web/build.ts";
-import type { TestApp } from "../support/app.ts";
-import { startApp } from "../support/app.ts";
+import { buildBrowserCode } from "#web/build.ts";
+import type { TestApp } from "../support/http/app.ts";
+import { startApp } from "../support/http/app.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
-import { newSqlite } from "../support/databases.ts";
-import { png } from "../support/file-channel.ts";
-import { addAgent, customerWrites, settled } from "../support/inbox.ts";
-import { createInboxPages } from "../support/inbox-pages.ts";
+import { newSqlite } from "../support/database/databases.ts";
+import { png } from "../support/channels/file-channel.ts";
+import { addAgent, customerWrites, settled } from "../support/http/inbox.ts";
+import { createInboxPages } from "../support/http/inbox-pages.ts";
 import { skipped } from "../support/skipped.ts";
 
 const name = "the inbox in a browser";

@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { FakeMessage } from "../../adapters/slack/test/support/fake-messages.ts";
-import type { AllChannels } from "../support/all-channels.ts";
-import { openAllChannels } from "../support/all-channels.ts";
-import { eachDatabase } from "../support/databases.ts";
-import type { Written } from "../support/desk-world.ts";
-import { mia } from "../support/desk-world.ts";
-import type { Line } from "../support/line-up.ts";
-import { lineUp } from "../support/line-up.ts";
+import type { FakeMessage } from "#adapters/slack/test/support/fake-messages.ts";
+import type { AllChannels } from "../support/channels/all-channels.ts";
+import { openAllChannels } from "../support/channels/all-channels.ts";
+import { eachDatabase } from "../support/database/databases.ts";
+import type { Written } from "../support/desk/world.ts";
+import { mia } from "../support/desk/world.ts";
+import type { Line } from "../support/channels/line-up.ts";
+import { lineUp } from "../support/channels/line-up.ts";
 import { skipped } from "../support/skipped.ts";
-import { markdownTable, tableIn } from "../support/tables.ts";
+import { markdownTable, tableIn } from "../support/markdown-table.ts";
 
 const page = new URL("../../docs/channels.md", import.meta.url);
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "#domain/ids.ts";
-import type { MailBench } from "../../adapters/email/test/support/mail-bench.ts";
-import { openMailBench } from "../../adapters/email/test/support/mail-bench.ts";
-import type { FakeTwilio } from "../../adapters/twilio/test/support/fake-twilio.ts";
-import { startFakeTwilio } from "../../adapters/twilio/test/support/fake-twilio.ts";
+import type { MailBench } from "#adapters/email/test/support/mail-bench.ts";
+import { openMailBench } from "#adapters/email/test/support/mail-bench.ts";
+import type { FakeTwilio } from "#adapters/twilio/shared/test/fake-twilio.ts";
+import { startFakeTwilio } from "#adapters/twilio/shared/test/fake-twilio.ts";
 import { hourMs } from "../support/engine-bench.ts";
 
 const own = "+15550001111";

@@ -2,13 +2,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createAgent } from "#src/operator/agents.ts";
-import type { TestApp } from "../support/app.ts";
-import { startApp } from "../support/app.ts";
-import type { TestDatabase } from "../support/databases.ts";
-import { newSqlite } from "../support/databases.ts";
-import type { CommandHost } from "../support/program.ts";
-import { openCommandHost } from "../support/program.ts";
+import { createAgent } from "#admin/agents.ts";
+import type { TestApp } from "../support/http/app.ts";
+import { startApp } from "../support/http/app.ts";
+import type { TestDatabase } from "../support/database/databases.ts";
+import { newSqlite } from "../support/database/databases.ts";
+import type { CommandHost } from "../support/program/program.ts";
+import { openCommandHost } from "../support/program/program.ts";
 
 /** Each command is a process of its own, and the machine may be busy. */
 const patienceMs = 120_000;

@@ -6,14 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, expect, it } from "vitest";
-import { createApp } from "#src/app.ts";
-import { systemClock } from "#src/clock.ts";
-import { loadConfig } from "#src/config/environment.ts";
-import { openStore } from "#store/open.ts";
-import type { DatabaseProxy } from "../support/database-proxy.ts";
-import { openDatabaseProxy } from "../support/database-proxy.ts";
-import { onMysql } from "../support/databases.ts";
-import { parley, startGateway } from "../support/program.ts";
+import { createApp } from "#app/app.ts";
+import { systemClock } from "#runtime/clock.ts";
+import { loadConfig } from "#config/environment.ts";
+import { openStore } from "#database/open.ts";
+import type { DatabaseProxy } from "../support/database/proxy.ts";
+import { openDatabaseProxy } from "../support/database/proxy.ts";
+import { onMysql } from "../support/database/databases.ts";
+import { parley, startGateway } from "../support/program/program.ts";
 
 const folders: string[] = [];
 afterEach(async () => {

@@ -3,13 +3,13 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { systemClock } from "#src/clock.ts";
-import { createLoginToken } from "#src/operator/agents.ts";
-import { openStore } from "#store/open.ts";
-import type { Installation } from "../support/installation.ts";
-import { install } from "../support/installation.ts";
-import type { Gateway } from "../support/program.ts";
-import { startGateway } from "../support/program.ts";
+import { systemClock } from "#runtime/clock.ts";
+import { createLoginToken } from "#admin/agents.ts";
+import { openStore } from "#database/open.ts";
+import type { Installation } from "../support/program/installation.ts";
+import { install } from "../support/program/installation.ts";
+import type { Gateway } from "../support/program/program.ts";
+import { startGateway } from "../support/program/program.ts";
 
 /** A connection of which the test says when each byte goes. */
 interface Wire {

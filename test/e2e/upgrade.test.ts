@@ -1,14 +1,14 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openStore } from "#store/open.ts";
-import type { TestApp } from "../support/app.ts";
-import { eachDatabase } from "../support/databases.ts";
-import { deskChannel } from "../support/desk-world.ts";
+import { openStore } from "#database/open.ts";
+import type { TestApp } from "../support/http/app.ts";
+import { eachDatabase } from "../support/database/databases.ts";
+import { deskChannel } from "../support/desk/world.ts";
 import { dayMs, minuteMs } from "../support/engine-bench.ts";
-import type { OldInstallation } from "../support/upgrade-fixture.ts";
-import { openOldInstallation } from "../support/upgrade-fixture.ts";
-import { verify } from "../support/webhook-receiver.ts";
+import type { OldInstallation } from "../support/database/upgrade-fixture.ts";
+import { openOldInstallation } from "../support/database/upgrade-fixture.ts";
+import { verify } from "../support/servers/webhook-receiver.ts";
 
 // An installation that an older commit has made, with work of every kind waiting, is started on this version. The names
 // of the work are those of the older version, and remain; see test/fixtures/upgrade/README.md.

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Webhook } from "standardwebhooks";
-import type { TestDatabase } from "../support/databases.ts";
-import { eachDatabase } from "../support/databases.ts";
-import type { CommandHost } from "../support/program.ts";
-import { openCommandHost } from "../support/program.ts";
+import type { TestDatabase } from "../support/database/databases.ts";
+import { eachDatabase } from "../support/database/databases.ts";
+import type { CommandHost } from "../support/program/program.ts";
+import { openCommandHost } from "../support/program/program.ts";
 
 eachDatabase("the webhook commands", (open) => {
   let database: TestDatabase;

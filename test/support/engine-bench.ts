@@ -13,24 +13,24 @@ import type {
   Receipt,
   SendContext,
   Sender,
-} from "#channel/contract.ts";
+} from "#channels/contract.ts";
 import { newId } from "#domain/ids.ts";
-import type { Actor, Channel } from "#domain/message.ts";
-import type { WorkspaceSettings } from "#domain/workspace.ts";
-import type { Checkpoint } from "#engine/checkpoint.ts";
-import type { Answer, Question } from "#engine/ports.ts";
-import type { App } from "#src/app.ts";
-import type { AppOptions } from "#src/app.ts";
-import { createApp } from "#src/app.ts";
-import type { FileConfig } from "#src/config/file.ts";
-import type { LoadAdapter } from "#src/channels.ts";
-import type { FilesConfig, ModelConfig } from "#src/config/environment.ts";
-import { createWorkspace } from "#src/operator/workspaces.ts";
-import type { ConversationRow } from "#store/conversations.ts";
-import type { OpenStore } from "#store/open.ts";
-import { unorderedKinds } from "#store/outbox.ts";
-import type { MessagesTable } from "#store/schema.ts";
-import type { TestDatabase } from "./databases.ts";
+import type { Actor, Channel } from "#domain/conversation/message.ts";
+import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
+import type { Checkpoint } from "#runtime/checkpoints.ts";
+import type { Answer, Question } from "#conversations/ports.ts";
+import type { App } from "#app/app.ts";
+import type { AppOptions } from "#app/app.ts";
+import { createApp } from "#app/app.ts";
+import type { FileConfig } from "#config/file.ts";
+import type { LoadAdapter } from "#channels/host/registry.ts";
+import type { FilesConfig, ModelConfig } from "#config/environment.ts";
+import { createWorkspace } from "#admin/workspaces/workspaces.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import type { OpenStore } from "#database/open.ts";
+import { unorderedKinds } from "#database/queries/outbox.ts";
+import type { MessagesTable } from "#database/schema/tables.ts";
+import type { TestDatabase } from "./database/databases.ts";
 import type { HandMovedClock } from "./hand-moved-clock.ts";
 import { createHandMovedClock } from "./hand-moved-clock.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
-import type { JsonSchema, Operation } from "./openapi.ts";
-import { leastOf } from "./openapi.ts";
+import type { JsonSchema, Operation } from "./http/openapi.ts";
+import { leastOf } from "./http/openapi.ts";
 
 /** Found in no log: stands in everything that a request may say only to us. */
 export const marker = "fuzzMark7f3a";

@@ -6,7 +6,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { createConnection } from "mysql2/promise";
 import type { TestProject } from "vitest/node";
-import type { ServerState } from "./mysql-server.ts";
+import type { ServerState } from "./database/mysql-server.ts";
 
 const started: { readonly process: ChildProcess; readonly folder: string }[] = [];
 

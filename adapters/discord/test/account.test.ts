@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ChannelHost } from "#channel/contract.ts";
-import { loadAdapter } from "#src/channels.ts";
-import { newSqlite } from "../../../test/support/databases.ts";
-import type { EngineBench } from "../../../test/support/engine-bench.ts";
-import { channelChecks } from "../../../test/support/channel-checks.ts";
-import { anna, answerOf, heldAnswers, openBench } from "../../../test/support/engine-bench.ts";
+import type { ChannelHost } from "#channels/contract.ts";
+import { loadAdapter } from "#channels/host/registry.ts";
+import { newSqlite } from "#test/support/database/databases.ts";
+import type { EngineBench } from "#test/support/engine-bench.ts";
+import { channelChecks } from "#test/support/channels/channel-checks.ts";
+import { anna, answerOf, heldAnswers, openBench } from "#test/support/engine-bench.ts";
 import type { FakeDiscord } from "./support/fake-discord.ts";
 import { startFakeDiscord } from "./support/fake-discord.ts";
 

@@ -1,4 +1,9 @@
-import type { ConformanceTarget, CustomerMessage, FakePlatform, Program } from "../../../test/support/conformance.ts";
+import type {
+  ConformanceTarget,
+  CustomerMessage,
+  FakePlatform,
+  Program,
+} from "#test/support/channels/conformance-target.ts";
 import { startFakeDiscord } from "./support/fake-discord.ts";
 import { plainText } from "./support/plain-text.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from "undici";
 import { expect, it, onTestFinished } from "vitest";
-import { createCalls, createRest } from "../rest.ts";
+import { createCalls, createRest } from "../client.ts";
 import { startFakeDiscord } from "./support/fake-discord.ts";
 
 /** Under this name all versions of undici in a process find the way that they go by. */

@@ -1,8 +1,8 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createAgent } from "#src/operator/agents.ts";
-import { hourMs } from "../../../test/support/engine-bench.ts";
+import { createAgent } from "#admin/agents.ts";
+import { hourMs } from "#test/support/engine-bench.ts";
 import type { MailBench } from "./support/mail-bench.ts";
 import { openMailBench } from "./support/mail-bench.ts";
 import { letter } from "./support/mail-world.ts";

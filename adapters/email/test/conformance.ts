@@ -1,4 +1,4 @@
-import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../test/support/conformance.ts";
+import type { ConformanceTarget, CustomerMessage, FakePlatform } from "#test/support/channels/conformance-target.ts";
 import { dovecotProgram } from "./support/dovecot.ts";
 import { whileConnecting } from "./support/mail-bench.ts";
 import type { SentMail } from "./support/mail-world.ts";

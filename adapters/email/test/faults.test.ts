@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { DeliveryError } from "#channel/errors.ts";
-import { hourMs } from "../../../test/support/engine-bench.ts";
+import type { DeliveryError } from "#channels/errors.ts";
+import { hourMs } from "#test/support/engine-bench.ts";
 import type { MailBench } from "./support/mail-bench.ts";
 import { openMailBench } from "./support/mail-bench.ts";
 import { freePort } from "./support/dovecot.ts";

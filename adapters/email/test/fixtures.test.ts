@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { ChannelHost, InboundEvent } from "#channel/contract.ts";
-import { createIntake } from "../intake.ts";
-import type { MailRecord, Outcome } from "../intake.ts";
-import { createOwnNames } from "../own-names.ts";
-import { readMail } from "../parse.ts";
-import { renderMail } from "../compose.ts";
+import type { ChannelHost, InboundEvent } from "#channels/contract.ts";
+import { createIntake } from "../events.ts";
+import type { MailRecord, Outcome } from "../events.ts";
+import { createOwnNames } from "../message-ids.ts";
+import { readMail } from "../mime/parse.ts";
+import { renderMail } from "../render.ts";
 
 /** What becomes of a mail of fixtures/. */
 interface Expected {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ChannelHost } from "#channel/contract.ts";
-import type { Mail } from "../mail.ts";
-import { runMailbox } from "../mailbox.ts";
-import type { EmailConfig } from "../settings.ts";
+import type { ChannelHost } from "#channels/contract.ts";
+import type { Mail } from "../mime/mail.ts";
+import { runMailbox } from "../connection.ts";
+import type { EmailConfig } from "../config.ts";
 import type { MailWorld } from "./support/mail-world.ts";
 import { letter, startMailWorld } from "./support/mail-world.ts";
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DeliveryError } from "#channel/errors.ts";
-import { newSqlite } from "../../../test/support/databases.ts";
-import type { EngineBench } from "../../../test/support/engine-bench.ts";
-import { minuteMs, openBench } from "../../../test/support/engine-bench.ts";
-import { fileChannel } from "../../../test/support/file-channel.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import { newSqlite } from "#test/support/database/databases.ts";
+import type { EngineBench } from "#test/support/engine-bench.ts";
+import { minuteMs, openBench } from "#test/support/engine-bench.ts";
+import { fileChannel } from "#test/support/channels/file-channel.ts";
 import { fetchPart } from "../files.ts";
 import { relayFiles } from "../relayed-files.ts";
 

@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { createHandMovedClock } from "../../../test/support/hand-moved-clock.ts";
-import { createTokens } from "../oauth.ts";
-import { configSchema, requireUsable, secretNames } from "../settings.ts";
+import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
+import { createTokens } from "../oauth/tokens.ts";
+import { configSchema, requireUsable, secretNames } from "../config.ts";
 
 const root = new URL("../../../", import.meta.url);
 const base = { address: "support@shop.example", imap_host: "imap.shop.example", smtp_host: "smtp.shop.example" };

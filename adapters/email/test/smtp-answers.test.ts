@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { createTransport, smtpError } from "../smtp.ts";
-import type { EmailConfig } from "../settings.ts";
+import type { EmailConfig } from "../config.ts";
 import { freePort } from "./support/dovecot.ts";
 
 /** What is answered at each step of a mail; a function does something else. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { channelChecks } from "../../../test/support/channel-checks.ts";
-import { hourMs, minuteMs } from "../../../test/support/engine-bench.ts";
+import { channelChecks } from "#test/support/channels/channel-checks.ts";
+import { hourMs, minuteMs } from "#test/support/engine-bench.ts";
 import { startDovecot } from "./support/dovecot.ts";
 import type { MailBench } from "./support/mail-bench.ts";
 import { openMailBench } from "./support/mail-bench.ts";

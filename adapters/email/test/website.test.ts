@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { InboundEvent } from "#channel/contract.ts";
-import { minuteMs } from "../../../test/support/engine-bench.ts";
+import type { InboundEvent } from "#channels/contract.ts";
+import { minuteMs } from "#test/support/engine-bench.ts";
 import type { MailBench } from "./support/mail-bench.ts";
 import { openMailBench } from "./support/mail-bench.ts";
 

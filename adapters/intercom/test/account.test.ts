@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ChannelHost } from "#channel/contract.ts";
-import { configMistake } from "#src/channels.ts";
-import { createHandMovedClock } from "../../../test/support/hand-moved-clock.ts";
+import type { ChannelHost } from "#channels/contract.ts";
+import { configMistake } from "#channels/host/registry.ts";
+import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
 import { checkWorkspace } from "../check.ts";
 import { createApi } from "../client.ts";
 import adapter from "../index.ts";
 import { renderParts } from "../render.ts";
 import { removePart } from "../send.ts";
-import type { IntercomConfig } from "../settings.ts";
-import { settingsOf } from "../settings.ts";
-import { neededTopics } from "../topics.ts";
+import type { IntercomConfig } from "../config.ts";
+import { settingsOf } from "../config.ts";
+import { neededTopics } from "../webhook-topics.ts";
 import type { FakeIntercom } from "./support/fake-intercom.ts";
 import { startFakeIntercom } from "./support/fake-intercom.ts";
 

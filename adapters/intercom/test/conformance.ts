@@ -1,5 +1,5 @@
-import { htmlText } from "#channel/html-text.ts";
-import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../test/support/conformance.ts";
+import { htmlText } from "#channels/text/html-text.ts";
+import type { ConformanceTarget, CustomerMessage, FakePlatform } from "#test/support/channels/conformance-target.ts";
 import type { Notification } from "./support/fake-intercom.ts";
 import { startFakeIntercom } from "./support/fake-intercom.ts";
 

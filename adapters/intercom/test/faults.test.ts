@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { loadAdapter } from "#src/channels.ts";
-import { eachDatabase } from "../../../test/support/databases.ts";
-import { hourMs, minuteMs, openBench } from "../../../test/support/engine-bench.ts";
+import { loadAdapter } from "#channels/host/registry.ts";
+import { eachDatabase } from "#test/support/database/databases.ts";
+import { hourMs, minuteMs, openBench } from "#test/support/engine-bench.ts";
 import type { IntercomBench } from "./support/account.ts";
 import { openIntercom } from "./support/account.ts";
 import type { Notification } from "./support/fake-intercom.ts";

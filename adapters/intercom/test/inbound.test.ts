@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { eachDatabase } from "../../../test/support/databases.ts";
-import { neededTopics, topics } from "../topics.ts";
+import { eachDatabase } from "#test/support/database/databases.ts";
+import { neededTopics, topics } from "../webhook-topics.ts";
 import type { IntercomBench } from "./support/account.ts";
 import { openIntercom } from "./support/account.ts";
 

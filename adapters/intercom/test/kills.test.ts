@@ -2,10 +2,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { openStore } from "#store/open.ts";
-import { install, questions } from "../../../test/support/installation.ts";
-import type { Launched } from "../../../test/support/launch.ts";
-import { freePort, launch } from "../../../test/support/launch.ts";
+import { openStore } from "#database/open.ts";
+import { install, questions } from "#test/support/program/installation.ts";
+import type { Launched } from "#test/support/program/launch.ts";
+import { freePort, launch } from "#test/support/program/launch.ts";
 import type { Notification } from "./support/fake-intercom.ts";
 import { startFakeIntercom } from "./support/fake-intercom.ts";
 

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SlackAccount } from "./support/account.ts";
 import { openSlackAccount } from "./support/account.ts";
 import { changedEvent, deletedEvent, mentionEvent } from "./support/events.ts";
-import { signatureOf } from "../signature.ts";
-import { minuteMs } from "../../../test/support/engine-bench.ts";
-import { runBeside } from "../../../test/support/run-beside.ts";
+import { signatureOf } from "../deliveries/signature.ts";
+import { minuteMs } from "#test/support/engine-bench.ts";
+import { runBeside } from "#test/support/database/run-beside.ts";
 
 let account: SlackAccount;
 const open = async (config: Readonly<Record<string, unknown>> = {}) => {

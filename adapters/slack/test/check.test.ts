@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadConfig } from "#src/config/environment.ts";
-import type { ChannelCheck } from "#src/core.ts";
-import { checkChannels } from "#src/core.ts";
-import { benchSecret } from "../../../test/support/engine-bench.ts";
+import { loadConfig } from "#config/environment.ts";
+import type { ChannelCheck } from "#app/services.ts";
+import { checkChannels } from "#app/services.ts";
+import { benchSecret } from "#test/support/engine-bench.ts";
 import type { SlackAccount } from "./support/account.ts";
 import { openSlackAccount } from "./support/account.ts";
 

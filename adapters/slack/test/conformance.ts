@@ -1,4 +1,4 @@
-import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../test/support/conformance.ts";
+import type { ConformanceTarget, CustomerMessage, FakePlatform } from "#test/support/channels/conformance-target.ts";
 import { envelopeOf, messageEvent } from "./support/events.ts";
 import { startFakeSlack } from "./support/fake-slack.ts";
 import { describeFile } from "./support/fake-web-api.ts";

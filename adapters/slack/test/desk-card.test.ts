@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { DeskConversation } from "#desk/contract.ts";
-import { cardOf, parseBlockId } from "../desk-card.ts";
+import type { DeskConversation } from "#channels/desk/contract.ts";
+import { cardOf, parseBlockId } from "../desk/card.ts";
 
 const conversation: DeskConversation = {
   id: "conv_1",

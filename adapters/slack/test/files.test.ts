@@ -7,10 +7,10 @@ import type {
   OutboundFile,
   Part,
   SendContext,
-} from "#channel/contract.ts";
-import type { DeliveryError } from "#channel/errors.ts";
+} from "#channels/contract.ts";
+import type { DeliveryError } from "#channels/errors.ts";
 import slackModule from "../index.ts";
-import { fileRef } from "../fetch-file.ts";
+import { fileRef } from "../files.ts";
 import { isSlackAddress } from "../client.ts";
 import { envelopeOf, messageEvent } from "./support/events.ts";
 import type { FakeSlack } from "./support/fake-slack.ts";

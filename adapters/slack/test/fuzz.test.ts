@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { eachDatabase, newSqlite } from "../../../test/support/databases.ts";
-import type { DeskBench } from "../../../test/support/desk-bench.ts";
-import { openDeskBench } from "../../../test/support/desk-bench.ts";
-import { createHands, newest } from "../../../test/support/desk-hands.ts";
-import { deskChannel, mia } from "../../../test/support/desk-world.ts";
-import type { Knocking } from "../../../test/support/doors.ts";
-import { knock } from "../../../test/support/doors.ts";
+import { eachDatabase, newSqlite } from "#test/support/database/databases.ts";
+import type { DeskBench } from "#test/support/desk/bench.ts";
+import { openDeskBench } from "#test/support/desk/bench.ts";
+import { createHands, newest } from "#test/support/desk/agent-steps.ts";
+import { deskChannel, mia } from "#test/support/desk/world.ts";
+import type { Knocking } from "#test/support/channels/webhook-signers.ts";
+import { knock } from "#test/support/channels/webhook-signers.ts";
 import { changedEvent, deletedEvent, envelopeOf, mentionEvent, messageEvent } from "./support/events.ts";
 import type { FakeMessage } from "./support/fake-messages.ts";
 

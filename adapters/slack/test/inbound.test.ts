@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { eventDelivery } from "../deliveries.ts";
+import { eventDelivery } from "../deliveries/deliveries.ts";
 import { readEvent } from "../inbound.ts";
 import { changedEvent, deletedEvent, envelopeOf, mentionEvent, messageEvent } from "./support/events.ts";
 

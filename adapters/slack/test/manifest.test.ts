@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { scopes } from "../check.ts";
 import { config, secrets } from "../config.ts";
-import { deskScopes } from "../desk.ts";
+import { deskScopes } from "../desk/desk.ts";
 
 const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
 const listed = (name: string, manifest = "manifest.yaml"): readonly string[] => {

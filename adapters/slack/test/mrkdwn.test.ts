@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { styledText, textOf } from "#channel/styled-text.ts";
-import { markdownOf } from "../desk-render.ts";
-import { emojiOf, escapeText, mrkdwnOf, namedUsers, plainText, unescapeText } from "../mrkdwn.ts";
+import { styledText, textOf } from "#channels/text/styled-text.ts";
+import { markdownOf } from "../desk/render.ts";
+import { emojiOf, escapeText, mrkdwnOf, namedUsers, plainText, unescapeText } from "../messages/mrkdwn.ts";
 import type { SlackPart } from "../render.ts";
 import { renderParts, textMax } from "../render.ts";
 import { blocksMistake, shownText } from "./support/fake-messages.ts";

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadAdapter } from "#src/channels.ts";
-import { newSqlite } from "../../../test/support/databases.ts";
-import type { EngineBench } from "../../../test/support/engine-bench.ts";
-import type { ChannelHost } from "#channel/contract.ts";
-import { bytesOf, png } from "../../../test/support/file-channel.ts";
-import { anna, answerOf, heldAnswers, openBench } from "../../../test/support/engine-bench.ts";
+import { loadAdapter } from "#channels/host/registry.ts";
+import { newSqlite } from "#test/support/database/databases.ts";
+import type { EngineBench } from "#test/support/engine-bench.ts";
+import type { ChannelHost } from "#channels/contract.ts";
+import { bytesOf, png } from "#test/support/channels/file-channel.ts";
+import { anna, answerOf, heldAnswers, openBench } from "#test/support/engine-bench.ts";
 import type { FakeTelegram } from "./support/fake-telegram.ts";
 import { startFakeTelegram } from "./support/fake-telegram.ts";
 import { editUpdate, messageUpdate, updateId } from "./support/updates.ts";
@@ -411,7 +411,7 @@ describe("a bot that polls", () => {
   it("reads again what could not be stored", async () => {
     await open({ transport: "polling" });
     await bench.until("it polls", () => telegram.calls("getUpdates").length > 0);
-    const { runBeside } = await import("../../../test/support/run-beside.ts");
+    const { runBeside } = await import("#test/support/database/run-beside.ts");
     await runBeside(bench.url, "alter table inbound_events rename to away");
     telegram.queue(messageUpdate({ chatId: 7, messageId: 1, text: "Keep me" }));
     await bench.until("it has failed", () => bench.logged.some((line) => line.includes("connection broke")));

@@ -1,4 +1,4 @@
-import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../test/support/conformance.ts";
+import type { ConformanceTarget, CustomerMessage, FakePlatform } from "#test/support/channels/conformance-target.ts";
 import { startFakeTelegram } from "./support/fake-telegram.ts";
 import { messageUpdate } from "./support/updates.ts";
 

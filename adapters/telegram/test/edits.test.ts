@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { png } from "../../../test/support/file-channel.ts";
+import { png } from "#test/support/channels/file-channel.ts";
 import type { Bot } from "./support/bot.ts";
 import { openBot } from "./support/bot.ts";
 import { editUpdate, messageUpdate } from "./support/updates.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { loadAdapter } from "#src/channels.ts";
-import { eachDatabase, newSqlite } from "../../../test/support/databases.ts";
-import { knock } from "../../../test/support/doors.ts";
-import type { EngineBench } from "../../../test/support/engine-bench.ts";
-import { openBench } from "../../../test/support/engine-bench.ts";
+import { loadAdapter } from "#channels/host/registry.ts";
+import { eachDatabase, newSqlite } from "#test/support/database/databases.ts";
+import { knock } from "#test/support/channels/webhook-signers.ts";
+import type { EngineBench } from "#test/support/engine-bench.ts";
+import { openBench } from "#test/support/engine-bench.ts";
 import type { FakeTelegram } from "./support/fake-telegram.ts";
 import { startFakeTelegram } from "./support/fake-telegram.ts";
 import { editUpdate, messageUpdate, updateId } from "./support/updates.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { insertRows } from "#store/insert-rows.ts";
-import { hourMs, minuteMs } from "../../../test/support/engine-bench.ts";
-import { png } from "../../../test/support/file-channel.ts";
+import { insertRows } from "#database/dialects/insert-rows.ts";
+import { hourMs, minuteMs } from "#test/support/engine-bench.ts";
+import { png } from "#test/support/channels/file-channel.ts";
 import type { Bot } from "./support/bot.ts";
 import { openBot } from "./support/bot.ts";
 import { editUpdate, messageUpdate, updateId } from "./support/updates.ts";

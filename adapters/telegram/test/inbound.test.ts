@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Value } from "typebox/value";
 import { readUpdate } from "../inbound.ts";
-import type { TelegramUpdate } from "../updates.ts";
-import { ignoredKinds, updateKinds, updateSchema } from "../updates.ts";
+import type { TelegramUpdate } from "../payloads.ts";
+import { ignoredKinds, updateKinds, updateSchema } from "../payloads.ts";
 import { editUpdate, messageUpdate, updateId } from "./support/updates.ts";
 
 const read = (update: unknown) => {

@@ -1,4 +1,4 @@
-import type { Block } from "../../../src/channel/markdown.ts";
+import type { Block } from "#channels/text/markdown.ts";
 import type {
   Face,
   FileFrame,

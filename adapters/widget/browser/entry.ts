@@ -1,12 +1,12 @@
 import type { Chat } from "./chat.ts";
 import { createChat } from "./chat.ts";
-import { el } from "./dom.ts";
+import { el } from "./ui/dom.ts";
 import { faceOf } from "./kept.ts";
 import type { Settings } from "./settings.ts";
 import { forgetHandedToken, readSettings, userOf } from "./settings.ts";
-import { stringsFor } from "./strings.ts";
-import type { View } from "./view.ts";
-import { createView, directionOf } from "./view.ts";
+import { stringsFor } from "./ui/strings.ts";
+import type { View } from "./ui/view.ts";
+import { createView, directionOf } from "./ui/view.ts";
 
 /**
  * Starts the widget of the script element that loaded this file. Nothing is put on `window`: pages speak to it through

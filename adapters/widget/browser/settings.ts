@@ -1,7 +1,7 @@
 import type { Keep } from "./storage.ts";
 import { createKeep } from "./storage.ts";
-import type { Strings } from "./strings.ts";
-import { languageOf } from "./strings.ts";
+import type { Strings } from "./ui/strings.ts";
+import { languageOf } from "./ui/strings.ts";
 
 /** What the page that embeds the widget says, in `data-` attributes of the script element. */
 export interface Settings {

@@ -1,12 +1,12 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { buildBrowserCode } from "../../../src/web/build.ts";
-import type { TestApp } from "../../../test/support/app.ts";
-import { startApp } from "../../../test/support/app.ts";
-import type { TestDatabase } from "../../../test/support/databases.ts";
-import { eachDatabase, newSqlite } from "../../../test/support/databases.ts";
-import { png } from "../../../test/support/file-channel.ts";
-import { skipped } from "../../../test/support/skipped.ts";
+import { buildBrowserCode } from "#web/build.ts";
+import type { TestApp } from "#test/support/http/app.ts";
+import { startApp } from "#test/support/http/app.ts";
+import type { TestDatabase } from "#test/support/database/databases.ts";
+import { eachDatabase, newSqlite } from "#test/support/database/databases.ts";
+import { png } from "#test/support/channels/file-channel.ts";
+import { skipped } from "#test/support/skipped.ts";
 import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
 
 const name = "a customer and an agent, through the whole program";

@@ -1,6 +1,6 @@
 import { WebSocket } from "ws";
-import type { Block, Inline } from "#channel/markdown.ts";
-import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../test/support/conformance.ts";
+import type { Block, Inline } from "#channels/text/markdown.ts";
+import type { ConformanceTarget, CustomerMessage, FakePlatform } from "#test/support/channels/conformance-target.ts";
 import type { ReadyFrame, ServerFrame } from "../frames.ts";
 
 const cannot: ConformanceTarget["cannot"] = {

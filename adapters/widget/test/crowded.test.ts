@@ -1,10 +1,10 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { buildBrowserCode } from "../../../src/web/build.ts";
-import type { TestApp } from "../../../test/support/app.ts";
-import { startApp } from "../../../test/support/app.ts";
-import { newSqlite } from "../../../test/support/databases.ts";
-import { skipped } from "../../../test/support/skipped.ts";
+import { buildBrowserCode } from "#web/build.ts";
+import type { TestApp } from "#test/support/http/app.ts";
+import { startApp } from "#test/support/http/app.ts";
+import { newSqlite } from "#test/support/database/databases.ts";
+import { skipped } from "#test/support/skipped.ts";
 import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
 
 const name = "the chat page with little room, or with much at once";

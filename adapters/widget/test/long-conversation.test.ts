@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { buildBrowserCode } from "../../../src/web/build.ts";
-import { skipped } from "../../../test/support/skipped.ts";
+import { buildBrowserCode } from "#web/build.ts";
+import { skipped } from "#test/support/skipped.ts";
 import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
 import { greet, newClientId } from "./support/client.ts";
 import type { TestSite } from "./support/site.ts";

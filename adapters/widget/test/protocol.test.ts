@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
-import { userToken } from "../../../test/support/user-tokens.ts";
+import { userToken } from "#test/support/user-tokens.ts";
 import { greet, connect, newClientId, refusal, texts } from "./support/client.ts";
 import type { SiteOptions, TestSite } from "./support/site.ts";
 import { createTestHost, handClock, realClock, startSite } from "./support/site.ts";

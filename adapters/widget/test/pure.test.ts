@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { cannedText } from "#domain/canned.ts";
-import { cannedKeys } from "#domain/spoken.ts";
-import { defaultSettings } from "#domain/workspace.ts";
-import { contrast, parseColor, readableOn, textOn } from "../browser/color.ts";
+import { cannedText } from "#language/bot-texts/bot-texts.ts";
+import { cannedKeys } from "#language/bot-texts/languages.ts";
+import { defaultSettings } from "#domain/workspace/settings.ts";
+import { contrast, parseColor, readableOn, textOn } from "../browser/ui/color.ts";
 import { backoffMs } from "../browser/connection.ts";
-import { english, fill, languages } from "../browser/strings.ts";
-import { addressKey } from "../limits.ts";
-import { textsOf } from "../translations.ts";
+import { english, fill, languages } from "../browser/ui/strings.ts";
+import { addressKey } from "../config.ts";
+import { textsOf } from "../translations/texts.ts";
 
 describe("colours", () => {
   it("reads #rgb and #rrggbb and nothing else", () => {

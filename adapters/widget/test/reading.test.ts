@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { buildBrowserCode } from "../../../src/web/build.ts";
-import { skipped } from "../../../test/support/skipped.ts";
+import { buildBrowserCode } from "#web/build.ts";
+import { skipped } from "#test/support/skipped.ts";
 import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
 import type { TestSite } from "./support/site.ts";
 import { embedding, startSite, workspaceId } from "./support/site.ts";

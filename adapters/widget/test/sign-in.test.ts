@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { buildBrowserCode } from "../../../src/web/build.ts";
-import { skipped } from "../../../test/support/skipped.ts";
-import { userToken } from "../../../test/support/user-tokens.ts";
+import { buildBrowserCode } from "#web/build.ts";
+import { skipped } from "#test/support/skipped.ts";
+import { userToken } from "#test/support/user-tokens.ts";
 import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
 import type { TestSite } from "./support/site.ts";
 import { createTestHost, embedding, handClock, startSite, workspaceId } from "./support/site.ts";

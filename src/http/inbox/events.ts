@@ -1,8 +1,8 @@
 import type { FastifyReply } from "fastify";
-import { agentTopic, workspaceTopic } from "#engine/topics.ts";
-import type { Clock, Fanout, Log, Reader } from "#engine/ports.ts";
-import { customerLabel } from "#domain/customer.ts";
-import { conversationOfContext } from "#store/conversations.ts";
+import { agentTopic, workspaceTopic } from "#queue/signals/topics.ts";
+import type { Clock, Fanout, Log, Reader } from "#conversations/ports.ts";
+import { customerLabel } from "#domain/customer/display-name.ts";
+import { conversationOfContext } from "#database/queries/conversations.ts";
 import type { LiveEvent } from "./wire.ts";
 
 const heartbeatMs = 20_000;

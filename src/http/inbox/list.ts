@@ -1,16 +1,16 @@
 import { sql } from "kysely";
-import { styledText } from "#channel/styled-text.ts";
-import { customerLabel } from "#domain/customer.ts";
-import { statuses } from "#domain/lifecycle.ts";
-import type { Status } from "#domain/lifecycle.ts";
-import type { Role } from "#domain/message.ts";
+import { styledText } from "#channels/text/styled-text.ts";
+import { customerLabel } from "#domain/customer/display-name.ts";
+import { statuses } from "#domain/conversation/status.ts";
+import type { Status } from "#domain/conversation/status.ts";
+import type { Role } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
-import type { SlaState } from "#domain/sla.ts";
-import { slaState } from "#domain/sla.ts";
-import type { WorkspaceSettings } from "#domain/workspace.ts";
-import type { ListPosition, Reader } from "#engine/ports.ts";
-import type { ConversationRow } from "#store/conversations.ts";
-import type { HttpDependencies } from "../dependencies.ts";
+import type { SlaState } from "#domain/conversation/sla.ts";
+import { slaState } from "#domain/conversation/sla.ts";
+import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
+import type { ListPosition, Reader } from "#conversations/ports.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import type { HttpDependencies } from "#http/dependencies.ts";
 import type { Colleague, Counts, ListItem, ListPage, Person, SlaView, View, WaitingOrder } from "./wire.ts";
 
 export interface ListRequest {

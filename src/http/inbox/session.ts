@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock, Store } from "#engine/ports.ts";
-import type { Counter } from "#store/counters.ts";
-import { countDown, countUp } from "#store/counters.ts";
-import { agentOfSession } from "../../operator/agents.ts";
-import { networkOf } from "../client-address.ts";
-import { InboxRefusal } from "./refusal.ts";
+import type { Clock, Store } from "#conversations/ports.ts";
+import type { Counter } from "#database/queries/counters.ts";
+import { countDown, countUp } from "#database/queries/counters.ts";
+import { agentOfSession } from "#admin/agents.ts";
+import { networkOf } from "#http/middleware/client-address.ts";
+import { InboxRefusal } from "./refused.ts";
 
 export type SignedIn = NonNullable<Awaited<ReturnType<typeof agentOfSession>>>;
 

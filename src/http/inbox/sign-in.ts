@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { agentTopic } from "#engine/topics.ts";
-import { checkPassword, createLoginChoices, createSession, endSession, redeemLogin } from "../../operator/agents.ts";
-import type { App } from "../server.ts";
+import { agentTopic } from "#queue/signals/topics.ts";
+import { checkPassword, createLoginChoices, createSession, endSession, redeemLogin } from "#admin/agents.ts";
+import type { App } from "#http/server.ts";
 import { choicePage, linkPage, refusedPage, sendPage, signInPage, spentLinkPage } from "./pages.ts";
-import { InboxRefusal } from "./refusal.ts";
+import { InboxRefusal } from "./refused.ts";
 import type { InboxDependencies } from "./routes.ts";
 import type { Attempt } from "./session.ts";
 import { clearSession, countAttempt, requireKeptSession, sessionToken, setSession, signedIn } from "./session.ts";

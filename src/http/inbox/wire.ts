@@ -1,7 +1,7 @@
-import type { Block } from "#channel/markdown.ts";
-import type { Status } from "#domain/lifecycle.ts";
-import type { Channel, Confidence, Role, Source } from "#domain/message.ts";
-import type { Priority, SlaState } from "#domain/sla.ts";
+import type { Block } from "#channels/text/markdown.ts";
+import type { Status } from "#domain/conversation/status.ts";
+import type { Channel, Confidence, Role, Source } from "#domain/conversation/message.ts";
+import type { Priority, SlaState } from "#domain/conversation/sla.ts";
 
 /** What the inbox's server and its browser code say to each other. Times are epoch milliseconds. */
 

@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import { Problem } from "#domain/problem.ts";
-import type { ConversationChange } from "#engine/engine.ts";
-import { keyActor } from "../auth.ts";
-import { problemOf } from "../problem.ts";
-import { isDatabaseFault } from "#store/faults.ts";
-import type { App } from "../server.ts";
+import type { ConversationChange } from "#conversations/contract.ts";
+import { keyActor } from "#http/middleware/auth.ts";
+import { problemOf } from "#http/problem.ts";
+import { isDatabaseFault } from "#database/faults.ts";
+import type { App } from "#http/server.ts";
 import { normalTags } from "./conversations.ts";
 import { answerOnce } from "./once.ts";
 import type { Resources } from "./resources.ts";

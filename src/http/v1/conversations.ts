@@ -1,12 +1,12 @@
 import { Type } from "typebox";
 import { parseInstant } from "#domain/instant.ts";
-import { codePoints } from "#domain/message.ts";
+import { codePoints } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
-import type { ConversationChange, Snooze } from "#engine/engine.ts";
-import type { ConversationFilter } from "#engine/ports.ts";
-import { keyActor } from "../auth.ts";
-import { createCursors, listPosition } from "../cursor.ts";
-import type { App } from "../server.ts";
+import type { ConversationChange, Snooze } from "#conversations/contract.ts";
+import type { ConversationFilter } from "#conversations/ports.ts";
+import { keyActor } from "#http/middleware/auth.ts";
+import { createCursors, listPosition } from "#http/cursor.ts";
+import type { App } from "#http/server.ts";
 import { answerOnce } from "./once.ts";
 import type { Resources } from "./resources.ts";
 import { callerOf } from "./resources.ts";

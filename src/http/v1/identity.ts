@@ -1,7 +1,7 @@
-import { provesIdentity } from "#domain/identity.ts";
+import { provesIdentity } from "#domain/customer/identity-proof.ts";
 import { Problem } from "#domain/problem.ts";
-import type { TokenKeys, VerifiedUser } from "#domain/user-token.ts";
-import { checkUserToken } from "#domain/user-token.ts";
+import type { TokenKeys, VerifiedUser } from "#domain/customer/user-token.ts";
+import { checkUserToken } from "#domain/customer/user-token.ts";
 
 export interface ClaimedIdentity {
   readonly userId: string | undefined;

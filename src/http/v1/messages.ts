@@ -1,8 +1,8 @@
 import { Type } from "typebox";
-import { prepareRead } from "#store/prepared.ts";
-import { keyActor } from "../auth.ts";
-import { createCursors } from "../cursor.ts";
-import type { App } from "../server.ts";
+import { prepareRead } from "#database/dialects/prepared.ts";
+import { keyActor } from "#http/middleware/auth.ts";
+import { createCursors } from "#http/cursor.ts";
+import type { App } from "#http/server.ts";
 import { answerOnce } from "./once.ts";
 import type { Resources } from "./resources.ts";
 import { callerOf, conversationNotFound } from "./resources.ts";

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Idempotency, KeptResponse } from "../idempotency.ts";
+import type { Idempotency, KeptResponse } from "#http/middleware/idempotency.ts";
 import { callerOf, idempotencyKeyOf, pathOf } from "./resources.ts";
 
 /**

@@ -1,15 +1,15 @@
 import type { Selectable } from "kysely";
-import type { WorkspaceSettings } from "#domain/workspace.ts";
-import { storedSettings } from "#domain/workspace.ts";
-import type { Store } from "#engine/ports.ts";
-import type { Note } from "#engine/engine.ts";
-import { attachmentsOf } from "#engine/attachments.ts";
-import { conversationItem, documentItem, messageItem, timestamp } from "#engine/representation.ts";
-import type { ConversationRow } from "#store/conversations.ts";
-import { prepareRead } from "#store/prepared.ts";
-import type { AuditTable, MessagesTable } from "#store/schema.ts";
-import type { DocumentsTable } from "#store/schema-knowledge.ts";
-import type { Caller } from "../auth.ts";
+import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
+import { storedSettings } from "#domain/workspace/settings.ts";
+import type { Store } from "#conversations/ports.ts";
+import type { Note } from "#conversations/contract.ts";
+import { attachmentsOf } from "#conversations/attachments/attachments.ts";
+import { conversationItem, documentItem, messageItem, timestamp } from "#conversations/representation.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import { prepareRead } from "#database/dialects/prepared.ts";
+import type { AuditTable, MessagesTable } from "#database/schema/tables.ts";
+import type { DocumentsTable } from "#database/schema/knowledge.ts";
+import type { Caller } from "#http/middleware/auth.ts";
 import { conversationNotFound } from "./resources.ts";
 
 export type MessageRow = Selectable<MessagesTable>;

@@ -1,9 +1,9 @@
 import { Problem } from "#domain/problem.ts";
 import type { FastifyRequest } from "fastify";
-import type { Caller } from "../auth.ts";
-import type { HttpDependencies } from "../dependencies.ts";
-import type { Idempotency } from "../idempotency.ts";
-import type { Limits } from "../limits.ts";
+import type { Caller } from "#http/middleware/auth.ts";
+import type { HttpDependencies } from "#http/dependencies.ts";
+import type { Idempotency } from "#http/middleware/idempotency.ts";
+import type { Limits } from "#http/middleware/rate-limits.ts";
 import type { Representation } from "./representation.ts";
 
 /** What the routes of every resource are given. */

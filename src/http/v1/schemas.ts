@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import type { TSchema } from "typebox";
-import { auditActions, channels, confidences } from "#domain/message.ts";
-import { statuses } from "#domain/lifecycle.ts";
+import { auditActions, channels, confidences } from "#domain/conversation/message.ts";
+import { statuses } from "#domain/conversation/status.ts";
 import type { ProblemCode } from "#domain/problem.ts";
 import { problemStatus } from "#domain/problem.ts";
-import { priorities, slaStates } from "#domain/sla.ts";
+import { priorities, slaStates } from "#domain/conversation/sla.ts";
 
 // A schema with a title is a component of the OpenAPI document by that name.
 

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { Problem } from "#domain/problem.ts";
-import type { DocumentShelf, StoredBytes } from "../dependencies.ts";
-import { linger } from "../linger.ts";
-import { unknownName } from "../unknown-fields.ts";
+import type { DocumentShelf, StoredBytes } from "#http/dependencies.ts";
+import { linger } from "#http/middleware/linger.ts";
+import { unknownName } from "#http/middleware/unknown-fields.ts";
 
 const fileBytesMax = 25 * 1_048_576;
 

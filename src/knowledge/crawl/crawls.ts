@@ -1,11 +1,11 @@
 import { newId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
-import { audienceTags } from "#domain/audience.ts";
-import { storedSettings } from "#domain/workspace.ts";
-import type { Tx } from "#engine/ports.ts";
-import { insertWork } from "#store/outbox.ts";
-import type { DocumentsTable } from "#store/schema-knowledge.ts";
-import { documentOfOrigin, insertDocument, raiseKnowledgeVersion, sha256 } from "../document-rows.ts";
+import { audienceTags } from "#domain/workspace/audience.ts";
+import { storedSettings } from "#domain/workspace/settings.ts";
+import type { Tx } from "#conversations/ports.ts";
+import { insertWork } from "#database/queries/outbox.ts";
+import type { DocumentsTable } from "#database/schema/knowledge.ts";
+import { documentOfOrigin, insertDocument, raiseKnowledgeVersion, sha256 } from "#knowledge/documents/rows.ts";
 
 export interface NewCrawl {
   readonly workspaceId: string;

@@ -1,5 +1,5 @@
-import { readableType } from "../file-types.ts";
-import type { ReadableType } from "../file-types.ts";
+import { readableType } from "#knowledge/documents/file-types.ts";
+import type { ReadableType } from "#knowledge/documents/file-types.ts";
 
 const types: ReadonlySet<ReadableType> = new Set<ReadableType>([
   "text/html",

@@ -1,9 +1,9 @@
 import { newId } from "#domain/ids.ts";
-import type { Store, Tx } from "#engine/ports.ts";
-import { dialectOf } from "#store/dialect.ts";
-import type { CrawlPagesTable, DocumentsTable } from "#store/schema-knowledge.ts";
-import { insertDocument, raiseKnowledgeVersion, replaceChunks, sha256 } from "../document-rows.ts";
-import type { ReadDocument } from "../parse/apart.ts";
+import type { Store, Tx } from "#conversations/ports.ts";
+import { dialectOf } from "#database/dialects/dialect.ts";
+import type { CrawlPagesTable, DocumentsTable } from "#database/schema/knowledge.ts";
+import { insertDocument, raiseKnowledgeVersion, replaceChunks, sha256 } from "#knowledge/documents/rows.ts";
+import type { ReadDocument } from "#knowledge/parse/parse-in-worker.ts";
 
 /** Addresses that are remembered of one site. */
 export const discoveredMax = 10_000;

@@ -1,4 +1,4 @@
-import type { Reader } from "#engine/ports.ts";
+import type { Reader } from "#conversations/ports.ts";
 
 /** How far the newest run through a website is. */
 export interface CrawlProgress {

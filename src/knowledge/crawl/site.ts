@@ -1,8 +1,8 @@
 import robotsParser from "robots-parser";
-import type { Clock } from "#engine/ports.ts";
-import type { GuardedFetch, OutboundResponse } from "../../outbound/guarded-fetch.ts";
-import { OutboundFailure, RefusedAddress } from "../../outbound/guarded-fetch.ts";
-import { pageUrl } from "../page-url.ts";
+import type { Clock } from "#conversations/ports.ts";
+import type { GuardedFetch, OutboundResponse } from "#outbound/guarded-fetch.ts";
+import { OutboundFailure, RefusedAddress } from "#outbound/guarded-fetch.ts";
+import { pageUrl } from "./page-url.ts";
 
 /** What servers and robots.txt know the crawler by. */
 const crawlerName = "ParleyBot";

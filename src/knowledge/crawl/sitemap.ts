@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { Parser } from "htmlparser2";
-import { decodeText } from "../parse/decode-text.ts";
-import { UnreadableDocument } from "../blocks.ts";
+import { decodeText } from "#knowledge/parse/decode-text.ts";
+import { UnreadableDocument } from "#knowledge/documents/blocks.ts";
 
 /** Addresses as the file gives them. */
 export interface Sitemap {

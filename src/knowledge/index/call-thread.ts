@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { Problem } from "#domain/problem.ts";
-import type { Log } from "#engine/ports.ts";
-import { threadEnvironment } from "../thread-environment.ts";
+import type { Log } from "#conversations/ports.ts";
+import { threadEnvironment } from "#runtime/thread-environment.ts";
 
 export type ThreadReply<Result> =
   | { readonly kind: "done"; readonly result: Result }

@@ -1,6 +1,6 @@
-import type { Reader } from "#engine/ports.ts";
-import { mayEnter } from "./audience-gate.ts";
-import type { Candidate, SearchRequest } from "./index-port.ts";
+import type { Reader } from "#conversations/ports.ts";
+import { mayEnter } from "./access.ts";
+import type { Candidate, SearchRequest } from "./contract.ts";
 import { stemsOf, withWords } from "./passage-words.ts";
 
 export interface Hit {

@@ -1,15 +1,15 @@
 import { rmSync } from "node:fs";
 import { Problem } from "#domain/problem.ts";
-import type { Log } from "#engine/ports.ts";
+import type { Log } from "#conversations/ports.ts";
 import type { IndexCall, IndexResults } from "./index-calls.ts";
 import { perform } from "./index-calls.ts";
 import type { StoreReads, WantedDocument } from "./index-changes.ts";
 import { batches, planOf, storedVersion, withChunks } from "./index-changes.ts";
 import type { IndexFile } from "./index-file.ts";
 import { isBusy, isDamage, openIndexFile } from "./index-file.ts";
-import type { KnowledgeIndex, SearchRequest, SearchResult } from "./index-port.ts";
+import type { KnowledgeIndex, SearchRequest, SearchResult } from "./contract.ts";
 import { createIndexThread } from "./index-thread.ts";
-import { untilAborted } from "#domain/until-aborted.ts";
+import { untilAborted } from "#runtime/abort.ts";
 
 /** More new passages than these are written off the event loop, however small the knowledge base is so far. */
 const changedChunksMax = 30;

@@ -1,5 +1,5 @@
 import type { DocumentChange, IndexFile } from "./index-file.ts";
-import type { IndexSearch, SearchResult } from "./index-port.ts";
+import type { IndexSearch, SearchResult } from "./contract.ts";
 
 /** What is asked of the index's file, here or in its thread. */
 export type IndexCall =

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { Store } from "#engine/ports.ts";
-import { prepareRead } from "#store/prepared.ts";
+import type { Store } from "#conversations/ports.ts";
+import { prepareRead } from "#database/dialects/prepared.ts";
 import type { DocumentChange, IndexedDocument } from "./index-file.ts";
 
 // What the store has of a workspace's documents, read in pieces: however many they are, others have their turn between.

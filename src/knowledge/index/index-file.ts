@@ -1,10 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
-import type { Word } from "#answering/terms.ts";
-import type { IndexSearch, SearchResult } from "./index-port.ts";
+import type { Word } from "#language/terms.ts";
+import type { IndexSearch, SearchResult } from "./contract.ts";
 import type { Seen, Tables } from "./index-search.ts";
 import { createHeldWords, createSeen, prepareTables, searchTables } from "./index-search.ts";
 import { withWords } from "./passage-words.ts";
-import { isSpelt, partMin } from "../spelling.ts";
+import { isSpelt, partMin } from "#language/spelling.ts";
 
 /** Raise it when terms are made or stored in another way: older files are then rebuilt. */
 const format = 7;

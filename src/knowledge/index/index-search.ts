@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Recent } from "#domain/recent.ts";
-import { createRecent } from "#domain/recent.ts";
-import { mayEnter } from "./audience-gate.ts";
-import type { Candidate, IndexSearch, SearchResult } from "./index-port.ts";
-import { createVocabulary } from "../spelling.ts";
-import type { Vocabulary } from "../spelling.ts";
+import type { Recent } from "#runtime/cache.ts";
+import { createRecent } from "#runtime/cache.ts";
+import { mayEnter } from "./access.ts";
+import type { Candidate, IndexSearch, SearchResult } from "./contract.ts";
+import { createVocabulary } from "#language/spelling.ts";
+import type { Vocabulary } from "#language/spelling.ts";
 
 /** The tables of one workspace; `n` is its number in the file. */
 export interface Tables {

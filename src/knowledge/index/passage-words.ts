@@ -1,6 +1,6 @@
-import type { Word } from "#answering/terms.ts";
-import { guessLanguages, languageOf } from "#answering/languages.ts";
-import { contentWordsOf } from "#answering/terms.ts";
+import type { Word } from "#language/terms.ts";
+import { guessLanguages, languageOf } from "#language/detection.ts";
+import { contentWordsOf } from "#language/terms.ts";
 
 export interface PassageWords {
   readonly titleWords: readonly Word[];

@@ -1,9 +1,9 @@
 import { CsvError, parse } from "csv-parse/sync";
-import { createBlockList, namedCells, oneLine, UnreadableDocument } from "../blocks.ts";
-import type { ParsedDocument } from "../blocks.ts";
+import { createBlockList, namedCells, oneLine, UnreadableDocument } from "#knowledge/documents/blocks.ts";
+import type { ParsedDocument } from "#knowledge/documents/blocks.ts";
 import { parseText } from "./text.ts";
-import type { QuestionFields } from "../index/question-fields.ts";
-import { questionFields } from "../index/question-fields.ts";
+import type { QuestionFields } from "./question-fields.ts";
+import { questionFields } from "./question-fields.ts";
 
 const columnsMax = 200;
 const delimiters = [",", ";", "\t", "|"];

@@ -1,6 +1,6 @@
-import { documentBytesMax, UnreadableDocument } from "../blocks.ts";
-import type { ReadableType } from "../file-types.ts";
-import { readableTypes, wordType } from "../file-types.ts";
+import { documentBytesMax, UnreadableDocument } from "#knowledge/documents/blocks.ts";
+import type { ReadableType } from "#knowledge/documents/file-types.ts";
+import { readableTypes, wordType } from "#knowledge/documents/file-types.ts";
 
 interface Signature {
   readonly name: string;

@@ -1,7 +1,7 @@
 import mammoth from "mammoth";
 import { fromBufferPromise } from "yauzl";
-import { UnreadableDocument } from "../blocks.ts";
-import type { ParsedDocument } from "../blocks.ts";
+import { UnreadableDocument } from "#knowledge/documents/blocks.ts";
+import type { ParsedDocument } from "#knowledge/documents/blocks.ts";
 import { parseHtml } from "./html.ts";
 
 const inflatedBytesMax = 50 * 1_048_576;

@@ -7,8 +7,8 @@ import {
   markPicture,
   namedCells,
   oneLine,
-} from "../blocks.ts";
-import type { Block, ParsedDocument } from "../blocks.ts";
+} from "#knowledge/documents/blocks.ts";
+import type { Block, ParsedDocument } from "#knowledge/documents/blocks.ts";
 import type { Frame } from "./page-parts.ts";
 import { isBesideContent, isContent, isLinkList } from "./page-parts.ts";
 

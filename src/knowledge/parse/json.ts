@@ -1,7 +1,7 @@
-import { createBlockList, oneLine, UnreadableDocument } from "../blocks.ts";
-import type { BlockList, ParsedDocument } from "../blocks.ts";
+import { createBlockList, oneLine, UnreadableDocument } from "#knowledge/documents/blocks.ts";
+import type { BlockList, ParsedDocument } from "#knowledge/documents/blocks.ts";
 import { parseText } from "./text.ts";
-import { questionFields } from "../index/question-fields.ts";
+import { questionFields } from "./question-fields.ts";
 
 const depthMax = 60;
 const longCharacters = 200;

@@ -3,9 +3,16 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
 import { parse as parseYaml } from "yaml";
-import { markdownParts } from "#channel/markdown-parts.ts";
-import { createBlockList, describePictures, linkMark, markPicture, namedCells, oneLine } from "../blocks.ts";
-import type { BlockList, ParsedDocument } from "../blocks.ts";
+import { markdownParts } from "#channels/text/markdown-parts.ts";
+import {
+  createBlockList,
+  describePictures,
+  linkMark,
+  markPicture,
+  namedCells,
+  oneLine,
+} from "#knowledge/documents/blocks.ts";
+import type { BlockList, ParsedDocument } from "#knowledge/documents/blocks.ts";
 import { parseHtml } from "./html.ts";
 
 const frontMatterLinesMax = 200;

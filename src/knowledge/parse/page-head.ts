@@ -1,8 +1,8 @@
 import { Parser } from "htmlparser2";
 import { charsetOfHtml, decodeText } from "./decode-text.ts";
-import type { ReadableType } from "../file-types.ts";
-import { createDepthGuard } from "../blocks.ts";
-import { pageUrl } from "../page-url.ts";
+import type { ReadableType } from "#knowledge/documents/file-types.ts";
+import { createDepthGuard } from "#knowledge/documents/blocks.ts";
+import { pageUrl } from "#knowledge/crawl/page-url.ts";
 
 /** What a page says of itself and of others. Addresses are those of its own site, without fragments. */
 export interface PageHead {

@@ -1,9 +1,9 @@
 import { extname } from "node:path";
-import { oneLine, titleCharactersMax, UnreadableDocument } from "../blocks.ts";
-import type { ParsedDocument } from "../blocks.ts";
+import { oneLine, titleCharactersMax, UnreadableDocument } from "#knowledge/documents/blocks.ts";
+import type { ParsedDocument } from "#knowledge/documents/blocks.ts";
 import { charsetOfHtml, checkContent, decodeText } from "./decode-text.ts";
-import type { ReadableType, TextType } from "../file-types.ts";
-import { wordType } from "../file-types.ts";
+import type { ReadableType, TextType } from "#knowledge/documents/file-types.ts";
+import { wordType } from "#knowledge/documents/file-types.ts";
 import { parseCsv } from "./csv.ts";
 import { parseHtml } from "./html.ts";
 import { parseJson } from "./json.ts";

@@ -1,6 +1,6 @@
 import { getDocumentProxy } from "unpdf";
-import { createBlockList, oneLine, titleCharactersMax, UnreadableDocument } from "../blocks.ts";
-import type { Block, ParsedDocument } from "../blocks.ts";
+import { createBlockList, oneLine, titleCharactersMax, UnreadableDocument } from "#knowledge/documents/blocks.ts";
+import type { Block, ParsedDocument } from "#knowledge/documents/blocks.ts";
 
 const pagesMax = 3_000;
 const charactersMax = 20_000_000;

@@ -1,5 +1,5 @@
-import { createBlockList, oneLine } from "../blocks.ts";
-import type { ParsedDocument } from "../blocks.ts";
+import { createBlockList, oneLine } from "#knowledge/documents/blocks.ts";
+import type { ParsedDocument } from "#knowledge/documents/blocks.ts";
 
 const bullet = /^(\s*)[-*•–·]\s+(\S.*)$/u;
 const numbered = /^(\s*)(\d{1,4})[.)]\s+(\S.*)$/u;

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { UnreadableDocument } from "../blocks.ts";
-import { runInPlace } from "./apart.ts";
-import type { Job, ParseReply } from "./apart.ts";
+import { UnreadableDocument } from "#knowledge/documents/blocks.ts";
+import { runInPlace } from "./parse-in-worker.ts";
+import type { Job, ParseReply } from "./parse-in-worker.ts";
 
-// Entry of the thread that parse-apart.ts starts: does one job and ends.
+// Entry of the thread that adapters/email/mime/parse-in-worker.ts starts: does one job and ends.
 
 async function run(job: Job): Promise<ParseReply> {
   try {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { CollectionSchema, Search } from "#store/typesense-collections.ts";
-import { markId, multiSearch, searchesMax } from "#store/typesense-collections.ts";
-import type { Typesense } from "#store/typesense-client.ts";
-import type { Searched } from "./searched.ts";
-import { searchIn } from "./searched.ts";
+import type { CollectionSchema, Search } from "#database/search/typesense/collections.ts";
+import { markId, multiSearch, searchesMax } from "#database/search/typesense/collections.ts";
+import type { Typesense } from "#database/search/typesense/client.ts";
+import type { Searched } from "./search-scope.ts";
+import { searchIn } from "./search-scope.ts";
 import { wordsDoc } from "./word-documents.ts";
 
 // One collection a workspace, one document a passage. What it holds are the same terms as in the embedded index, in

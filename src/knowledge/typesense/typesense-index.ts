@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Word } from "#answering/terms.ts";
-import type { Clock, Log, Reader, Store, Tx } from "#engine/ports.ts";
-import type { OutboxRow } from "#store/outbox.ts";
-import { finishWork } from "#store/outbox.ts";
-import type { KnowledgeCollectionsTable } from "#store/schema-knowledge.ts";
-import type { Typesense } from "#store/typesense-client.ts";
-import { TypesenseAway } from "#store/typesense-client.ts";
+import type { Word } from "#language/terms.ts";
+import type { Clock, Log, Reader, Store, Tx } from "#conversations/ports.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { finishWork } from "#database/queries/outbox.ts";
+import type { KnowledgeCollectionsTable } from "#database/schema/knowledge.ts";
+import type { Typesense } from "#database/search/typesense/client.ts";
+import { TypesenseAway } from "#database/search/typesense/client.ts";
 import {
   CollectionBehind,
   CollectionGone,
@@ -16,20 +16,20 @@ import {
   listCollections,
   orphansAmong,
   pointAlias,
-} from "#store/typesense-collections.ts";
-import type { KnowledgeIndex, SearchRequest, SearchResult } from "../index/index-port.ts";
+} from "#database/search/typesense/collections.ts";
+import type { KnowledgeIndex, SearchRequest, SearchResult } from "#knowledge/index/contract.ts";
 import {
   everyWorkspace,
   knowledgeKind,
   knowledgeLane,
   queueKnowledge,
   queueKnowledgeOnce,
-} from "../knowledge-queue.ts";
-import { confirmed } from "../index/confirmed-passages.ts";
+} from "#knowledge/index/work.ts";
+import { confirmed } from "#knowledge/index/confirmed-passages.ts";
 import { bestFirst } from "./rough-rank.ts";
 import { candidates, frequencies, passagesForm } from "./passage-documents.ts";
-import type { Searched } from "./searched.ts";
-import { requireComplete } from "./searched.ts";
+import type { Searched } from "./search-scope.ts";
+import { requireComplete } from "./search-scope.ts";
 import { meantBy, wordsNear } from "./word-documents.ts";
 import { createTypesenseWriter, documentsAtOnce } from "./writer.ts";
 

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import type { Word } from "#answering/terms.ts";
-import type { Search } from "#store/typesense-collections.ts";
-import type { Typesense } from "#store/typesense-client.ts";
-import type { Searched } from "./searched.ts";
-import { searchIn } from "./searched.ts";
-import { createVocabulary, isSpelt, partMin, twoSlipsFrom } from "../spelling.ts";
+import type { Word } from "#language/terms.ts";
+import type { Search } from "#database/search/typesense/collections.ts";
+import type { Typesense } from "#database/search/typesense/client.ts";
+import type { Searched } from "./search-scope.ts";
+import { searchIn } from "./search-scope.ts";
+import { createVocabulary, isSpelt, partMin, twoSlipsFrom } from "#language/spelling.ts";
 
 // Beside the passages a collection holds their words as they are written, a document for each, so that a word that no
 // passage has is taken for the same ones as with the embedded index: passages hold stems, and of a passage that is found

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { Log, Store } from "#engine/ports.ts";
-import type { Typesense } from "#store/typesense-client.ts";
-import { TypesenseAway } from "#store/typesense-client.ts";
-import { createCollection, deleteDocuments, importDocuments } from "#store/typesense-collections.ts";
-import { stemsOf, withWords } from "../index/passage-words.ts";
+import type { Log, Store } from "#conversations/ports.ts";
+import type { Typesense } from "#database/search/typesense/client.ts";
+import { TypesenseAway } from "#database/search/typesense/client.ts";
+import { createCollection, deleteDocuments, importDocuments } from "#database/search/typesense/collections.ts";
+import { stemsOf, withWords } from "#knowledge/index/passage-words.ts";
 import type { PassageDocument } from "./passage-documents.ts";
 import { countPassages, markDocument, ofDocuments, passageDocument, passagesSchema } from "./passage-documents.ts";
 import { createWrittenWords } from "./written-words.ts";

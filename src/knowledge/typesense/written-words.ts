@@ -1,4 +1,4 @@
-import type { Word } from "#answering/terms.ts";
+import type { Word } from "#language/terms.ts";
 import type { WordDocument } from "./word-documents.ts";
 import { isHeldWord, wordDocument } from "./word-documents.ts";
 

@@ -1,13 +1,13 @@
-import { channelNames } from "#domain/message.ts";
-import { priorities } from "#domain/sla.ts";
-import type { ConversationView } from "../../http/inbox/wire.ts";
-import { link } from "./content.ts";
-import type { Desk } from "./desk-state.ts";
-import { hashOf } from "./desk-state.ts";
-import { avatar, button, createKept, el, icon, place } from "./dom.ts";
-import { createMenu } from "./menu.ts";
-import { ago, dateAndTime, slaBadge, timeLeft } from "./time.ts";
-import { agentChoices, snoozeText, statusNames } from "./words.ts";
+import { channelNames } from "#domain/conversation/message.ts";
+import { priorities } from "#domain/conversation/sla.ts";
+import type { ConversationView } from "#http/inbox/wire.ts";
+import { link } from "./thread/content.ts";
+import type { Desk } from "./store/state.ts";
+import { hashOf } from "./store/state.ts";
+import { avatar, button, createKept, el, icon, place } from "./ui/dom.ts";
+import { createMenu } from "./ui/menu.ts";
+import { ago, dateAndTime, slaBadge, timeLeft } from "./ui/time.ts";
+import { agentChoices, snoozeText, statusNames } from "./ui/labels.ts";
 
 export interface DetailsPane {
   readonly element: HTMLElement;

@@ -1,10 +1,10 @@
-import type { ListItem, View } from "../../http/inbox/wire.ts";
-import { api } from "./api.ts";
-import type { DeskListener } from "./desk-state.ts";
-import { hashOf, listEveryMs } from "./desk-state.ts";
-import { button } from "./dom.ts";
-import { serverNow } from "./time.ts";
-import { shortName } from "./words.ts";
+import type { ListItem, View } from "#http/inbox/wire.ts";
+import { api } from "./store/api.ts";
+import type { DeskListener } from "./store/state.ts";
+import { hashOf, listEveryMs } from "./store/state.ts";
+import { button } from "./ui/dom.ts";
+import { serverNow } from "./ui/time.ts";
+import { shortName } from "./ui/labels.ts";
 
 /** Tells agents who look elsewhere what waits for them, by the notifications of their system. */
 export interface Notifier {

@@ -1,4 +1,4 @@
-import type { Block, Inline } from "../../channel/markdown.ts";
+import type { Block, Inline } from "#channels/text/markdown.ts";
 import { el } from "./elements.ts";
 
 /** How a page shows texts. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
-import { openFakeServer } from "../../../../test/support/fake-server.ts";
+import { openFakeServer } from "#test/support/channels/fake-server.ts";
 
 export interface FakeMessage {
   readonly id: string;

@@ -1,9 +1,9 @@
-import type { ChannelAdapter, ChannelHost } from "#channel/contract.ts";
-import { loadAdapter } from "#src/channels.ts";
-import { newSqlite } from "../../../../test/support/databases.ts";
-import type { BenchOptions, EngineBench } from "../../../../test/support/engine-bench.ts";
-import { anna, openBench } from "../../../../test/support/engine-bench.ts";
-import { createHandMovedClock } from "../../../../test/support/hand-moved-clock.ts";
+import type { ChannelAdapter, ChannelHost } from "#channels/contract.ts";
+import { loadAdapter } from "#channels/host/registry.ts";
+import { newSqlite } from "#test/support/database/databases.ts";
+import type { BenchOptions, EngineBench } from "#test/support/engine-bench.ts";
+import { anna, openBench } from "#test/support/engine-bench.ts";
+import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
 import type { Letter, MailWorld, SentMail, TokenWorld } from "./mail-world.ts";
 import { letter, startMailWorld } from "./mail-world.ts";
 

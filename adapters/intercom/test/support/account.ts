@@ -1,9 +1,9 @@
-import { htmlText } from "#channel/html-text.ts";
-import { loadAdapter } from "#src/channels.ts";
-import type { ConversationRow } from "#store/conversations.ts";
-import type { TestDatabase } from "../../../../test/support/databases.ts";
-import type { EngineBench } from "../../../../test/support/engine-bench.ts";
-import { anna, openBench } from "../../../../test/support/engine-bench.ts";
+import { htmlText } from "#channels/text/html-text.ts";
+import { loadAdapter } from "#channels/host/registry.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import type { TestDatabase } from "#test/support/database/databases.ts";
+import type { EngineBench } from "#test/support/engine-bench.ts";
+import { anna, openBench } from "#test/support/engine-bench.ts";
 import type { FakeIntercom, Notification } from "./fake-intercom.ts";
 import { startFakeIntercom } from "./fake-intercom.ts";
 

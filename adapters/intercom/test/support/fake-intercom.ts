@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
-import { signatureOf } from "../../door.ts";
+import { signatureOf } from "../../webhook.ts";
 import type { FakeConversation, FakePart, Person } from "./fake-conversations.ts";
 import { asIntercomWrites, createConversations, htmlOf, told } from "./fake-conversations.ts";
-import { openFakeServer } from "../../../../test/support/fake-server.ts";
+import { openFakeServer } from "#test/support/channels/fake-server.ts";
 
 /** What a call that changes something is answered with instead of what it asks for. */
 export type Fault =

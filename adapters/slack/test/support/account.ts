@@ -1,8 +1,8 @@
-import { loadAdapter } from "#src/channels.ts";
-import type { TestDatabase } from "../../../../test/support/databases.ts";
-import { newSqlite } from "../../../../test/support/databases.ts";
-import type { EngineBench } from "../../../../test/support/engine-bench.ts";
-import { anna, openBench } from "../../../../test/support/engine-bench.ts";
+import { loadAdapter } from "#channels/host/registry.ts";
+import type { TestDatabase } from "#test/support/database/databases.ts";
+import { newSqlite } from "#test/support/database/databases.ts";
+import type { EngineBench } from "#test/support/engine-bench.ts";
+import { anna, openBench } from "#test/support/engine-bench.ts";
 import type { Said } from "./events.ts";
 import { envelopeOf, messageEvent } from "./events.ts";
 import type { FakeSlack } from "./fake-slack.ts";

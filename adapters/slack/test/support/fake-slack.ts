@@ -8,7 +8,7 @@ import type { FakeFile, FakeMessage } from "./fake-messages.ts";
 import { shownText } from "./fake-messages.ts";
 import type { Workspace } from "./fake-web-api.ts";
 import { createWorkspace, runMethod } from "./fake-web-api.ts";
-import { openFakeServer } from "../../../../test/support/fake-server.ts";
+import { openFakeServer } from "#test/support/channels/fake-server.ts";
 
 /** What a call is answered with instead of what it asks for. `channel`: only calls about this channel. */
 export type Fault = { readonly channel?: string } & (

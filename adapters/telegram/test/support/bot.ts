@@ -1,8 +1,8 @@
-import { loadAdapter } from "#src/channels.ts";
-import { newSqlite } from "../../../../test/support/databases.ts";
-import type { EngineBench } from "../../../../test/support/engine-bench.ts";
-import { anna, openBench } from "../../../../test/support/engine-bench.ts";
-import { bytesOf } from "../../../../test/support/file-channel.ts";
+import { loadAdapter } from "#channels/host/registry.ts";
+import { newSqlite } from "#test/support/database/databases.ts";
+import type { EngineBench } from "#test/support/engine-bench.ts";
+import { anna, openBench } from "#test/support/engine-bench.ts";
+import { bytesOf } from "#test/support/channels/file-channel.ts";
 import type { FakeTelegram } from "./fake-telegram.ts";
 import { startFakeTelegram } from "./fake-telegram.ts";
 

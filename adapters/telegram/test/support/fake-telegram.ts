@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
-import { openFakeServer } from "../../../../test/support/fake-server.ts";
+import { openFakeServer } from "#test/support/channels/fake-server.ts";
 
 /** A message as the fake shows it in a chat. */
 export interface Shown {

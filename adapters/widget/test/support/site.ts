@@ -14,14 +14,14 @@ import type {
   ThreadState,
   WebRequest,
   WorkspaceFace,
-} from "#channel/contract.ts";
-import type { Channel } from "#domain/message.ts";
+} from "#channels/contract.ts";
+import type { Channel } from "#domain/conversation/message.ts";
 import { newId } from "#domain/ids.ts";
-import { checkUserToken } from "#domain/user-token.ts";
+import { checkUserToken } from "#domain/customer/user-token.ts";
 import widget from "../../index.ts";
-import { createLimits } from "../../limits.ts";
-import { createSocketBytes } from "../../socket-bytes.ts";
-import { openSockets } from "../../sockets.ts";
+import { createLimits } from "../../config.ts";
+import { createSocketBytes } from "../../connection-bytes.ts";
+import { openSockets } from "../../connection.ts";
 
 /** A clock moved by hand: its timers run when their time is reached. */
 export interface HandClock extends Clock {

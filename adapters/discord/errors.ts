@@ -1,0 +1,91 @@
+import { DiscordAPIError, HTTPError, RateLimitError } from "discord.js";
+import { DeliveryError } from "#channels/errors.ts";
+import { foreignAnswer } from "#channels/http/foreign-response.ts";
+import { connectionFailure } from "#channels/http/platform-fetch.ts";
+
+const busyMs = 5_000;
+const mendMs = 60_000;
+
+/** Discord's own numbers, in words for an agent. */
+const refusals: Readonly<Record<number, string>> = {
+  10_003: "this Discord channel is gone",
+  10_008: "the message on Discord is gone",
+  40_005: "the file is too large for Discord",
+  50_001: "the bot may not see this Discord channel",
+  50_007: "the customer takes no direct messages from this bot on Discord",
+  50_013: "the bot may not write in this Discord channel",
+  50_083: "this Discord thread is archived",
+  50_278: "the customer shares no Discord server with the bot any more",
+  160_005: "this Discord thread is locked",
+};
+/** Refused now, and perhaps not later: messages come too fast, or too much is going on. */
+const busy = new Set([20_016, 20_028, 40_003, 130_000]);
+
+export const unknownChannel = 10_003;
+export const noAccess: ReadonlySet<number> = new Set([50_001, 50_013]);
+
+export function codeOf(error: unknown): number | undefined {
+  return error instanceof DiscordAPIError ? Number(error.code) : undefined;
+}
+
+/** What Discord said of a call, as the host understands it. No error of Discord's holds the bot's token. */
+export function deliveryError(error: unknown): DeliveryError {
+  if (error instanceof DeliveryError) return error;
+  if (error instanceof RateLimitError) {
+    return new DeliveryError("not_sent", "Discord allows no more messages here for now", {
+      retryAfterMs: Math.max(error.retryAfter, error.timeToReset, 1),
+    });
+  }
+  if (error instanceof DiscordAPIError) return refusal(error);
+  if (error instanceof HTTPError) {
+    return foreignAnswer("Discord", error.status);
+  }
+  return connectionFailure(error).unsent
+    ? new DeliveryError("not_sent", "Discord cannot be reached", { cause: error })
+    : new DeliveryError("unknown", `the connection to Discord broke (${describe(error)})`, { cause: error });
+}
+
+/** In words for the operator, of a call that no message hangs on. */
+export function operatorError(error: unknown): Error {
+  if (error instanceof DiscordAPIError && error.status === 401) {
+    return new Error(
+      "Discord does not know this token: reset it on the page Bot of the developer portal, and set `token` to the new one",
+      { cause: error },
+    );
+  }
+  const { message, outcome } = deliveryError(error);
+  if (error instanceof DiscordAPIError || error instanceof RateLimitError) return new Error(message, { cause: error });
+  return outcome === "not_sent"
+    ? new Error(`${message}: check that this machine may connect to discord.com, or to \`base_url\``, { cause: error })
+    : new Error(`${message}: check \`base_url\`, and whether a proxy is in between`, { cause: error });
+}
+
+function refusal(error: DiscordAPIError): DeliveryError {
+  const code = Number(error.code);
+  if (error.status === 401) {
+    return new DeliveryError("not_sent", "Discord does not know the bot's token: check `token`", {
+      retryAfterMs: mendMs,
+    });
+  }
+  // Each of Discord's own refusals has a number.
+  if (Number.isNaN(code)) return foreignAnswer("Discord", error.status);
+  if (busy.has(code)) {
+    return new DeliveryError("not_sent", "Discord is too busy for this message now", { retryAfterMs: busyMs });
+  }
+  if (error.status >= 500) return new DeliveryError("unknown", `Discord failed (${error.message})`, { cause: error });
+  return new DeliveryError("rejected", refusals[code] ?? `Discord refuses it: ${error.message.slice(0, 300)}`, {
+    cause: error,
+  });
+}
+
+/** With the causes below it: what fetch throws says little itself. */
+export function describe(error: unknown): string {
+  const words: string[] = [];
+  let at = error;
+  for (let depth = 0; at instanceof Error && depth < 5; depth += 1) {
+    const { code } = at as Error & { readonly code?: unknown };
+    words.push(typeof code === "string" && !at.message.includes(code) ? `${at.message} ${code}` : at.message);
+    at = at.cause;
+  }
+  return words.join(": ") || "unknown failure";
+}

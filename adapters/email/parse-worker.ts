@@ -1,7 +1,0 @@
-import { parentPort, workerData } from "node:worker_threads";
-import { readMail } from "./parse.ts";
-
-// Entry of the thread that parse-apart.ts starts: reads one mail and ends.
-
-const { raw, bytes } = workerData as { readonly raw: Uint8Array; readonly bytes: number };
-parentPort?.postMessage(await readMail({ raw: Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength), bytes }));

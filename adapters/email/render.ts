@@ -1,0 +1,98 @@
+import type { OutboundMessage, Part } from "#channels/contract.ts";
+import type { Block, Cell, Inline } from "#channels/text/markdown.ts";
+import { safeHref, safeTree } from "#channels/text/markdown.ts";
+import { styledText, textOf, withAddresses } from "#channels/text/styled-text.ts";
+import type { Source } from "#domain/conversation/message.ts";
+
+/** One mail, as it is stored until it is sent. */
+export interface MailPart {
+  readonly text: string;
+  readonly html: string;
+  readonly role: "assistant" | "agent";
+  readonly author: string | null;
+  readonly files: readonly { readonly id: string; readonly name: string; readonly mediaType: string }[];
+}
+
+/** A mail can hold any text: one part for each message. */
+export function renderMail({ role, authorName, markdown, sources, files = [] }: OutboundMessage): readonly Part[] {
+  const signature = role === "agent" && authorName !== null ? authorName : null;
+  const runs = styledText(markdown, sources);
+  const body = textOf(runs);
+  const written = textOf(withAddresses(runs));
+  const payload: MailPart = {
+    text: signature === null ? written : `${written}\n\n-- \n${signature}`,
+    html: htmlOf(markdown, sources, signature),
+    role,
+    author: authorName,
+    files: files.map(({ id, name, mediaType }) => ({ id, name, mediaType })),
+  };
+  return [{ text: body, payload }];
+}
+
+const escape = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+
+function htmlOf(markdown: string, sources: readonly Source[], signature: string | null): string {
+  const body = safeTree(markdown).map(blockHtml).join("\n");
+  const signed = signature === null ? "" : `\n<p style="color:#57606a">${escape(signature)}</p>`;
+  return `<!doctype html>\n<html><body style="font-family:system-ui,sans-serif;font-size:15px;line-height:1.5">\n${body}${sourcesHtml(sources)}${signed}\n</body></html>`;
+}
+
+function sourcesHtml(sources: readonly Source[]): string {
+  const documents = new Map<string, string>();
+  for (const { title, url } of sources) {
+    const href = safeHref(url);
+    const name = escape(title || url);
+    documents.set(href ?? title, href === undefined ? name : `<a href="${escape(href)}">${name}</a>`);
+  }
+  if (documents.size === 0) return "";
+  const items = [...documents.values()].map((each) => `<li>${each}</li>`).join("");
+  return `\n<p><strong>Sources:</strong></p>\n<ol>${items}</ol>`;
+}
+
+function blockHtml(block: Block): string {
+  switch (block.t) {
+    case "p":
+      return `<p>${inlineHtml(block.c)}</p>`;
+    case "h":
+      return `<h${block.level}>${inlineHtml(block.c)}</h${block.level}>`;
+    case "ul":
+      return `<ul>${block.items.map((item) => `<li>${item.map(blockHtml).join("")}</li>`).join("")}</ul>`;
+    case "ol":
+      return `<ol start="${block.start}">${block.items.map((item) => `<li>${item.map(blockHtml).join("")}</li>`).join("")}</ol>`;
+    case "quote":
+      return `<blockquote style="border-left:3px solid #d0d7de;margin:0;padding-left:12px">${block.c.map(blockHtml).join("")}</blockquote>`;
+    case "pre":
+      return `<pre style="background:#f6f8fa;padding:8px;white-space:pre-wrap">${escape(block.text)}</pre>`;
+    case "table":
+      return `<table border="1" cellpadding="6" style="border-collapse:collapse"><tr>${block.head.map((cell) => cellHtml("th", cell)).join("")}</tr>${block.rows
+        .map((row) => `<tr>${row.map((cell) => cellHtml("td", cell)).join("")}</tr>`)
+        .join("")}</table>`;
+    case "hr":
+      return "<hr>";
+  }
+}
+
+const cellHtml = (tag: "td" | "th", cell: Cell): string => `<${tag}>${inlineHtml(cell)}</${tag}>`;
+
+function inlineHtml(inlines: readonly Inline[]): string {
+  return inlines
+    .map((inline) => {
+      if (typeof inline === "string") return escape(inline);
+      switch (inline.t) {
+        case "b":
+          return `<strong>${inlineHtml(inline.c)}</strong>`;
+        case "i":
+          return `<em>${inlineHtml(inline.c)}</em>`;
+        case "s":
+          return `<s>${inlineHtml(inline.c)}</s>`;
+        case "code":
+          return `<code>${escape(inline.text)}</code>`;
+        case "br":
+          return "<br>";
+        case "a":
+          return `<a href="${escape(inline.href)}">${inlineHtml(inline.c)}</a>`;
+      }
+    })
+    .join("");
+}

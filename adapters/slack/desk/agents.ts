@@ -1,0 +1,121 @@
+import { DeliveryError } from "#channels/errors.ts";
+import type { ChannelHost } from "#channels/contract.ts";
+import type { DeskHost, DeskPerson } from "#channels/desk/contract.ts";
+import type { SlackApi } from "../client.ts";
+import { deliveryError, failureOf } from "../errors.ts";
+
+export interface DeskPeople {
+  /** Throws `DeliveryError` when Slack does not tell now. */
+  find(userId: string, signal: AbortSignal): Promise<DeskPerson>;
+  /** The same, and nobody who is not in the desk channel: for what can be asked from anywhere. */
+  findMember(userId: string, signal: AbortSignal): Promise<DeskPerson>;
+}
+
+/** Short enough that who leaves the team is out soon, long enough that an outage of Slack holds no reply up. */
+const freshMs = 10 * 60_000;
+const staleMs = 24 * 60 * 60_000;
+const keptMax = 2_000;
+
+interface Kept {
+  readonly at: number;
+  readonly person: DeskPerson;
+}
+
+type SlackUser = NonNullable<Awaited<ReturnType<ReturnType<SlackApi["client"]>["users"]["info"]>>["user"]>;
+
+const stranger = (reason: string): DeskPerson => ({ kind: "stranger", reason });
+
+/** Pages of the channel's members, and how many are on one. */
+const pagesMax = 20;
+const pageSize = 999;
+
+/** Who the people at the desk are. Agents are members of our own team with an address, and nobody else. */
+export function createDeskPeople(
+  api: SlackApi,
+  { clock }: Pick<ChannelHost, "clock">,
+  { channel }: Pick<DeskHost, "channel">,
+): DeskPeople {
+  const kept = new Map<string, Kept>();
+  /** Until when those who were seen in the channel count as being there. */
+  let there = new Map<string, number>();
+  let ownTeam: string | undefined;
+
+  async function ask(userId: string, signal: AbortSignal): Promise<DeskPerson> {
+    const client = api.client(signal);
+    ownTeam ??= (await client.auth.test()).team_id;
+    const { user } = await client.users.info({ user: userId });
+    return user === undefined ? stranger("Slack does not know you") : personOf(user, ownTeam);
+  }
+
+  async function isThere(userId: string, signal: AbortSignal): Promise<boolean> {
+    if ((there.get(userId) ?? 0) > clock.now()) return true;
+    const client = api.client(signal);
+    const found = new Map<string, number>();
+    let cursor: string | undefined;
+    for (let page = 0; page < pagesMax; page += 1) {
+      const { members = [], response_metadata: more } = await client.conversations.members({
+        channel,
+        limit: pageSize,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      for (const member of members) found.set(member, clock.now() + freshMs);
+      cursor = more?.next_cursor;
+      if (found.has(userId) || cursor === undefined || cursor === "") break;
+    }
+    there = found;
+    return found.has(userId);
+  }
+
+  const people: DeskPeople = {
+    async findMember(userId, signal) {
+      const person = await people.find(userId, signal);
+      if (person.kind === "stranger") return person;
+      try {
+        return (await isThere(userId, signal)) ? person : stranger("you are not in the channel where agents work");
+      } catch (error) {
+        throw new DeliveryError("not_sent", deliveryError(failureOf(error)).message, { cause: error });
+      }
+    },
+    async find(userId, signal) {
+      const known = kept.get(userId);
+      const age = known === undefined ? Infinity : clock.now() - known.at;
+      if (known !== undefined && age < freshMs) return known.person;
+      try {
+        const person = await ask(userId, signal);
+        if (kept.size >= keptMax) kept.clear();
+        kept.set(userId, { at: clock.now(), person });
+        return person;
+      } catch (error) {
+        const failure = failureOf(error);
+        const refused = failure.kind === "refused" && ["user_not_found", "user_not_visible"].includes(failure.code);
+        if (refused) return stranger("Slack does not know you in this workspace");
+        if (known !== undefined && age < staleMs) return known.person;
+        const { message, retryAfterMs } = deliveryError(failure);
+        throw new DeliveryError("not_sent", message, {
+          ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+          cause: error,
+        });
+      }
+    },
+  };
+  return people;
+}
+
+function personOf(user: SlackUser, ownTeam: string | undefined): DeskPerson {
+  const teams = [user.team_id, ...(user.enterprise_user?.teams ?? [])];
+  if (ownTeam === undefined || !teams.includes(ownTeam)) return stranger("only members of our own team are agents");
+  if (user.is_stranger === true) return stranger("only members of our own team are agents");
+  if (user.is_bot === true || user.is_workflow_bot === true) return stranger("programs are no agents");
+  if (user.is_restricted === true || user.is_ultra_restricted === true) return stranger("guests are no agents");
+  if (user.deleted === true) return stranger("this account is deactivated");
+  const email = user.profile?.email?.trim().toLowerCase();
+  if (email === undefined || email === "" || email.length > 190) {
+    return stranger("Slack shows no e-mail address of you: the app needs the scope users:read.email");
+  }
+  // Slack lets in who has confirmed the address; of others it says so.
+  if (user.is_email_confirmed === false) return stranger("your e-mail address is not confirmed in Slack");
+  const name = [user.profile?.real_name, user.real_name, user.profile?.display_name, user.name].find(
+    (each) => each !== undefined && each.trim() !== "",
+  );
+  return { kind: "agent", email, name: (name ?? "").slice(0, 190), timeZone: user.tz ?? null };
+}

@@ -1,0 +1,172 @@
+import type { ChannelHost, InboundFile, Sender } from "#channels/contract.ts";
+import type { Reading, Place } from "./inbound.ts";
+import { ownUserOf, readEvent, timeOf } from "./inbound.ts";
+import { emojiOf, namedUsers, plainText } from "./messages/mrkdwn.ts";
+import type { EventEnvelope, SlackFile, SlackMessage } from "./deliveries/payloads.ts";
+import { filled } from "./deliveries/payloads.ts";
+import { messageIdOf } from "./thread.ts";
+import type { SlackApi } from "./client.ts";
+import { fileRef, withFileInfo } from "./files.ts";
+import { withForwarded } from "./messages/forwarded.ts";
+import type { SlackUser, Users } from "./messages/users.ts";
+
+export interface Intake {
+  /** Resolves when all that there is to store of the event is durable; rejects when it is not. */
+  take(envelope: EventEnvelope): Promise<void>;
+}
+
+export interface IntakeDependencies {
+  readonly api: SlackApi;
+  readonly host: ChannelHost;
+  readonly users: Users;
+  readonly channelMessages: "addressed" | "all" | "off";
+}
+
+/** As many as the host takes. */
+export const filesMax = 20;
+/** Files that are named in a text at most. */
+const linesMax = 100;
+/** Whose names are asked for at most for one message. */
+const namedMax = 10;
+
+/** The way of a customer's event to the host. */
+export function createIntake({ api, host, users, channelMessages }: IntakeDependencies): Intake {
+  return {
+    async take(envelope) {
+      const reading = readEvent(envelope);
+      if (reading.kind === "ignored") {
+        host.log.debug({ reason: reading.reason }, "slack: event skipped");
+        return;
+      }
+      const ownUser = ownUserOf(envelope) ?? (await users.own());
+      if (!(await counts(reading, ownUser))) {
+        host.log.debug({}, "slack: message that does not address the app skipped");
+        return;
+      }
+      const user = await users.find(reading.place.userId);
+      await accept(envelope, reading, user, ownUser);
+    },
+  };
+
+  async function counts(reading: Exclude<Reading, { kind: "ignored" }>, ownUser: string | undefined): Promise<boolean> {
+    if (reading.place.direct || channelMessages === "all") return true;
+    if (channelMessages === "off") return false;
+    if (reading.kind === "message" && reading.mentioned) return true;
+    const text = reading.kind === "delete" ? undefined : filled(reading.message.text);
+    if (ownUser !== undefined && text !== undefined && namedUsers(text).includes(ownUser)) return true;
+    return (await host.thread(reading.place.thread)) !== null;
+  }
+
+  async function accept(
+    envelope: EventEnvelope,
+    reading: Exclude<Reading, { kind: "ignored" }>,
+    user: SlackUser | undefined,
+    ownUser: string | undefined,
+  ): Promise<void> {
+    const { place, ts } = reading;
+    const base = { thread: place.thread, sender: senderOf(place, user) };
+    const messageExternalId = messageIdOf(place.channelId, ts);
+    switch (reading.kind) {
+      case "delete":
+        await host.accept({
+          ...base,
+          kind: "delete",
+          externalId: `delete:${messageExternalId}`,
+          messageExternalId,
+          sentAt: timeOf(reading.deletedAt),
+        });
+        return;
+      case "edit":
+        await host.accept({
+          ...base,
+          kind: "edit",
+          externalId: `edit:${messageExternalId}:${reading.editedTs}`,
+          messageExternalId,
+          sentAt: timeOf(reading.editedTs),
+          text: await textOf(withForwarded(reading.message), ownUser),
+        });
+        return;
+      case "message": {
+        const message = await withFileInfo(api, withForwarded(reading.message));
+        const files = filesOf(message).slice(0, filesMax);
+        await host.accept({
+          ...base,
+          kind: "message",
+          // The same of a message and of the mention that Slack tells of beside it, and of each of its retries.
+          externalId: `message:${messageExternalId}`,
+          messageExternalId,
+          sentAt: timeOf(ts),
+          text: await textOf(message, ownUser),
+          metadata: {
+            channel: place.channelId,
+            team: place.teamId,
+            ...(place.direct ? { direct: true } : {}),
+            ...(envelope.is_ext_shared_channel === true ? { shared_channel: true } : {}),
+          },
+          ...(files.length === 0 ? {} : { files }),
+        });
+      }
+    }
+  }
+
+  async function textOf(message: SlackMessage, ownUser: string | undefined): Promise<string> {
+    const written = withoutAddress(message.text ?? "", ownUser, (message.files ?? []).length > 0);
+    const found = await Promise.all(
+      namedUsers(written)
+        .slice(0, namedMax)
+        .map(async (id) => [id, (await users.find(id))?.name] as const),
+    );
+    const names = new Map(found.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const])));
+    const text = plainText(written, { users: names, emoji: emojiOf(message.blocks ?? []) });
+    return [text, ...elsewhereOf(message)].filter((line) => line !== "").join("\n\n");
+  }
+}
+
+/** Whoever begins with the app's name speaks to it, not of it. */
+function withoutAddress(text: string, ownUser: string | undefined, hasFiles: boolean): string {
+  if (ownUser === undefined) return text;
+  const [, mention, rest = ""] = /^\s*<@([A-Z0-9]{1,60})(?:\|[^<>]*)?>[\s,:]*(.*)$/su.exec(text) ?? [];
+  if (mention !== ownUser) return text;
+  return rest === "" && !hasFiles ? text : rest;
+}
+
+function senderOf({ userId, teamId }: Place, user: SlackUser | undefined): Sender {
+  return {
+    key: `${teamId}:${userId}`,
+    ...(user?.name === undefined ? {} : { name: user.name }),
+    ...(user?.email === undefined ? {} : { proven: { email: user.email } }),
+  };
+}
+
+/** A file that lies with somebody else than Slack: only its address is known. */
+export const isElsewhere = (file: SlackFile): boolean => file.is_external === true || file.mode === "external";
+
+/** Deleted, or above the number of files that the workspace may see. */
+const isGone = (file: SlackFile): boolean => file.mode === "tombstone" || file.mode === "hidden_by_limit";
+
+export function filesOf({ files }: Pick<SlackMessage, "files">): readonly InboundFile[] {
+  return (files ?? []).flatMap((file): InboundFile[] => {
+    const ref = isElsewhere(file) || isGone(file) ? undefined : fileRef(file);
+    return ref === undefined ? [] : [{ ref, name: nameOf(file), mediaType: mediaTypeOf(file), bytes: bytesOf(file) }];
+  });
+}
+
+/** A line for each file that cannot be fetched, and one for those that a message has no room for. */
+function elsewhereOf(message: SlackMessage): readonly string[] {
+  const more = filesOf(message).length - filesMax;
+  const told = more > 0 ? [`[${more} more ${more === 1 ? "file, which is" : "files, which are"} in Slack alone]`] : [];
+  const lines = (message.files ?? []).slice(0, linesMax).flatMap((file) => {
+    if (isGone(file)) return ["[a file that Slack does not have any more]"];
+    if (!isElsewhere(file)) return [];
+    const address = filled(file.external_url) ?? filled(file.url_private);
+    return [`[file: ${nameOf(file)}${address === undefined ? "" : ` ${address.slice(0, 2_000)}`}]`];
+  });
+  return [...lines, ...told];
+}
+
+export const nameOf = (file: SlackFile): string => (filled(file.name) ?? filled(file.title) ?? "file").slice(0, 255);
+
+const mediaTypeOf = (file: SlackFile): string => (filled(file.mimetype) ?? "application/octet-stream").slice(0, 127);
+
+const bytesOf = ({ size }: SlackFile): number | null =>
+  typeof size === "number" && Number.isSafeInteger(size) && size >= 0 ? size : null;

@@ -1,0 +1,80 @@
+import type { Attempt, Receipt, SendContext } from "#channels/contract.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import type { SlackApi } from "../client.ts";
+import { fieldsOf } from "../deliveries/deliveries.ts";
+import { deliveryError, failureOf } from "../errors.ts";
+import { metadataType } from "../send.ts";
+import { messageIdOf, parseThread } from "../thread.ts";
+import { fileExternalId } from "./upload.ts";
+
+/** A thousand messages; where more have come since, it waits longer, but nothing is sent twice. */
+const pagesMax = 10;
+const pageSize = 100;
+/** So much later than Slack's clock ours may be. */
+const clockMarginMs = 3_600_000;
+
+/** Looks for the part in its thread: each was posted with its key in the metadata, or as the name of its block. */
+export async function findPart(
+  api: SlackApi,
+  key: string,
+  { thread, signal }: SendContext,
+  { startedAt }: Attempt,
+): Promise<Receipt | null> {
+  try {
+    const externalId = await findMessage(api, key, thread, signal, startedAt);
+    return externalId === null ? null : { externalId, state: "sent" };
+  } catch (error) {
+    if (error instanceof DeliveryError) throw error;
+    const { message, retryAfterMs } = deliveryError(failureOf(error));
+    throw new DeliveryError("unknown", message, retryAfterMs === undefined ? {} : { retryAfterMs });
+  }
+}
+
+/**
+ * The id of the message that was posted under this key, at this time (epoch milliseconds) at the earliest; null when there
+ * is none. Rejects as the client does.
+ */
+export async function findMessage(
+  api: SlackApi,
+  key: string,
+  thread: string,
+  signal: AbortSignal,
+  since: number,
+): Promise<string | null> {
+  const { channelId, threadTs } = parseThread(thread);
+  const client = api.client(signal);
+  let cursor: string | undefined;
+  for (let page = 0; page < pagesMax; page += 1) {
+    const which = {
+      channel: channelId,
+      include_all_metadata: true,
+      limit: pageSize,
+      // However long the conversation is: what was said before cannot be it.
+      oldest: String(Math.max(0, Math.floor((since - clockMarginMs) / 1_000))),
+      ...(cursor === undefined ? {} : { cursor }),
+    };
+    const { messages = [], response_metadata: more } =
+      threadTs === undefined
+        ? await client.conversations.history(which)
+        : await client.conversations.replies({ ...which, ts: threadTs });
+    const found = messages.find((message) => hasKey(message, key));
+    if (found !== undefined) return fileOf(found) ?? messageIdOf(channelId, found.ts ?? "");
+    cursor = more?.next_cursor;
+    if (cursor === undefined || cursor === "") return null;
+  }
+  throw new DeliveryError("unknown", "the Slack thread is too long to look for this message in it");
+}
+
+/** A message that shares a file is known by the file. */
+function fileOf(message: object): string | undefined {
+  const { files } = fieldsOf(message);
+  const { id } = fieldsOf(Array.isArray(files) ? files[0] : undefined);
+  return typeof id === "string" ? fileExternalId(id) : undefined;
+}
+
+function hasKey(message: object, key: string): boolean {
+  const { metadata, blocks } = fieldsOf(message);
+  const { event_type: type, event_payload: payload } = fieldsOf(metadata);
+  if (type === metadataType && fieldsOf(payload)["delivery"] === key) return true;
+  return Array.isArray(blocks) && blocks.some((block) => fieldsOf(block)["block_id"] === key);
+}

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { silentLog } from "#test/support/knowledge/knowledge.ts";
+import { runSocket } from "../connection.ts";
+import type { FakeSlack } from "./support/fake-slack.ts";
+import { startFakeSlack } from "./support/fake-slack.ts";
+
+let slack: FakeSlack;
+beforeEach(async () => {
+  slack = await startFakeSlack();
+});
+afterEach(() => slack.close());
+
+const opened = () => slack.calls("apps.connections.open").length;
+const run = (signal: AbortSignal): Promise<void> =>
+  runSocket(
+    {
+      appToken: slack.appToken,
+      baseUrl: slack.url,
+      door: { take: async () => null },
+      host: { allow: () => true, log: silentLog },
+    },
+    signal,
+  );
+const within = { timeout: 10_000, interval: 1 };
+
+describe("a connection to Slack that is to end", { timeout: 30_000 }, () => {
+  it("before it began is not begun", async () => {
+    await run(AbortSignal.abort());
+    expect(opened()).toBe(0);
+  });
+
+  it("while it is being opened does not stay", async () => {
+    const abort = new AbortController();
+    const running = run(abort.signal);
+    await vi.waitFor(() => expect(opened()).toBe(1), within);
+    abort.abort();
+    await running;
+    await vi.waitFor(() => expect(slack.sockets()).toBe(0), within);
+    expect(opened()).toBe(1);
+  });
+
+  it("while it stands is closed", async () => {
+    const abort = new AbortController();
+    const running = run(abort.signal);
+    await vi.waitFor(() => expect(slack.sockets()).toBe(1), within);
+    abort.abort();
+    await running;
+    await vi.waitFor(() => expect(slack.sockets()).toBe(0), within);
+    expect(opened()).toBe(1);
+  });
+});

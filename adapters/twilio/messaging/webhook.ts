@@ -1,0 +1,113 @@
+import type { ChannelHost, InboundEvent, WebRequest, WebResponse } from "#channels/contract.ts";
+import { overBudget } from "./inbound-budget.ts";
+import type { Form } from "../shared/form.ts";
+import { field, isSigned, parseForm } from "../shared/form.ts";
+import type { Incoming } from "./inbound.ts";
+import { deliveryEvent, keywordEvent, messageEvent, readMessage, readReport, saysOptedOut } from "./inbound.ts";
+import { keywordOf } from "./keywords.ts";
+import type { OptOuts } from "./opt-outs.ts";
+import type { Settings } from "./config.ts";
+import { nameOf } from "./config.ts";
+
+export interface ReceiveDependencies {
+  readonly settings: Settings;
+  readonly host: ChannelHost;
+  readonly optOuts: OptOuts;
+}
+
+/** Nothing to do for Twilio: answers are sent by its API. */
+const taken: WebResponse = { status: 200, headers: { "content-type": "text/xml" }, body: "<Response/>" };
+
+/** The parameter of the address that Twilio reports to: which part of ours the report is on. */
+const partParameter = "part";
+const partPattern = /^[!-~]{1,64}$/;
+
+export function reportAddress(webhookUrl: string, key: string): string {
+  return `${webhookUrl}?${partParameter}=${encodeURIComponent(key)}`;
+}
+
+export async function receive(dependencies: ReceiveDependencies, request: WebRequest): Promise<WebResponse> {
+  const { settings, host } = dependencies;
+  if (request.method !== "POST") return { status: 405, headers: { allow: "POST" } };
+  const key = Object.hasOwn(request.query, partParameter) ? request.query[partParameter] : undefined;
+  const form = parseForm(request.body);
+  // The address is what Twilio was told, never what this request says of itself.
+  const url = key === undefined ? host.webhookUrl : reportAddress(host.webhookUrl, key);
+  if (!isSigned(settings.authToken, url, form, request)) return { status: 403 };
+  try {
+    await take(dependencies, form, key !== undefined && partPattern.test(key) ? key : undefined);
+  } catch (error) {
+    host.log.error({ err: error }, "twilio: storing a delivery failed");
+    return { status: 503 };
+  }
+  return taken;
+}
+
+async function take(dependencies: ReceiveDependencies, form: Form, partKey: string | undefined): Promise<void> {
+  const { settings, host, optOuts } = dependencies;
+  const report = readReport(settings.channel, form);
+  if (report !== null) {
+    if (saysOptedOut(report) && report.thread !== undefined) await optOuts.refused(report.thread);
+    const event = deliveryEvent(report, partKey, host.clock.now());
+    if (event !== null) await host.accept(event);
+    return;
+  }
+  const message = readMessage(settings.channel, form);
+  const nobody = message === null ? "its form is not one that this version knows" : notForUs(settings, form, message);
+  if (message === null || nobody !== undefined) {
+    host.log.warn({ reason: nobody }, "twilio: delivery skipped");
+    return;
+  }
+  const isOut = (await optOuts.of(message.thread)) === "customer";
+  const event = await eventOf(dependencies, message, isOut);
+  if (event === null) return;
+  await host.accept(event);
+  // Whoever writes can be written to, as a rule; not who has opted out.
+  if (event.kind === "message" && isOut) {
+    const { thread, sender, sentAt } = event;
+    await host.accept({
+      kind: "reach",
+      externalId: `reach:${message.id}`,
+      thread,
+      sender,
+      sentAt,
+      reachable: false,
+      reason: "Nothing can be sent to the customer here until they write START: they have opted out.",
+    });
+  }
+}
+
+function notForUs({ accountSid, sender, channel }: Settings, form: Form, message: Incoming): string | undefined {
+  if (field(form, "AccountSid") !== accountSid) return "it is of another Twilio account";
+  if (sender.kind === "service") {
+    return field(form, "MessagingServiceSid") === sender.sid ? undefined : "it came by another messaging service";
+  }
+  if (nameOf(channel, field(form, "To")) !== sender.number) return "it was written to another number than `from`";
+  return message.thread === sender.number ? "it comes from our own number" : undefined;
+}
+
+/** null: there is nothing in it. */
+async function eventOf(
+  { settings, host, optOuts }: ReceiveDependencies,
+  message: Incoming,
+  isOut: boolean,
+): Promise<InboundEvent | null> {
+  const { channel } = settings;
+  const { thread, id, text } = message;
+  const now = host.clock.now();
+  const keyword = keywordOf(channel, text, message.optOutType, isOut);
+  // Kept before the event is taken: what fails in between is delivered again, and an opt-out must not be lost.
+  if (keyword === "stop") await optOuts.stop(thread, id);
+  if (keyword === "start") await optOuts.start(thread);
+  if (keyword !== undefined) return keywordEvent(channel, message, keyword, now);
+  if (text === "" && message.files.length === 0) return null;
+  const event = messageEvent(channel, message, now);
+  if (isOut) {
+    return {
+      ...event,
+      peopleOnly: "The customer has opted out before, and writes all the same. The bot does not answer.",
+    };
+  }
+  const peopleOnly = await overBudget(host, thread, settings.botMessagesPerHour);
+  return peopleOnly === undefined ? event : { ...event, peopleOnly };
+}

@@ -1,0 +1,35 @@
+import type { CallRecord } from "./calls.ts";
+import { withReply } from "./calls.ts";
+import type { VoiceDependencies } from "../webhook.ts";
+import { speechMs } from "../twiml.ts";
+
+/** How late we may be asked again. */
+export const lateMs = 12_000;
+/** So long the call may take to come for what it was interrupted for. */
+export const comesMs = 10_000;
+
+/** Speaks, and listens. */
+export function listening(
+  { host, twiml }: Pick<VoiceDependencies, "host" | "twiml">,
+  call: CallRecord,
+  at: string,
+  speech: readonly string[],
+): readonly [Partial<CallRecord>, string] {
+  const number = call.turn + 1;
+  const reply = twiml.listen(number, speech);
+  const until = host.clock.now() + speechMs(speech);
+  return [{ ...call, ...withReply(call, at, reply), phase: "talking", until, turn: number }, reply];
+}
+
+/** Holds the line, and is asked again at the step `to`. */
+export function holding(
+  { host, twiml }: Pick<VoiceDependencies, "host" | "twiml">,
+  call: CallRecord,
+  at: string,
+  to: string,
+  word: string | undefined,
+): readonly [Partial<CallRecord>, string] {
+  const reply = twiml.hold(to, word);
+  const until = host.clock.now() + (word === undefined ? 0 : speechMs([word])) + lateMs;
+  return [{ ...withReply(call, at, reply), phase: "holding", until }, reply];
+}

@@ -1,0 +1,220 @@
+import type { Attempt, Part, Receipt, SendContext } from "#channels/contract.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import { unlessAborted } from "../shared/client.ts";
+import { codeOf, deliveryError } from "../shared/errors.ts";
+import { reportAddress } from "../messaging/webhook.ts";
+import { findPart, senderOf as smsSenderOf } from "../messaging/send.ts";
+import type { CallRecord } from "./calls/calls.ts";
+import { ended } from "./calls/calls.ts";
+import type { VoiceDependencies } from "./webhook.ts";
+import type { VoicePart } from "./render.ts";
+import { comesMs } from "./calls/replies.ts";
+import { numberOf } from "./config.ts";
+import { stepAddress } from "./twiml.ts";
+import { createWaiter } from "./calls/waiter.ts";
+
+const awayRetryMs = 15_000;
+
+/** "Call is not in-progress. Cannot redirect." */
+const notInProgress = 21_220;
+const noSuchCall = 20_404;
+
+/** Statuses of a call that something can be spoken in. */
+const live = new Set(["queued", "ringing", "in-progress"]);
+
+/**
+ * Offers a part to the call, which takes it with the next thing that Twilio asks. A call that listens does not ask: it is
+ * interrupted, once it has finished speaking. When the call is over, what an agent writes goes as a text message.
+ */
+export async function sendPart(dependencies: VoiceDependencies, part: Part, context: SendContext): Promise<Receipt> {
+  const { host } = dependencies;
+  const { thread: callSid, key, signal } = context;
+  const payload = part.payload as VoicePart;
+  const waiter = createWaiter(host, callSid);
+  const stop = (): void => host.announce(callSid);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for (;;) {
+      if (signal.aborted) throw new DeliveryError("not_sent", "the program stopped");
+      const call = await offer(dependencies, callSid, key, payload);
+      const now = host.clock.now();
+      if (call === "said") return spokenReceipt(callSid, key);
+      if (call === "over") return await afterCall(dependencies, payload, context);
+      if (call.phase === "away") {
+        if (payload.role === "agent") return await afterCall(dependencies, payload, context);
+        // Where Twilio does not report to us nobody tells that the caller has hung up.
+        if (!(await isLive(dependencies, callSid, signal))) continue;
+        throw new DeliveryError("not_sent", "the caller talks to a person, or leaves a message", {
+          retryAfterMs: awayRetryMs,
+        });
+      }
+      if (now < call.until) {
+        if (call.phase === "talking") {
+          // What the caller hears is not cut off; should they speak before, it goes with what they are answered.
+          throw new DeliveryError("not_sent", "the call is still speaking", { retryAfterMs: call.until - now });
+        }
+        await waiter.wait(call.until - now);
+        continue;
+      }
+      if ((await interrupt(dependencies, callSid, key, signal)) === "over") continue;
+      const end = host.clock.now() + comesMs;
+      while (!(await isSettled(dependencies, callSid, key))) {
+        const left = end - host.clock.now();
+        if (left <= 0 || signal.aborted) {
+          throw new DeliveryError("unknown", "Twilio took it that the call is to come for this, and it has not come");
+        }
+        await waiter.wait(left);
+      }
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
+    waiter.close();
+  }
+}
+
+const spokenReceipt = (callSid: string, key: string): Receipt => ({ externalId: `${callSid}.${key}`, state: "sent" });
+
+const offer = (
+  { calls }: VoiceDependencies,
+  callSid: string,
+  key: string,
+  { speech, links, more }: VoicePart,
+): Promise<CallRecord | "said" | "over"> =>
+  calls.change<CallRecord | "said" | "over">(callSid, (call) => {
+    if (call.said.includes(key)) return [undefined, "said"];
+    if (call.phase === "over") return [undefined, "over"];
+    if (call.phase === "away" || call.offered.some((offered) => offered.key === key)) return [undefined, call];
+    return [{ offered: [...call.offered, { key, speech, links: [...links], more }] }, call];
+  });
+
+async function isSettled({ calls }: VoiceDependencies, callSid: string, key: string): Promise<boolean> {
+  const call = await calls.read(callSid);
+  return call === undefined || call.said.includes(key) || call.phase !== "talking";
+}
+
+/** Takes back what was offered; false where it is spoken already. */
+const withdraw = ({ calls }: VoiceDependencies, callSid: string, key: string): Promise<boolean> =>
+  calls.change(callSid, (call) => [
+    call.offered.some((offered) => offered.key === key)
+      ? { offered: call.offered.filter((offered) => offered.key !== key) }
+      : undefined,
+    !call.said.includes(key),
+  ]);
+
+/** Makes the call ask us at once. */
+async function interrupt(
+  dependencies: VoiceDependencies,
+  callSid: string,
+  key: string,
+  signal: AbortSignal,
+): Promise<"asked" | "over"> {
+  const { client, host } = dependencies;
+  try {
+    if (!(await isLive(dependencies, callSid, signal))) return "over";
+    const url = stepAddress(host.webhookUrl, `next.${key}`);
+    await unlessAborted(client.calls(callSid).update({ url, method: "POST" }), signal);
+    return "asked";
+  } catch (error) {
+    if (codeOf(error) === notInProgress) {
+      await end(dependencies, callSid);
+      return "over";
+    }
+    const failure = deliveryError(error);
+    // An agent is told that it was not spoken: so it must not be, whenever the caller speaks next.
+    if (failure.outcome === "rejected" && !(await withdraw(dependencies, callSid, key))) return "asked";
+    throw failure;
+  }
+}
+
+const end = ({ calls }: VoiceDependencies, callSid: string): Promise<void> =>
+  calls.change<void>(callSid, (call) => [call.phase === "over" ? undefined : ended(call), undefined]);
+
+/** Whether the caller is still there. Where not, the call is over for us too. */
+async function isLive(dependencies: VoiceDependencies, callSid: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { status } = await unlessAborted(dependencies.client.calls(callSid).fetch(), signal);
+    if (live.has(status)) return true;
+  } catch (error) {
+    if (codeOf(error) !== noSuchCall) {
+      const failure = deliveryError(error);
+      // It was a question: nothing was sent by it.
+      throw failure.outcome === "unknown" ? new DeliveryError("not_sent", failure.message) : failure;
+    }
+  }
+  await end(dependencies, callSid);
+  return false;
+}
+
+const hungUp = "the caller has hung up before it could be spoken";
+
+/** The caller hears nothing more: an agent's reply follows them as a text message. */
+async function afterCall(
+  dependencies: VoiceDependencies,
+  { role, sms }: VoicePart,
+  { thread: callSid, key, signal }: SendContext,
+): Promise<Receipt> {
+  const { client, settings, host } = dependencies;
+  if (!(await withdraw(dependencies, callSid, key))) return spokenReceipt(callSid, key);
+  if (role === "assistant") throw new DeliveryError("rejected", hungUp);
+  const to = await callerOf(dependencies, callSid, signal);
+  let sid: unknown;
+  try {
+    const sent = await unlessAborted(
+      client.messages.create({
+        to,
+        body: sms,
+        ...smsSenderOf(settings.sms),
+        statusCallback: reportAddress(host.webhookUrl, key),
+      }),
+      signal,
+    );
+    ({ sid } = sent);
+  } catch (error) {
+    throw deliveryError(error);
+  }
+  if (typeof sid !== "string") throw new DeliveryError("unknown", "what answers is not Twilio");
+  return { externalId: sid, state: "sent" };
+}
+
+/** Twilio knows who called; we keep no list of it. */
+async function callerOf(
+  { client }: Pick<VoiceDependencies, "client">,
+  callSid: string,
+  signal: AbortSignal,
+): Promise<string> {
+  let from: unknown;
+  try {
+    ({ from } = await unlessAborted(client.calls(callSid).fetch(), signal));
+  } catch (error) {
+    if (codeOf(error) === noSuchCall) {
+      throw new DeliveryError("rejected", "the call is over, and Twilio does not know it any more");
+    }
+    const failure = deliveryError(error);
+    // Nothing was sent yet, whatever became of this.
+    throw failure.outcome === "unknown" ? new DeliveryError("not_sent", failure.message) : failure;
+  }
+  const number = typeof from === "string" ? numberOf(from) : undefined;
+  if (number === undefined) {
+    throw new DeliveryError("rejected", "the call is over, and the caller withholds their number");
+  }
+  return number;
+}
+
+/** Spoken is what Twilio has come for; a text message is what Twilio lists. */
+export async function reconcilePart(
+  dependencies: VoiceDependencies,
+  context: SendContext,
+  attempt: Attempt,
+): Promise<Receipt | null> {
+  const { client, settings, host, calls } = dependencies;
+  const { thread: callSid, key, signal } = context;
+  const payload = attempt.part.payload as VoicePart;
+  const call = await calls.read(callSid);
+  if (call?.said.includes(key) === true) return spokenReceipt(callSid, key);
+  // While the call is on, nothing goes as a text message but what is written while the caller talks to somebody.
+  if (payload.role === "assistant" || (call !== undefined && call.phase !== "over" && call.phase !== "away"))
+    return null;
+  const to = await callerOf(dependencies, callSid, signal);
+  const part: Part = { text: attempt.part.text, payload: { body: payload.sms } };
+  return findPart({ client, settings: settings.sms, host }, { ...context, thread: to }, { ...attempt, part });
+}

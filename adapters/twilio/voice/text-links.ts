@@ -1,0 +1,109 @@
+import { unlessAborted } from "../shared/client.ts";
+import { deliveryError } from "../shared/errors.ts";
+import { senderOf as smsSenderOf } from "../messaging/send.ts";
+import { leftBehind, replyTo } from "./calls/calls.ts";
+import { noticeOf } from "./calls/handover.ts";
+import type { Asked, VoiceDependencies } from "./webhook.ts";
+import { numberOf } from "./config.ts";
+import { listening } from "./calls/replies.ts";
+import { createWaiter } from "./calls/waiter.ts";
+
+/** The caller waits meanwhile: so long Twilio has for taking the message, and for telling whether it has it. */
+const createMs = 4_000;
+const lookMs = 2_000;
+/** By then it is told what came of it. */
+const patienceMs = createMs + lookMs;
+const listedMax = 50;
+const skewMs = 5 * 60_000;
+
+/** Told to the caller and to the agents. `unknown`: Twilio may have it. */
+type Outcome = "sent" | "failed" | "unknown";
+
+/**
+ * Sends the links of what was spoken last as a text message, and tells the caller what came of it: they wait for that, so
+ * it needs no queue. That it begins is stored before, and cleared when it is known how it ended: whoever asks again, a
+ * repeated request or the caller, first looks whether Twilio has it.
+ */
+export async function textLinks(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
+  const { host, calls, settings } = dependencies;
+  const { callSid, caller, at, detail } = asked;
+  const to = numberOf(caller);
+  const now = host.clock.now();
+  const [before, links, since] = await calls.change<readonly [string | undefined, readonly string[], number | null]>(
+    callSid,
+    (call) => {
+      const reply = replyTo(call, at);
+      if (reply !== undefined) return [undefined, [reply, [], null]];
+      if (call.texting !== null) return [undefined, [undefined, call.links, call.textingSince]];
+      return [{ texting: at, textingSince: now }, [undefined, call.links, null]];
+    },
+  );
+  const made = before ?? (since === null ? undefined : await replyOf(dependencies, asked, since + patienceMs));
+  if (made !== undefined) return made;
+  const outcome = to === undefined ? "failed" : await send(dependencies, to, links.join("\n"), since, callSid);
+  await host.accept(
+    noticeOf(callSid, `links:${callSid}:${detail}`, now, [
+      outcome === "sent"
+        ? `The caller asked for the links, and was sent them as a text message: ${links.join(" ")}`
+        : outcome === "failed"
+          ? "The caller asked for the links, which could not be sent as a text message to their number."
+          : "The caller asked for the links. The connection to Twilio broke, and the text message may not have arrived.",
+    ]),
+  );
+  return calls.change(callSid, (call) => {
+    const reply = replyTo(call, at) ?? leftBehind(call, detail);
+    if (reply !== undefined) return [undefined, reply];
+    const [change, twiml] = listening(dependencies, call, at, [
+      outcome === "sent" ? settings.texts.link_sent : settings.texts.link_failed,
+    ]);
+    return [outcome === "unknown" ? change : { ...change, texting: null }, twiml];
+  });
+}
+
+/** What the same request, posted before, is answered with by then. */
+async function replyOf(
+  { host, calls }: VoiceDependencies,
+  { callSid, at }: Asked,
+  end: number,
+): Promise<string | undefined> {
+  const waiter = createWaiter(host, callSid);
+  try {
+    for (;;) {
+      const call = await calls.read(callSid);
+      const [reply, left] = [replyTo(call, at), end - host.clock.now()];
+      if (reply !== undefined || call?.texting !== at || left <= 0) return reply;
+      await waiter.wait(left);
+    }
+  } finally {
+    waiter.close();
+  }
+}
+
+/** `since`: it was begun then, and what came of it is not known: what Twilio has is not sent again. */
+async function send(
+  { client, settings, host }: VoiceDependencies,
+  to: string,
+  body: string,
+  since: number | null,
+  call: string,
+): Promise<Outcome> {
+  const isListed = async (from: number): Promise<boolean> => {
+    const listed = await unlessAborted(client.messages.list({ to, limit: listedMax }), AbortSignal.timeout(lookMs));
+    return listed.some((message) => message.body === body && message.dateCreated.getTime() >= from - skewMs);
+  };
+  const begun = since ?? host.clock.now();
+  try {
+    if (since !== null) {
+      if (await isListed(since)) return "sent";
+      if (host.clock.now() - since < patienceMs) return "unknown";
+    }
+    const created = client.messages.create({ to, body, ...smsSenderOf(settings.sms) });
+    await unlessAborted(created, AbortSignal.timeout(createMs));
+    return "sent";
+  } catch (error) {
+    const failure = deliveryError(error);
+    host.log.warn({ err: failure, call }, "voice: sending links to the caller failed");
+    if (failure.outcome !== "unknown") return "failed";
+    return (await isListed(begun).catch(() => false)) ? "sent" : "unknown";
+  }
+}

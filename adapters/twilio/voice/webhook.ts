@@ -1,0 +1,118 @@
+import type { Twilio } from "twilio";
+import type { ChannelHost, WebRequest, WebResponse } from "#channels/contract.ts";
+import type { Form } from "../shared/form.ts";
+import { field, isSigned, parseForm } from "../shared/form.ts";
+import { deliveryEvent, readReport } from "../messaging/inbound.ts";
+import { reportAddress } from "../messaging/webhook.ts";
+import type { Calls } from "./calls/calls.ts";
+import { dialed, recorded, recordingDone, transcribed, unheard, whispered } from "./calls/handover.ts";
+import { statusChanged } from "./calls/status.ts";
+import type { VoiceSettings } from "./config.ts";
+import { begin, hold, interrupted, next, turn } from "./calls/dialogue.ts";
+import type { Twiml } from "./twiml.ts";
+import { isStep, nothing, stepAddress } from "./twiml.ts";
+
+export interface VoiceDependencies {
+  readonly client: Twilio;
+  readonly settings: VoiceSettings;
+  readonly host: ChannelHost;
+  readonly calls: Calls;
+  readonly twiml: Twiml;
+}
+
+/** One request of Twilio on a call. */
+export interface Asked {
+  readonly form: Form;
+  readonly callSid: string;
+  /** As the caller's telephone says, which proves nothing. */
+  readonly caller: string;
+  /** The whole step, such as `hold.3.1`. */
+  readonly at: string;
+  /** What follows the step's name. */
+  readonly detail: string;
+}
+
+type Step = (dependencies: VoiceDependencies, asked: Asked) => Promise<string>;
+
+/** What Twilio asks on the caller's own call. */
+const steps: Readonly<Record<string, Step>> = {
+  start: begin,
+  turn,
+  hold,
+  next: interrupted,
+  more: next,
+  dialed,
+  recorded,
+  unheard,
+  recording: recordingDone,
+  transcript: transcribed,
+  status: statusChanged,
+};
+
+const callPattern = /^CA[0-9a-fA-F]{32}$/;
+
+export async function receive(dependencies: VoiceDependencies, request: WebRequest): Promise<WebResponse> {
+  const { settings, host } = dependencies;
+  if (request.method !== "POST") return { status: 405, headers: { allow: "POST" } };
+  const form = parseForm(request.body);
+  const at = own(request.query, "at");
+  const part = own(request.query, "part");
+  // The address is what Twilio was told, never what this request says of itself.
+  const url =
+    part !== undefined
+      ? reportAddress(host.webhookUrl, part)
+      : at !== undefined && isStep(at)
+        ? stepAddress(host.webhookUrl, at)
+        : host.webhookUrl;
+  if (!isSigned(settings.authToken, url, form, request)) return { status: 403 };
+  try {
+    const twiml =
+      part === undefined ? await answerTo(dependencies, form, at ?? "start") : await report(dependencies, form, part);
+    return { status: 200, headers: { "content-type": "text/xml" }, body: twiml };
+  } catch (error) {
+    host.log.error({ err: error, at }, "voice: answering a request failed");
+    return { status: 503 };
+  }
+}
+
+const own = (query: WebRequest["query"], name: string): string | undefined =>
+  Object.hasOwn(query, name) ? query[name] : undefined;
+
+async function answerTo(dependencies: VoiceDependencies, form: Form, at: string): Promise<string> {
+  const { settings, host, twiml } = dependencies;
+  const [name = "", ...rest] = at.split(".");
+  const detail = rest.join(".");
+  const passOver = (reason: string): string => {
+    host.log.warn({ reason, at: name }, "voice: request skipped");
+    return nothing;
+  };
+  if (field(form, "AccountSid") !== settings.accountSid) return passOver("it is of another Twilio account");
+  // On the call to the person whom a caller is put through to, and for when our database is away.
+  if (name === "whisper") return callPattern.test(detail) ? twiml.askPerson(detail) : passOver("it names no call");
+  if (name === "whispered") {
+    return callPattern.test(detail) ? whispered(dependencies, form, detail) : passOver("it names no call");
+  }
+  if (name === "sorry") return twiml.sorry();
+  const callSid = field(form, "CallSid");
+  const found = Object.hasOwn(steps, name) ? steps[name] : undefined;
+  if (!callPattern.test(callSid) || found === undefined) {
+    return passOver("its form is not one that this version knows");
+  }
+  const caller = field(form, "From");
+  const asked = { form, callSid, caller, at, detail };
+  // What Twilio tells of a recording does not name the numbers.
+  if (name === "recording" || name === "transcript") return found(dependencies, asked);
+  if (field(form, "To") !== settings.from) return passOver("the call is to another number than `from`");
+  if (caller === settings.from || field(form, "Direction").startsWith("outbound")) {
+    return passOver("it is a call of our own");
+  }
+  return found(dependencies, asked);
+}
+
+/** What became of a text message to a caller. */
+async function report({ host }: VoiceDependencies, form: Form, part: string): Promise<string> {
+  const read = readReport("sms", form);
+  const event = read === null || !/^[!-~]{1,64}$/.test(part) ? null : deliveryEvent(read, part, host.clock.now());
+  if (event !== null) await host.accept(event);
+  return nothing;
+}

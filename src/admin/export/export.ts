@@ -1,0 +1,358 @@
+import type { Selectable, SelectQueryBuilder } from "kysely";
+import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
+import { storedSettings } from "#domain/workspace/settings.ts";
+import type { Clock, Reader, Store } from "#conversations/ports.ts";
+import type { Traces } from "#conversations/retention/customer-matcher.ts";
+import {
+  auditPages,
+  isAuditOf,
+  isReceivedFrom,
+  keptResponsePages,
+  tells,
+  tracesOf,
+  unplacedEventPages,
+} from "#conversations/retention/customer-matcher.ts";
+import type { Customer } from "#database/queries/customers.ts";
+import { chunks, customerByEmail } from "#database/queries/customers.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import type { EventsTable } from "#database/schema/webhooks.ts";
+import type { Database } from "#database/schema/tables.ts";
+import { noteAction } from "#admin/audit.ts";
+import type { ExportLine } from "./rows.ts";
+import { iso, line, rowLines, rowPages } from "./rows.ts";
+
+const pageSize = 200;
+/** Messages that are read together; a longer conversation is read in pages. */
+const messagesAtOnce = 1_000;
+
+/**
+ * Everything held of a workspace, or of one of its customers, without secrets. Read in pages, so that the size of a
+ * workspace does not matter; what changes meanwhile may be there in its old or its new form. The last line is `end`.
+ */
+export async function* exportLines(
+  store: Store,
+  clock: Clock,
+  workspaceId: string,
+  email: string | undefined,
+): AsyncGenerator<ExportLine> {
+  const db = store.read;
+  const counts = new Map<string, number>();
+  const found = email === undefined ? undefined : await customerByEmail(db, workspaceId, email);
+  await noteExport(store, clock, workspaceId, found?.conversationIds);
+  const lines =
+    found === undefined || email === undefined
+      ? ofWorkspace(db, workspaceId)
+      : ofCustomer(db, workspaceId, found, await tracesOf(db, workspaceId, found, { email, erased: false }));
+  yield {
+    type: "export",
+    format: 1,
+    workspace_id: workspaceId,
+    scope: email === undefined ? "workspace" : "customer",
+    ...(email === undefined ? {} : { email }),
+    created_at: new Date(clock.now()).toISOString(),
+  };
+  for await (const each of lines) {
+    counts.set(each.type, (counts.get(each.type) ?? 0) + 1);
+    yield each;
+  }
+  yield { type: "end", lines: Object.fromEntries(counts) };
+}
+
+/** Who took data out, and when: in the log of each customer's conversation, or once for a workspace. */
+async function noteExport(
+  store: Store,
+  clock: Clock,
+  workspaceId: string,
+  conversationIds: readonly string[] | undefined,
+): Promise<void> {
+  const detail = conversationIds === undefined ? "the workspace" : "with all that is held of the customer";
+  for (const some of chunks<string | null>(conversationIds ?? [null], pageSize)) {
+    const now = clock.now();
+    await store.write((tx) =>
+      noteAction(tx, { workspaceId, conversationIds: some, action: "exported", by: "export", detail, now }),
+    );
+  }
+}
+
+async function* ofWorkspace(db: Reader, workspaceId: string): AsyncGenerator<ExportLine> {
+  const { settings, ...workspace } = await db
+    .selectFrom("workspaces")
+    .select(["id", "name", "plan", "settings", "created_at"])
+    .where("id", "=", workspaceId)
+    .executeTakeFirstOrThrow();
+  yield line("workspace", {
+    ...workspace,
+    settings: withoutRequests(storedSettings(settings)),
+  });
+  for (const { window_start, value } of await db
+    .selectFrom("counters")
+    .select(["window_start", "value"])
+    .where("name", "=", `queries:${workspaceId}`)
+    .orderBy("window_start")
+    .execute()) {
+    yield line("usage", { month: iso(window_start).slice(0, 7), queries: value });
+  }
+  const agentPages = rowPages(
+    db
+      .selectFrom("agents")
+      .select(["id", "email", "name", "role", "created_at"])
+      .where("workspace_id", "=", workspaceId),
+  );
+  for await (const agents of agentPages) {
+    for (const agent of agents) yield line("agent", agent);
+    const ids = agents.map(({ id }) => id);
+    const tokens = db.selectFrom("agent_tokens").select(["agent_id", "kind", "expires_at", "used_at", "created_at"]);
+    for (const row of await tokens.where("agent_id", "in", ids).execute()) yield line("agent_session", row);
+  }
+  const keyPages = rowPages(
+    db
+      .selectFrom("api_keys")
+      .select(["id", "name", "hint", "limit_minute", "limit_day", "expires_at", "revoked_at", "created_at"])
+      .where("workspace_id", "=", workspaceId),
+  );
+  for await (const keys of keyPages) {
+    for (const key of keys) yield line("api_key", key);
+    yield* keptResponses(
+      db,
+      keys.map(({ id }) => id),
+      () => true,
+    );
+  }
+  const accountPages = rowPages(
+    db
+      .selectFrom("accounts")
+      .select(["id", "channel", "name", "config", "managed_by", "enabled", "created_at"])
+      .where("workspace_id", "=", workspaceId),
+  );
+  const accounts = new Set<string>();
+  for await (const rows of accountPages) {
+    for (const row of rows) {
+      accounts.add(row.id);
+      yield line("account", row);
+    }
+  }
+  yield* rowLines(
+    "webhook",
+    db
+      .selectFrom("webhooks")
+      .select(["id", "url", "events", "disabled_at", "disabled_reason", "managed_by", "failing_since", "created_at"])
+      .where("workspace_id", "=", workspaceId),
+  );
+  for await (const contacts of rowPages(
+    db.selectFrom("contacts").selectAll().where("workspace_id", "=", workspaceId),
+  )) {
+    for (const contact of contacts) yield line("contact", contact);
+    yield* identitiesOf(
+      db,
+      contacts.map(({ id }) => id),
+    );
+  }
+  yield* rowLines("contact_merge", db.selectFrom("contact_merges").selectAll().where("workspace_id", "=", workspaceId));
+  for await (const conversations of rowPages(
+    db.selectFrom("conversations").selectAll().where("workspace_id", "=", workspaceId),
+  )) {
+    yield* conversationLines(db, conversations);
+  }
+  for await (const page of unplacedEventPages(db)) {
+    for (const row of page) if (accounts.has(row.account_id)) yield line("received_event", row);
+  }
+  yield* eventLines(db, db.selectFrom("events").selectAll().where("workspace_id", "=", workspaceId));
+  for await (const page of auditPages(db, workspaceId)) for (const row of page) yield line("audit", row);
+  yield* documentLines(db, workspaceId);
+}
+
+async function* ofCustomer(
+  db: Reader,
+  workspaceId: string,
+  { contacts, conversationIds }: Customer,
+  traces: Traces,
+): AsyncGenerator<ExportLine> {
+  for (const contact of contacts) yield line("contact", contact);
+  for (const some of chunks(contacts.map(({ id }) => id))) {
+    yield* identitiesOf(db, some);
+    const merges = await db.selectFrom("contact_merges").selectAll().where("from_contact_id", "in", some).execute();
+    for (const merge of merges) yield line("contact_merge", merge);
+  }
+  for (const some of chunks(conversationIds, pageSize)) {
+    const conversations = await db
+      .selectFrom("conversations")
+      .selectAll()
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "in", some)
+      .orderBy("id")
+      .execute();
+    yield* conversationLines(db, conversations);
+    yield* eventLines(db, db.selectFrom("events").selectAll().where("subject_id", "in", some));
+  }
+  const own = db.selectFrom("accounts").select("id").where("workspace_id", "=", workspaceId);
+  const accounts = new Set((await own.execute()).map(({ id }) => id));
+  for await (const page of unplacedEventPages(db)) {
+    for (const row of page)
+      if (accounts.has(row.account_id) && isReceivedFrom(row, traces)) yield line("received_event", row);
+  }
+  const keys = await db.selectFrom("api_keys").select("id").where("workspace_id", "=", workspaceId).execute();
+  yield* keptResponses(
+    db,
+    keys.map(({ id }) => id),
+    (row) => tells(row.response, traces) || tells(row.path, traces),
+  );
+  for await (const page of auditPages(db, workspaceId)) {
+    for (const row of page) if (isAuditOf(row, traces)) yield line("audit", row);
+  }
+}
+
+async function* identitiesOf(db: Reader, contactIds: readonly string[]): AsyncGenerator<ExportLine> {
+  if (contactIds.length === 0) return;
+  const rows = await db.selectFrom("identities").selectAll().where("contact_id", "in", contactIds).execute();
+  for (const row of rows) yield line("identity", row);
+}
+
+/** What answers a request that is sent again with its Idempotency-Key; the key itself is kept as a hash only. */
+async function* keptResponses(
+  db: Reader,
+  keyIds: readonly string[],
+  wanted: (row: { readonly path: string; readonly response: string | null }) => boolean,
+): AsyncGenerator<ExportLine> {
+  for (const keyId of keyIds) {
+    for await (const page of keptResponsePages(db, keyId)) {
+      for (const row of page.filter(wanted)) {
+        const { key_id, path, status, created_at } = row;
+        const response = row.response === null ? null : (JSON.parse(row.response) as unknown);
+        yield line("kept_response", { key_id, path, status, response, created_at });
+      }
+    }
+  }
+}
+
+/** Conversations with all that hangs on them, but the audit log and the events. */
+async function* conversationLines(db: Reader, conversations: readonly ConversationRow[]): AsyncGenerator<ExportLine> {
+  for (const group of byMessages(conversations)) {
+    const ids = group.map(({ id }) => id);
+    const tags = Map.groupBy(
+      await db
+        .selectFrom("conversation_tags")
+        .select(["conversation_id", "tag"])
+        .where("conversation_id", "in", ids)
+        .orderBy("tag")
+        .execute(),
+      ({ conversation_id }) => conversation_id,
+    );
+    for (const row of group) {
+      yield line("conversation", { ...row, tags: (tags.get(row.id) ?? []).map(({ tag }) => tag) });
+    }
+    const messages = db.selectFrom("messages").selectAll().where("conversation_id", "in", ids);
+    yield* rowLines("message", messages, "id", messagesAtOnce);
+    const attached = db.selectFrom("attachments").selectAll().where("conversation_id", "in", ids);
+    for await (const files of rowPages(attached, "id", messagesAtOnce)) {
+      // What the platform calls it opens it, and is nobody's data.
+      for (const { ref: _, ...file } of files) yield line("attachment", file);
+    }
+    yield* rowLines("note", db.selectFrom("notes").selectAll().where("conversation_id", "in", ids));
+    const sent = db.selectFrom("deliveries").selectAll().where("conversation_id", "in", ids);
+    for await (const deliveries of rowPages(sent, "id", messagesAtOnce)) {
+      const receipts = Map.groupBy(
+        await db
+          .selectFrom("receipts")
+          .selectAll()
+          .where(
+            "delivery_id",
+            "in",
+            deliveries.map(({ id }) => id),
+          )
+          .execute(),
+        ({ delivery_id }) => delivery_id,
+      );
+      for (const row of deliveries) {
+        const reports = (receipts.get(row.id) ?? []).map(({ state, at }) => ({ state, at: iso(at) }));
+        yield line("delivery", { ...row, receipts: reports });
+      }
+    }
+    const received = db.selectFrom("inbound_events").selectAll().where("conversation_id", "in", ids);
+    yield* rowLines("received_event", received, "id", messagesAtOnce);
+  }
+}
+
+/** What happened, as it is told to webhooks, and each try at telling it with what the endpoint answered. */
+async function* eventLines(
+  db: Reader,
+  query: SelectQueryBuilder<Database, "events", Selectable<EventsTable>>,
+): AsyncGenerator<ExportLine> {
+  for await (const events of rowPages(query, "position")) {
+    for (const { type, ...event } of events) yield line("event", { ...event, event_type: type });
+    const ids = events.map(({ id }) => id);
+    const attempts = db.selectFrom("webhook_attempts").selectAll().where("event_id", "in", ids);
+    yield* rowLines("webhook_attempt", attempts);
+  }
+}
+
+/** Conversations whose messages fit into memory together. */
+function* byMessages(conversations: readonly ConversationRow[]): Generator<readonly ConversationRow[]> {
+  let group: ConversationRow[] = [];
+  let messages = 0;
+  for (const row of conversations) {
+    if (group.length > 0 && messages + row.message_count > messagesAtOnce) {
+      yield group;
+      group = [];
+      messages = 0;
+    }
+    group.push(row);
+    messages += row.message_count;
+  }
+  if (group.length > 0) yield group;
+}
+
+async function* documentLines(db: Reader, workspaceId: string): AsyncGenerator<ExportLine> {
+  for await (const documents of rowPages(
+    db.selectFrom("documents").selectAll().where("workspace_id", "=", workspaceId),
+  )) {
+    for (const document of documents) {
+      yield line("document", document);
+      const crawls = await db
+        .selectFrom("crawls")
+        .select(["document_id", "max_pages", "sitemap", "started_at", "finished_at"])
+        .where("document_id", "=", document.id)
+        .execute();
+      for (const crawl of crawls) yield line("crawl", crawl);
+      if (document.source === "crawl") {
+        const pages = db
+          .selectFrom("crawl_pages")
+          .select(["document_id", "url_hash", "url", "page_id", "state", "reason", "etag", "last_modified"])
+          .where("document_id", "=", document.id);
+        for await (const rows of rowPages(pages, "url_hash"))
+          for (const { url_hash: _, ...row } of rows) yield line("crawl_page", row);
+      }
+      yield* rowLines(
+        "passage",
+        db
+          .selectFrom("chunks")
+          .select(["id", "document_id", "position", "title", "text", "url"])
+          .where("document_id", "=", document.id)
+          .where("version", "=", document.indexed_version),
+        "position",
+      );
+      if (document.body_id === null) continue;
+      // A part at a time: a document can be larger than what a line should be.
+      for (let part = 0; ; part += 1) {
+        const row = await db
+          .selectFrom("document_body_parts")
+          .select("body")
+          .where("body_id", "=", document.body_id)
+          .where("part", "=", part)
+          .executeTakeFirst();
+        if (row === undefined) break;
+        yield {
+          type: "document_body",
+          document_id: document.id,
+          part,
+          base64: Buffer.from(row.body).toString("base64"),
+        };
+      }
+    }
+  }
+}
+
+/** What a look-up asks has keys in it: sealed, and of no use to anybody else. */
+function withoutRequests(settings: WorkspaceSettings): object {
+  const skills = settings.skills.map((skill) => (skill.kind === "lookup" ? { ...skill, request: null } : skill));
+  return { ...settings, skills };
+}

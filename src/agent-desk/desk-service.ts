@@ -1,0 +1,168 @@
+import type { DeskConversation, DeskEvent, DeskView } from "#channels/desk/contract.ts";
+import { conversationOfThread, threadOf } from "#database/queries/desk.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import { isDuplicate } from "#database/duplicate-key.ts";
+import type { NewWork } from "#database/queries/outbox.ts";
+import { insertWork } from "#database/queries/outbox.ts";
+import type { Channels, Clock, ConversationSearch, Files, Log, Reader, Store, Wake } from "#conversations/ports.ts";
+import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { FindHands } from "#conversations/transaction/local-worker.ts";
+import { takeOfAgent } from "#conversations/transaction/local-worker.ts";
+import { viewWindow } from "#conversations/delivery/reply-window.ts";
+import type { Workspaces } from "#database/queries/workspaces.ts";
+import { deskConversations } from "./sync/snapshot.ts";
+import type { TakenFile } from "./incoming/agent-files.ts";
+import { takenFiles } from "./incoming/agent-files.ts";
+
+export interface OfficeDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly wake: Wake;
+  readonly workspaces: Workspaces;
+  readonly search: ConversationSearch;
+  readonly files: Pick<Files, "seal">;
+  readonly publicUrl: string;
+  readonly channels: Channels;
+  readonly log: Log;
+  readonly hands: FindHands;
+}
+
+type Wrote = Extract<DeskEvent, { kind: "wrote" }>;
+
+/** What somebody wrote, with its files as the work of it holds them. */
+export type TakenWrote = Omit<Wrote, "files"> & { readonly files: readonly TakenFile[] };
+
+export type TakenEvent = Exclude<DeskEvent, Wrote> | TakenWrote;
+
+export interface DeskEventPayload {
+  readonly accountId: string;
+  readonly workspaceId: string;
+  readonly event: TakenEvent;
+}
+
+/** The engine's side of an agents' desk: takes in what people do there, and tells what it asks for. */
+export interface Office {
+  accept(
+    account: { readonly id: string; readonly workspaceId: string },
+    event: DeskEvent,
+  ): Promise<{ readonly duplicate: boolean }>;
+  conversationOf(accountId: string, thread: string): Promise<string | null>;
+  conversation(workspaceId: string, id: string): Promise<DeskConversation | null>;
+  list(workspaceId: string, view: DeskView, limit: number): Promise<readonly DeskConversation[]>;
+}
+
+/**
+ * What is done in one thread is done in order, a click on its card after the reply that was written before: else a reply
+ * whose file is still being fetched would claim again what its writer has released meanwhile.
+ */
+async function laneOf(read: Reader, accountId: string, event: TakenEvent): Promise<string> {
+  const lane = (place: string): string => `desk-event:${accountId}:${place}`;
+  if ("thread" in event) return lane(event.thread);
+  const thread = await threadOf(read, event.conversationId);
+  return lane(thread?.account_id === accountId ? (thread.external_id ?? event.conversationId) : event.conversationId);
+}
+
+const eventWork = (lane: string, payload: DeskEventPayload, dueAt: number): NewWork => ({
+  lane,
+  kind: "desk-event",
+  payload,
+  dueAt,
+});
+
+export function createOffice(dependencies: OfficeDependencies): Office {
+  const { store, clock, wake, workspaces, search, files, publicUrl, channels, log, hands } = dependencies;
+
+  async function snapshots(workspaceId: string, rows: readonly ConversationRow[]) {
+    const workspace = await workspaces.get(workspaceId);
+    if (workspace === undefined) return [];
+    const now = clock.now();
+    return deskConversations(
+      {
+        db: store.read,
+        publicUrl,
+        settings: workspace.settings,
+        now,
+        window: (row) => viewWindow({ read: store.read, channels, log, now }, row),
+      },
+      rows,
+    );
+  }
+
+  const ofWorkspace = (workspaceId: string) =>
+    store.read.selectFrom("conversations").selectAll().where("workspace_id", "=", workspaceId);
+
+  return {
+    async accept({ id, workspaceId }, event) {
+      const now = clock.now();
+      const taken: TakenEvent =
+        event.kind === "wrote" ? { ...event, files: takenFiles(event.files, files.seal, now) } : event;
+      const lane = await laneOf(store.read, id, taken);
+      const work = eventWork(lane, { accountId: id, workspaceId, event: taken }, now);
+      let effects: Effects = { wake: [{ lane, dueAt: now }], threads: [], workspaces: [] };
+      try {
+        effects = await store.write(async (tx) => {
+          await tx
+            .insertInto("inbound_events")
+            .values({
+              account_id: id,
+              external_id: `desk:${event.externalId}`,
+              kind: "desk",
+              // The work has it, and forgets it when it is done.
+              payload: "{}",
+              target_external_id: null,
+              conversation_id: null,
+              message_id: null,
+              received_at: now,
+            })
+            .execute();
+          await insertWork(tx, [work], now);
+          return takeOfAgent(tx, hands(), effects, lane, now);
+        });
+      } catch (error) {
+        if (isDuplicate(error)) return { duplicate: true };
+        throw error;
+      }
+      hands()?.take(effects.taken ?? []);
+      if (effects.wake.length > 0) wake.notify([lane], now);
+      return { duplicate: false };
+    },
+    async conversationOf(accountId, thread) {
+      return (await conversationOfThread(store.read, accountId, thread)) ?? null;
+    },
+    async conversation(workspaceId, id) {
+      const rows = await ofWorkspace(workspaceId).where("id", "=", id).execute();
+      const [found] = await snapshots(workspaceId, rows);
+      return found ?? null;
+    },
+    async list(workspaceId, view, limit) {
+      switch (view.kind) {
+        case "mine":
+        case "open": {
+          let query = ofWorkspace(workspaceId).where(
+            "status",
+            "in",
+            view.kind === "mine" ? ["claimed", "snoozed"] : ["escalated", "open"],
+          );
+          if (view.kind === "mine") query = query.where("assigned_to", "=", view.email);
+          const rows = await query
+            // Those that wait for a person come first.
+            .orderBy((eb) => eb.case().when("status", "=", "escalated").then(0).else(1).end())
+            .orderBy("last_message_at", "desc")
+            .limit(limit)
+            .execute();
+          return snapshots(workspaceId, rows);
+        }
+        case "search": {
+          const found = await search.find({ workspaceId }, view.text, undefined, limit);
+          if (found.length === 0) return [];
+          const ids = found.map(({ id }) => id);
+          const rows = await ofWorkspace(workspaceId).where("id", "in", ids).execute();
+          return snapshots(
+            workspaceId,
+            rows.toSorted((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id)),
+          );
+        }
+      }
+    },
+  };
+}

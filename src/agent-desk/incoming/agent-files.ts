@@ -1,0 +1,76 @@
+import { DeliveryError } from "#channels/errors.ts";
+import type { DeskFile } from "#channels/desk/contract.ts";
+import { newId } from "#domain/ids.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { RetryLater } from "#conversations/delivery/deliver.ts";
+import type { WantedFile } from "#conversations/attachments/prefetch.ts";
+import { bringFiles } from "#conversations/attachments/prefetch.ts";
+import type { FileWorkDependencies } from "#conversations/attachments/file-work.ts";
+import type { Channels, Files } from "#conversations/ports.ts";
+
+/** A file that an agent has sent along, as the work of it holds it: `ref` is sealed. */
+export interface TakenFile extends DeskFile {
+  /** What it is called when it is stored: the same on each try. */
+  readonly id: string;
+}
+
+/** Files that are stored for a reply to come. */
+export interface Brought {
+  readonly files: readonly { readonly id: string; readonly name: string; readonly bytes: number }[];
+  /** Why others are not among them, in sentences for the agent. */
+  readonly refusals: readonly string[];
+}
+
+export const nothingBrought: Brought = { files: [], refusals: [] };
+
+export const takenFiles = (given: readonly DeskFile[], seal: Files["seal"], now: number): readonly TakenFile[] =>
+  given.map((file) => ({ ...file, ref: seal(file.ref.slice(0, 4_096)), id: newId("file", now) }));
+
+interface BringDependencies extends FileWorkDependencies {
+  readonly channels: Channels;
+}
+
+export interface BringTo {
+  readonly workspaceId: string;
+  readonly conversationId: string;
+  /** Of the customer's channel, and of the desk. */
+  readonly accountId: string;
+  readonly deskAccountId: string;
+  readonly uploadedBy: string;
+}
+
+/** Then a reply does not wait for its files any more, and its writer is told. */
+const attemptsMax = 8;
+
+/** Stores what an agent has sent along, as if they had uploaded it in the inbox. */
+export async function bringWritten(
+  dependencies: BringDependencies,
+  taken: readonly TakenFile[],
+  to: BringTo,
+  work: OutboxRow,
+  signal: AbortSignal,
+): Promise<Brought> {
+  const { channels, files } = dependencies;
+  const { deskAccountId, ...upload } = to;
+  const wanted = taken.map(({ ref, ...file }): WantedFile => ({
+    ...file,
+    async fetch(limited) {
+      if (file.bytes === 0) throw new DeliveryError("rejected", "it is empty");
+      const source = channels.fetchFile({ id: deskAccountId }, files.unseal(ref), limited);
+      if (source === undefined) throw new DeliveryError("rejected", "files cannot be fetched from this desk");
+      return source;
+    },
+  }));
+  const isLastTry = work.attempts >= attemptsMax;
+  const all = await bringFiles(dependencies, wanted, upload, { isLastTry }, signal).catch((error: unknown) => {
+    signal.throwIfAborted();
+    const message = error instanceof Error ? error.message : "it could not be fetched";
+    throw new RetryLater(message, error instanceof DeliveryError ? error.retryAfterMs : undefined, error);
+  });
+  return {
+    files: all.flatMap((each) => (each.kind === "stored" ? [each.file] : [])),
+    refusals: all.flatMap((each) =>
+      each.kind === "refused" ? [`The file ${each.name} was not sent: ${each.reason}.`] : [],
+    ),
+  };
+}

@@ -1,0 +1,459 @@
+import type { DeskEvent, DraftChoice } from "#channels/desk/contract.ts";
+import { Problem } from "#domain/problem.ts";
+import { nameInConversation } from "#database/queries/agents.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import { postById, savePost, threadOf, writtenId } from "#database/queries/desk.ts";
+import type { DeskPostsTable } from "#database/schema/desk.ts";
+import { act, agentActor, holderOf } from "#conversations/agents/actions.ts";
+import { askAmendment } from "#conversations/delivery/edit-sent.ts";
+import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import type { Channels, Tx } from "#conversations/ports.ts";
+import { replyAsAgent } from "#conversations/agents/replies.ts";
+import { insertNote, requireConversation } from "#conversations/agents/update.ts";
+import type { Changed, TextChange } from "./pending-edits.ts";
+import { changeOf, lastChange, saidMark } from "./pending-edits.ts";
+import type { EventContext, Outcome } from "./events.ts";
+import { mirrorAlso } from "#agent-desk/sync/sync-work.ts";
+import type { TakenWrote } from "#agent-desk/desk-service.ts";
+import { insertWork } from "#database/queries/outbox.ts";
+
+type Chose = Extract<DeskEvent, { kind: "chose" }>;
+
+/** Begins a text that is for colleagues. */
+const noteSign = "//";
+const textMax = 10_000;
+
+const nothing: Outcome = { effects: null, notice: null };
+
+/** What somebody wrote in a thread: a reply, a note, or a text that is kept back until they say what it is. */
+export async function write(
+  tx: Tx,
+  context: EventContext,
+  conversationId: string,
+  given: TakenWrote,
+): Promise<Outcome> {
+  const { accountId, workspace, agent } = context;
+  const id = writtenId(accountId, given.messageId);
+  const before = await postById(tx, id);
+  if (before !== undefined && before.kind !== "parked") return nothing;
+  // What was changed while the text was on its way, or waited for its files, is changed before anybody has it.
+  const parked = lastChange([parkedIn(before), ...context.ahead]);
+  if (parked?.kind === "removed") {
+    if (before === undefined)
+      await saveWritten(tx, context, { conversationId, messageId: given.messageId }, "parked", null, parked);
+    return nothing;
+  }
+  const text = (parked?.text ?? given.text).trim();
+  const revision = parked?.revision === undefined ? {} : { revision: parked.revision };
+  const row = await requireConversation(tx, workspace.id, conversationId);
+  const post = (kind: DeskPostsTable["kind"], refId: string | null, kept?: Kept | Sent): Promise<void> =>
+    saveWritten(tx, context, { conversationId: row.id, messageId: given.messageId }, kind, refId, {
+      ...kept,
+      ...revision,
+    });
+  const { brought } = context;
+  const told = [...brought.refusals, ...(given.unsent ?? [])];
+  const refused = async (reason: string): Promise<Outcome> => {
+    await post("refused", null);
+    return { effects: null, notice: { text: [reason, ...told].join(" ") } };
+  };
+  const thread = await threadOf(tx, row.id);
+  if (thread?.external_id !== given.thread || thread.channel !== workspace.settings.desk?.channel) {
+    // Where agents work in another channel by now, it has none yet if nothing has happened since.
+    const work = await mirrorAlso(tx, row.id, [], context.now);
+    if (work !== null) await insertWork(tx, [work], context.now);
+    return refused("Nothing was sent: this conversation has a new thread by now, and goes on there.");
+  }
+  if (text === "" && brought.files.length === 0) {
+    return given.files.length === 0 && told.length === 0 ? nothing : refused("Nothing was sent.");
+  }
+  if (text.length > textMax) return refused(`Nothing was sent: a reply has at most ${textMax} characters.`);
+  // A note stays a note, also where it was changed before it was known.
+  if (isNote(text) || isNote(given.text)) {
+    const files = given.files.map(({ name }) => ({ id: null, name }));
+    const kept: Kept = { text: withoutSign(text), files, by: given.by, signed: true };
+    if (noteText(kept) === "") return refused("Nothing was noted: the note is empty.");
+    const notice = isNote(text) ? null : { text: staysNote };
+    return keep(tx, context, row, kept, (noteId) => post("note", noteId, kept), notice);
+  }
+  const holder = holderOf(row);
+  const isOthers = holder !== null && holder !== agent.email;
+  const choices = { conversationId: row.id, messageId: given.messageId };
+  const files = brought.files.map(({ id: file, name }) => ({ id: file, name }));
+  const draft: Kept = { text, files, by: given.by, ...(isOthers ? { askedOf: holder } : {}) };
+  if (isOthers) {
+    return keep(tx, context, row, draft, (noteId) => post("draft", noteId, draft), {
+      text: [await heldText(tx, row, holder), ...told].join(" "),
+      choices: { ...choices, options: heldOptions },
+    });
+  }
+  if (workspace.settings.desk?.replyMode === "explicit") {
+    return keep(tx, context, row, draft, (noteId) => post("draft", noteId, draft), {
+      text: ["Kept as an internal note. Send it to the customer?", ...told].join(" "),
+      choices: { ...choices, options: ["send", "note"] },
+    });
+  }
+  if (row.status === "archived") {
+    return refused("Nothing was sent: the conversation is archived. Reopen it to reply.");
+  }
+  const ids = files.map(({ id: file }) => file);
+  const attached = { ids, uploadedBy: agent.email };
+  const { effects, messageId } = await reply(tx, context, row.id, given.messageId, text, attached);
+  await post("message", messageId, { said: saidMark(text) });
+  const notices = [...told, ...(await linkedNotice(tx, context.channels, row, ids))];
+  return { effects, notice: notices.length === 0 ? null : { text: notices.join(" ") } };
+}
+
+/** Which change of a text is in it. What came without one is older than every other. */
+interface Revised {
+  readonly revision?: number;
+}
+
+/** Of a text that was sent. */
+interface Sent extends Revised {
+  /** What stands at the desk, by {@link saidMark}; absent of what an older version has stored. */
+  readonly said?: string;
+  /** What its writer has changed it to, and not sent. */
+  readonly change?: string;
+}
+
+/** What is kept back, or for colleagues. A file without an id is not stored: it stands at the desk alone. */
+interface Kept extends Revised {
+  readonly text: string;
+  readonly files: readonly { readonly id: string | null; readonly name: string }[];
+  /** It was written with the sign of a note. */
+  readonly signed?: boolean;
+  /** The platform's id of its writer, who keeps it when their address changes. */
+  readonly by?: string;
+  /** Whose conversation it was when its writer was asked what to do. */
+  readonly askedOf?: string;
+}
+
+const staysNote =
+  "This stays an internal note. To send it, use the shortcut on your message, or write it again without //.";
+
+const heldOptions: readonly DraftChoice[] = ["send", "take_over", "note"];
+
+const heldText = async (tx: Tx, row: ConversationRow, holder: string): Promise<string> =>
+  `${await nameInConversation(tx, row, holder)} has this conversation, so this was kept as an internal note and not sent.`;
+
+export const isNote = (text: string): boolean => text.trimStart().startsWith(noteSign);
+
+const withoutSign = (text: string): string => (isNote(text) ? text.trimStart().slice(noteSign.length).trim() : text);
+
+/** The note that colleagues read in the inbox. */
+const noteText = ({ text, files }: Kept): string =>
+  [text, ...files.map(({ name }) => `📎 ${name}`)].filter((line) => line !== "").join("\n");
+
+/** Where the customer's channel does not carry a file, the text has an address that opens it. */
+async function linkedNotice(
+  tx: Tx,
+  channels: Channels,
+  row: ConversationRow,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  if (ids.length === 0 || row.channel === "api") return [];
+  const max = channels.fileBytesMax({ id: row.account_id });
+  const files = await tx.selectFrom("attachments").select(["name", "bytes"]).where("id", "in", ids).execute();
+  const linked = files.filter(({ bytes }) => bytes === null || bytes > max).map(({ name }) => name);
+  if (linked.length === 0) return [];
+  const why = max === 0 ? `${row.channel} carries no files` : `${row.channel} carries no file of this size`;
+  return [`The customer got an address that opens ${linked.join(", ")}, because ${why}.`];
+}
+
+async function reply(
+  tx: Tx,
+  context: EventContext,
+  conversationId: string,
+  messageId: string,
+  text: string,
+  { ids, uploadedBy }: { readonly ids: readonly string[]; readonly uploadedBy: string },
+) {
+  const { channels, search, files, workspace, accountId, agent, followUp, now } = context;
+  return replyAsAgent(
+    tx,
+    channels,
+    search,
+    files,
+    workspace,
+    {
+      workspaceId: workspace.id,
+      conversationId,
+      content: text,
+      authorEmail: agent.email,
+      authorName: agent.name,
+      clientId: writtenId(accountId, messageId),
+      actor: agentActor(agent),
+      ...(ids.length === 0 ? {} : { files: ids, uploadedBy }),
+    },
+    now,
+    followUp,
+  );
+}
+
+/** Keeps a text for colleagues. */
+async function keep(
+  tx: Tx,
+  { search, workspace, agent, now }: EventContext,
+  row: ConversationRow,
+  kept: Kept,
+  saved: (noteId: string) => Promise<void>,
+  notice: Outcome["notice"],
+): Promise<Outcome> {
+  const changes = createChanges(now, search);
+  const draft = changes.track(row, workspace.settings, false);
+  const note = await insertNote(
+    tx,
+    draft,
+    { content: noteText(kept), authorEmail: agent.email },
+    agentActor(agent),
+    now,
+  );
+  await saved(note.id);
+  return { effects: await changes.flush(tx), notice };
+}
+
+const parkedIn = (post: DeskPostsTable | undefined): TextChange | undefined =>
+  post?.kind === "parked" && post.parked !== null ? (JSON.parse(post.parked) as TextChange) : undefined;
+
+interface Place {
+  readonly conversationId: string;
+  readonly messageId: string;
+}
+
+const saveWritten = (
+  tx: Tx,
+  { accountId, now }: Pick<EventContext, "accountId" | "now">,
+  { conversationId, messageId }: Place,
+  kind: DeskPostsTable["kind"],
+  refId: string | null,
+  parked: Kept | Sent | TextChange,
+): Promise<void> =>
+  savePost(tx, {
+    id: writtenId(accountId, messageId),
+    conversation_id: conversationId,
+    account_id: accountId,
+    direction: "in",
+    kind,
+    ref_id: refId,
+    part: 0,
+    state: "posted",
+    external_id: messageId,
+    parked: JSON.stringify(parked),
+    mark: null,
+    created_at: now,
+  });
+
+/** Undefined for what an older version has kept: then the note itself is the text. */
+const keptIn = ({ parked }: DeskPostsTable): Kept | undefined =>
+  parked === null ? undefined : (JSON.parse(parked) as Kept);
+
+const changeIn = ({ parked }: DeskPostsTable): string | undefined =>
+  parked === null ? undefined : (JSON.parse(parked) as Sent).change;
+
+const revisionIn = ({ parked }: DeskPostsTable): number =>
+  parked === null ? 0 : ((JSON.parse(parked) as Revised).revision ?? 0);
+
+/** An edit or a removal of what somebody wrote goes wherever the text has gone. */
+export async function changeWritten(
+  tx: Tx,
+  context: Pick<EventContext, "accountId" | "workspace" | "channels" | "search" | "now">,
+  conversationId: string,
+  given: Changed,
+): Promise<Outcome> {
+  const { accountId, workspace } = context;
+  const id = writtenId(accountId, given.messageId);
+  const post = await postById(tx, id);
+  const change = changeOf(given);
+  const content = change.text;
+  if (post === undefined || post.kind === "parked") {
+    // It has come before the text itself.
+    const last = lastChange([parkedIn(post), change]);
+    if (last === change) {
+      await saveWritten(tx, context, { conversationId, messageId: given.messageId }, "parked", null, change);
+    }
+    return nothing;
+  }
+  // Platforms deliver again what was not acknowledged, which may be after what came later.
+  if (given.kind === "edited" && given.revision <= revisionIn(post)) return nothing;
+  const revision = given.kind === "edited" ? given.revision : revisionIn(post);
+  if (post.kind === "refused" && given.kind === "edited") {
+    return {
+      effects: null,
+      notice: { text: "This text was not sent, and a change does not send it: write it again." },
+    };
+  }
+  if (post.ref_id === null) return nothing;
+  if (post.kind === "note" || post.kind === "draft") {
+    return changeNote(tx, context, conversationId, { ...post, ref_id: post.ref_id }, content, revision);
+  }
+  const said = saidMark(content);
+  const keepSent = (sent: Sent): Promise<void> => savePost(tx, { ...post, parked: JSON.stringify(sent) });
+  await keepSent({ revision, said });
+  const message = await standing(tx, post.ref_id);
+  if (message === undefined || message.content === content) return nothing;
+  if (content !== null && isNote(content)) {
+    const text = `Nothing was changed: a reply that was sent is no note any more, and the customer sees it as it was. Delete your message to take it back.`;
+    return { effects: null, notice: { text } };
+  }
+  if (content === "" || (content !== null && content.length > textMax)) {
+    return { effects: null, notice: { text: `Nothing was changed: a reply has 1 to ${textMax} characters.` } };
+  }
+  if (content !== null && workspace.settings.desk?.replyMode === "explicit") {
+    await keepSent({ revision, said, change: content });
+    const choices = { conversationId, messageId: given.messageId, options: ["send"] as const };
+    return {
+      effects: null,
+      notice: { text: "The customer sees your reply as it was. Send them the change?", choices },
+    };
+  }
+  return amendSent(tx, context, { messageId: post.ref_id, conversationId, content });
+}
+
+/** The message, unless it was taken back. */
+const standing = (tx: Tx, id: string) =>
+  tx.selectFrom("messages").select("content").where("id", "=", id).where("deleted_at", "is", null).executeTakeFirst();
+
+async function amendSent(
+  tx: Tx,
+  { channels, search, now }: Pick<EventContext, "channels" | "search" | "now">,
+  amendment: Parameters<typeof askAmendment>[3],
+): Promise<Outcome> {
+  const { refusal, effects } = await askAmendment(tx, channels, search, amendment, now);
+  return { effects, notice: refusal === null ? null : { text: refusal } };
+}
+
+/** No edit is newer. */
+const takenBack: Revised = { revision: Number.MAX_SAFE_INTEGER };
+
+async function changeNote(
+  tx: Tx,
+  { search, workspace, now }: Pick<EventContext, "search" | "workspace" | "now">,
+  conversationId: string,
+  post: DeskPostsTable & { readonly ref_id: string },
+  content: string | null,
+  revision: number,
+): Promise<Outcome> {
+  const { ref_id: noteId } = post;
+  const before = keptIn(post);
+  const kept = content === null ? null : { files: [], ...before, text: withoutSign(content), revision };
+  const text = kept === null ? null : noteText(kept);
+  const changes = createChanges(now, search);
+  const draft = changes.track(await requireConversation(tx, workspace.id, conversationId), workspace.settings, false);
+  if (text === null || text === "") await tx.deleteFrom("notes").where("id", "=", noteId).execute();
+  else await tx.updateTable("notes").set({ content: text }).where("id", "=", noteId).execute();
+  await savePost(tx, { ...post, parked: JSON.stringify(kept ?? takenBack) });
+  draft.mirror({ kind: "changed", id: noteId });
+  const unsigned = post.kind === "note" && before?.signed === true && content !== null && !isNote(content);
+  return { effects: await changes.flush(tx), notice: unsigned ? { text: staysNote } : null };
+}
+
+/** What becomes of a text that was kept back. To choose twice is to choose once. */
+export async function choose(tx: Tx, context: EventContext, conversationId: string, given: Chose): Promise<Outcome> {
+  const { accountId, workspace, agent, channels, search, now } = context;
+  const post = await postById(tx, writtenId(accountId, given.messageId));
+  const choice: DraftChoice = given.choice;
+  if (post === undefined || post.conversation_id !== conversationId || post.ref_id === null) {
+    return { effects: null, notice: { text: "This text is not known here any more: write it again." } };
+  }
+  if (post.kind === "message") {
+    const content = changeIn(post);
+    if (choice !== "send" || content === undefined) return sentAlready(tx, context, conversationId, choice);
+    const sent: Sent = { revision: revisionIn(post), said: saidMark(content) };
+    await savePost(tx, { ...post, parked: JSON.stringify(sent) });
+    const isThere = (await standing(tx, post.ref_id)) !== undefined;
+    return isThere ? amendSent(tx, context, { messageId: post.ref_id, conversationId, content }) : nothing;
+  }
+  const note = await tx.selectFrom("notes").selectAll().where("id", "=", post.ref_id).executeTakeFirst();
+  if (note === undefined) return { effects: null, notice: { text: "This text was taken back." } };
+  const kept: Kept = keptIn(post) ?? { text: note.content, files: [] };
+  if (kept.by === undefined ? note.author !== agent.email : kept.by !== given.by) {
+    return { effects: null, notice: { text: "Only who wrote it can send it." } };
+  }
+  if (choice === "note") {
+    await savePost(tx, { ...post, kind: "note" });
+    return nothing;
+  }
+  const row = await requireConversation(tx, workspace.id, conversationId);
+  if (row.status === "archived") {
+    throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
+  }
+  const files = kept.files.flatMap(({ id }) => (id === null ? [] : [id]));
+  const left = kept.files.flatMap(({ id, name }) => (id === null ? [name] : []));
+  if (kept.text === "" && files.length === 0) {
+    return { effects: null, notice: { text: `Nothing was sent: ${stayText(left)}` } };
+  }
+  const holder = holderOf(row);
+  // Who has it now may be somebody else than when they were asked.
+  if (choice === "send" && holder !== null && holder !== agent.email && holder !== kept.askedOf) {
+    await savePost(tx, { ...post, parked: JSON.stringify({ ...kept, askedOf: holder } satisfies Kept) });
+    const { messageId } = given;
+    const choices = { conversationId, messageId, options: heldOptions };
+    return { effects: null, notice: { text: await heldText(tx, row, holder), choices } };
+  }
+  const before: (Effects | null)[] = [];
+  if (choice === "take_over") {
+    const { effects } = await act(
+      tx,
+      { channels, search },
+      workspace,
+      conversationId,
+      { kind: "take_over" },
+      agent,
+      undefined,
+      now,
+    );
+    before.push(effects);
+  }
+  // It is said now, and no note any more.
+  await tx.deleteFrom("notes").where("id", "=", note.id).execute();
+  const attached = { ids: files, uploadedBy: note.author };
+  const { effects, messageId } = await reply(tx, context, conversationId, given.messageId, kept.text, attached);
+  await savePost(tx, {
+    ...post,
+    kind: "message",
+    ref_id: messageId,
+    parked: JSON.stringify({ revision: revisionIn(post), said: saidMark(kept.text) } satisfies Sent),
+  });
+  // The message was on its way to the desk before it was known to stand there.
+  const items = [{ kind: "fate", id: messageId } as const, { kind: "changed", id: note.id } as const];
+  const work = await mirrorAlso(tx, conversationId, items, now);
+  if (work !== null) await insertWork(tx, [work], now);
+  const notices = [
+    ...(await linkedNotice(tx, channels, row, files)),
+    ...(left.length === 0 ? [] : [`The text was sent without its files: ${stayText(left)}`]),
+  ];
+  return {
+    effects: joined([...before, effects]),
+    notice: notices.length === 0 ? null : { text: notices.join(" ") },
+  };
+}
+
+const stayText = (names: readonly string[]): string =>
+  `files of a note stay at the desk (${names.join(", ")}). Attach them to a message without ${noteSign} to send them.`;
+
+/** The second click on the same button is no news; another button than the first would have done something else. */
+async function sentAlready(
+  tx: Tx,
+  { workspace, agent }: EventContext,
+  conversationId: string,
+  choice: DraftChoice,
+): Promise<Outcome> {
+  if (choice === "note") return { effects: null, notice: { text: "It was sent already." } };
+  const row = await requireConversation(tx, workspace.id, conversationId);
+  const holder = holderOf(row);
+  if (choice !== "take_over" || holder === null || holder === agent.email) return nothing;
+  const name = await nameInConversation(tx, row, holder);
+  const text = `It was sent already, and ${name} still has this conversation. To take it over, use the shortcut “Conversation” on a message of the thread.`;
+  return { effects: null, notice: { text } };
+}
+
+export function joined(all: readonly (Effects | null)[]): Effects {
+  const some = all.filter((effects) => effects !== null);
+  return {
+    wake: some.flatMap(({ wake }) => wake),
+    threads: some.flatMap(({ threads }) => threads),
+    workspaces: some.flatMap(({ workspaces }) => workspaces),
+  };
+}

@@ -1,0 +1,304 @@
+import type { Desk, DeskEvent, DeskNotice, DeskPerson, SnoozeEnd } from "#channels/desk/contract.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import { Problem } from "#domain/problem.ts";
+import { awaitTurn } from "#database/queries/conversations.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { finishWork, insertWork } from "#database/queries/outbox.ts";
+import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Snooze } from "#conversations/contract.ts";
+import type { Action } from "#conversations/agents/actions.ts";
+import { act, agentActor, lostText } from "#conversations/agents/actions.ts";
+import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import type { FindHands } from "#conversations/transaction/local-worker.ts";
+import { takeOfAgent } from "#conversations/transaction/local-worker.ts";
+import { sendLane } from "#queue/lanes.ts";
+import type { Channels, Clock, ConversationSearch, Files, FollowUp, Log, Store, Tx } from "#conversations/ports.ts";
+import { readyToReply } from "#conversations/agents/replies.ts";
+import { insertNote, requireConversation } from "#conversations/agents/update.ts";
+import type { Workspace, Workspaces } from "#database/queries/workspaces.ts";
+import { hoursFrom, tomorrowMorning } from "./snooze-times.ts";
+import { later } from "#agent-desk/sync/sync.ts";
+import type { DeskEventPayload, TakenEvent } from "#agent-desk/desk-service.ts";
+import type { Brought } from "./agent-files.ts";
+import { bringWritten, nothingBrought } from "./agent-files.ts";
+import { changeWritten, choose, isNote, joined, write } from "./agent-message.ts";
+import { conversationAt } from "./conversation-of-thread.ts";
+import type { TextChange } from "./pending-edits.ts";
+import { changesAhead } from "./pending-edits.ts";
+
+export interface DeskEventDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly workspaces: Workspaces;
+  readonly channels: Channels;
+  readonly search: ConversationSearch;
+  readonly files: Files;
+  readonly hands: FindHands;
+  readonly announce: (effects: Effects | null) => void;
+}
+
+export type Agent = Extract<DeskPerson, { kind: "agent" }>;
+
+/** What came of something that was done at the desk. */
+export interface Outcome {
+  readonly effects: Effects | null;
+  /** What its doer is told; null: they see it. */
+  readonly notice: DeskNotice | null;
+}
+
+/** What a transaction of an event works with. */
+export interface EventContext {
+  readonly channels: Channels;
+  readonly search: ConversationSearch;
+  readonly files: Pick<Files, "link" | "messageBytesMax">;
+  readonly workspace: Workspace;
+  readonly accountId: string;
+  readonly agent: Agent;
+  readonly followUp: FollowUp | undefined;
+  /** What came with the text. */
+  readonly brought: Brought;
+  /** Edits and removals of the text that are known already. */
+  readonly ahead: readonly TextChange[];
+  readonly now: number;
+}
+
+interface NoticePayload {
+  readonly accountId: string;
+  readonly by: string;
+  readonly place: string;
+  readonly notice: DeskNotice;
+}
+
+/**
+ * Does what somebody has done at the desk. The deed and the work of telling them what came of it are stored together, so
+ * that neither is done twice.
+ */
+export async function deskEvent(
+  dependencies: DeskEventDependencies,
+  row: OutboxRow,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock, log, workspaces, channels, search, files, hands, announce } = dependencies;
+  const { accountId, workspaceId, event } = JSON.parse(row.payload) as DeskEventPayload;
+  const found = await deskOf(dependencies, accountId);
+  const workspace = await workspaces.get(workspaceId);
+  const conversationId =
+    "conversationId" in event ? event.conversationId : await conversationAt(store.read, accountId, event.thread);
+  if (found === undefined || workspace === undefined || conversationId === undefined) {
+    await store.write((tx) => finishWork(tx, [row]));
+    return;
+  }
+  const followUp = await readyFor(dependencies, conversationId);
+  let deed: (tx: Tx, now: number) => Promise<Outcome>;
+  let effects: Effects | null;
+  try {
+    if (event.kind === "removed") {
+      // Whoever it is, be it somebody for a colleague who has left: what was taken back is not to be said any more.
+      deed = (tx, now) => changeWritten(tx, { channels, search, workspace, accountId, now }, conversationId, event);
+    } else {
+      const agent = await personOf(found, event.by, signal);
+      if (agent.kind === "stranger") {
+        log.warn({ account: accountId, reason: agent.reason }, "desk: event of a person who is no agent skipped");
+        const notice = { text: `Nothing was done: ${agent.reason}.` };
+        announce(await store.write((tx) => finish(tx, { effects: null, notice })));
+        return;
+      }
+      const place = { workspaceId, conversationId, deskAccountId: accountId };
+      const brought = await bring(dependencies, place, agent, row, signal);
+      deed = async (tx, now) => {
+        const ahead = event.kind === "wrote" ? await changesAhead(tx, row, event.messageId) : [];
+        const context = { channels, search, files, workspace, accountId, agent, followUp, brought, ahead, now };
+        return run(tx, context, conversationId, event);
+      };
+    }
+    effects = await store.write(async (tx) => {
+      await awaitTurn(tx, conversationId);
+      const now = clock.now();
+      const done = await finish(tx, await deed(tx, now));
+      return takeOfAgent(tx, hands(), done, sendLane(conversationId), now);
+    });
+  } catch (error) {
+    // Trying again would not bring back an account that was removed.
+    const refused = error instanceof DeliveryError && error.outcome === "rejected";
+    if (!(error instanceof Problem) && !refused) throw error;
+    const notice = { text: `Nothing was done: ${error.message}.` };
+    effects = await store.write((tx) => finish(tx, { effects: null, notice }));
+  }
+  announce(effects);
+
+  async function finish(tx: Tx, { effects: done, notice }: Outcome): Promise<Effects | null> {
+    await finishWork(tx, [row]);
+    if (notice === null) return done;
+    const now = clock.now();
+    const payload: NoticePayload = { accountId, by: event.by, place: event.place, notice };
+    // Not in the lane of the events: what cannot be told must not hold up what is to be done.
+    const lane = `desk-notice:${row.id}`;
+    await insertWork(tx, [{ lane, kind: "desk-notice", payload, dueAt: now }], now);
+    return {
+      threads: [],
+      workspaces: [],
+      ...done,
+      wake: [...(done?.wake ?? []), { lane, dueAt: now }],
+    };
+  }
+}
+
+async function personOf(desk: Desk, by: string, signal: AbortSignal): Promise<DeskPerson> {
+  try {
+    return await desk.person(by, signal);
+  } catch (error) {
+    if (error instanceof DeliveryError && error.outcome === "rejected") {
+      return { kind: "stranger", reason: error.message };
+    }
+    throw later(error);
+  }
+}
+
+/** The files of a text that is for the customer, or may be yet. */
+async function bring(
+  dependencies: DeskEventDependencies,
+  to: { readonly workspaceId: string; readonly conversationId: string; readonly deskAccountId: string },
+  agent: Agent,
+  row: OutboxRow,
+  signal: AbortSignal,
+): Promise<Brought> {
+  const { event } = JSON.parse(row.payload) as DeskEventPayload;
+  if (event.kind !== "wrote" || event.files.length === 0 || isNote(event.text)) return nothingBrought;
+  const ahead = await changesAhead(dependencies.store.read, row, event.messageId);
+  if (ahead.some(({ kind }) => kind === "removed")) return nothingBrought;
+  const conversation = await dependencies.store.read
+    .selectFrom("conversations")
+    .select("account_id")
+    .where("id", "=", to.conversationId)
+    .where("workspace_id", "=", to.workspaceId)
+    .executeTakeFirst();
+  if (conversation === undefined) return nothingBrought;
+  const place = { ...to, accountId: conversation.account_id, uploadedBy: agent.email };
+  return bringWritten(dependencies, event.files, place, row, signal);
+}
+
+/** Tells one person what came of what they did. */
+export async function deskNotice(
+  dependencies: DeskEventDependencies,
+  row: OutboxRow,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, log } = dependencies;
+  const { accountId, by, place, notice } = JSON.parse(row.payload) as NoticePayload;
+  const found = await deskOf(dependencies, accountId);
+  try {
+    await found?.tell(by, place, notice, { key: `notice.${row.id}`, signal });
+  } catch (error) {
+    // A notice that is shown twice does no harm; one that can never be shown is not missed for long.
+    if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw later(error);
+    log.warn({ err: error }, "desk: telling an agent the outcome failed");
+  }
+  await store.write((tx) => finishWork(tx, [row]));
+}
+
+async function deskOf({ channels }: DeskEventDependencies, accountId: string): Promise<Desk | undefined> {
+  const account = { id: accountId };
+  try {
+    await channels.ready(account);
+  } catch (error) {
+    if (error instanceof DeliveryError && error.outcome === "rejected") return undefined;
+    throw error;
+  }
+  return channels.desk(account);
+}
+
+/** Loads what renders a reply: in a transaction nothing can be awaited. */
+async function readyFor(dependencies: DeskEventDependencies, conversationId: string): Promise<FollowUp | undefined> {
+  try {
+    return await readyToReply(dependencies, conversationId);
+  } catch (error) {
+    // Its messages cannot be sent; all else can be done.
+    if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
+    return undefined;
+  }
+}
+
+async function run(
+  tx: Tx,
+  context: EventContext,
+  conversationId: string,
+  event: Exclude<TakenEvent, { kind: "removed" }>,
+): Promise<Outcome> {
+  switch (event.kind) {
+    case "wrote":
+      return write(tx, context, conversationId, event);
+    case "edited":
+      return changeWritten(tx, context, conversationId, event);
+    case "chose":
+      return choose(tx, context, conversationId, event);
+    case "asked":
+      return asked(tx, context, conversationId, event);
+  }
+}
+
+async function asked(
+  tx: Tx,
+  context: EventContext,
+  conversationId: string,
+  event: Extract<DeskEvent, { kind: "asked" }>,
+): Promise<Outcome> {
+  const { workspace, agent, search, now } = context;
+  const { ask } = event;
+  if (ask.kind === "note") {
+    const row = await requireConversation(tx, workspace.id, conversationId);
+    const changes = createChanges(now, search);
+    const draft = changes.track(row, workspace.settings, false);
+    await insertNote(tx, draft, { content: ask.text, authorEmail: agent.email }, agentActor(agent), now);
+    return { effects: await changes.flush(tx), notice: null };
+  }
+  const brought = event.confirm === true ? await bringToDesk(tx, context, conversationId) : null;
+  const action = actionOf(ask, agent, now);
+  const { acted, effects: done } = await act(tx, context, workspace, conversationId, action, agent, event.seen, now);
+  const effects = joined([brought, done]);
+  if (acted.kind === "lost") return { effects, notice: { text: lostText(acted, agent) } };
+  return { effects, notice: event.confirm === true ? { text: doneText(ask.kind) } : null };
+}
+
+/** Whoever takes a conversation by its id finds it at the desk from then on. */
+async function bringToDesk(tx: Tx, { workspace, search, now }: EventContext, conversationId: string): Promise<Effects> {
+  const changes = createChanges(now, search);
+  changes.track(await requireConversation(tx, workspace.id, conversationId), workspace.settings, false).bringToDesk();
+  return changes.flush(tx);
+}
+
+function actionOf(
+  ask: Exclude<Extract<DeskEvent, { kind: "asked" }>["ask"], { kind: "note" }>,
+  agent: Agent,
+  now: number,
+): Action {
+  switch (ask.kind) {
+    case "snooze":
+      return { kind: "snooze", snooze: snoozeOf(ask.until, agent, now) };
+    case "tag":
+      return { kind: "describe", addTags: ask.add, removeTags: ask.remove };
+    case "claim":
+    case "take_over":
+    case "release":
+    case "resolve":
+    case "archive":
+    case "reopen":
+      return { kind: ask.kind };
+  }
+}
+
+function snoozeOf(until: SnoozeEnd, { timeZone }: Agent, now: number): Snooze {
+  switch (until.kind) {
+    case "hours":
+      return { kind: "until", at: hoursFrom(now, until.hours) };
+    case "morning":
+      return { kind: "until", at: tomorrowMorning(now, timeZone) };
+    case "reply":
+      return { kind: "until_reply" };
+    case "at":
+      return { kind: "until", at: until.at };
+  }
+}
+
+const doneText = (kind: string): string =>
+  kind === "claim" || kind === "take_over" ? "The conversation is yours; its thread is in the desk channel." : "Done.";

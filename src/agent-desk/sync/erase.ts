@@ -1,0 +1,48 @@
+import { DeliveryError } from "#channels/errors.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { finishWork } from "#database/queries/outbox.ts";
+import type { Channels, Clock, Log, Store } from "#conversations/ports.ts";
+import type { ErasePayload } from "./erase-work.ts";
+import { later } from "./sync.ts";
+
+export interface EraseDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly channels: Channels;
+}
+
+/** So long it is tried: whoever took the app's rights away, or the app out of the channel, may give them back. */
+const triedMs = 7 * 86_400_000;
+
+/** Takes back, one by one, what the desk shows of a conversation that is deleted. To take back twice does no harm. */
+export async function eraseShown(
+  { store, clock, log, channels }: EraseDependencies,
+  row: OutboxRow,
+  signal: AbortSignal,
+): Promise<void> {
+  const { accountId, shown } = JSON.parse(row.payload) as ErasePayload;
+  const desk = await channels.deskToErase({ id: accountId });
+  if (desk === undefined) {
+    log.warn({ account: accountId, shown: shown.length }, "desk: account is gone, its cards remain");
+  }
+  const isTried = clock.now() - row.created_at < triedMs;
+  let first: unknown;
+  for (const id of desk === undefined ? [] : shown) {
+    signal.throwIfAborted();
+    try {
+      await desk?.remove(id, { key: `erase.${row.id}`, signal });
+    } catch (error) {
+      if (!isTried || isRejected(error)) {
+        log.warn({ err: error }, "desk: removing a deleted conversation's card failed");
+        continue;
+      }
+      // It may fail for this one alone, and holds up none that follow.
+      first ??= error;
+    }
+  }
+  if (first !== undefined) throw later(first);
+  await store.write((tx) => finishWork(tx, [row]));
+}
+
+const isRejected = (error: unknown): boolean => error instanceof DeliveryError && error.outcome === "rejected";

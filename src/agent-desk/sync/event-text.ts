@@ -1,0 +1,64 @@
+import type { Status } from "#domain/conversation/status.ts";
+import type { AuditTable, MessagesTable } from "#database/schema/tables.ts";
+
+/** An entry of the audit log, in words for the thread. */
+export async function eventText(
+  entry: Pick<AuditTable, "action" | "actor_type" | "actor_id" | "actor_name" | "from_value" | "to_value" | "detail">,
+  agentName: (email: string) => Promise<string>,
+): Promise<string> {
+  const who = await actorOf();
+  if (entry.action === "assigned") {
+    const to = entry.to_value === null ? "somebody" : await agentName(entry.to_value);
+    const from = entry.from_value === null ? "" : ` from ${await agentName(entry.from_value)}`;
+    return who === to ? `${to} took it over${from}.` : `${who} gave it to ${to}${from === "" ? "" : `,${from}`}.`;
+  }
+  const reason = entry.detail === null ? "" : `: ${entry.detail}`;
+  const text = `${statusText(entry.from_value as Status | null, entry.to_value as Status, who)}${reason}`;
+  return text.endsWith(".") ? text : `${text}.`;
+
+  async function actorOf(): Promise<string> {
+    switch (entry.actor_type) {
+      case "agent":
+        return entry.actor_id === null ? (entry.actor_name ?? "An agent") : agentName(entry.actor_id);
+      case "api_key":
+        return entry.actor_name === null ? "The API" : `API: ${entry.actor_name}`;
+      case "customer":
+        return entry.actor_name ?? "The customer";
+      case "assistant":
+        return "The assistant";
+      default:
+        return "Parley";
+    }
+  }
+}
+
+function statusText(from: Status | null, to: Status, who: string): string {
+  switch (to) {
+    case "claimed":
+      return from === "snoozed" ? "Back from its snooze" : `${who} claimed it`;
+    case "escalated":
+      return from === "snoozed" ? "Back from its snooze" : "Handed to people";
+    case "open":
+      if (from === "claimed") return `${who} released it to the bot`;
+      if (from === "snoozed") return "Back from its snooze";
+      return from === "escalated" ? `${who} gave it back to the bot` : `Reopened by ${who}`;
+    case "snoozed":
+      return `${who} snoozed it`;
+    case "resolved":
+      return `Resolved by ${who}`;
+    case "archived":
+      return `Archived by ${who}`;
+  }
+}
+
+/** What became of a message that does not stand alone in a thread. `files`: their names. */
+export function changedText(message: MessagesTable, files: readonly string[]): string {
+  const who = message.role === "user" ? "The customer" : (message.author_name ?? "An agent");
+  // An album comes file by file.
+  if (message.deleted_at === null && message.edited_at === null) {
+    return `${who} added files to a message: ${[message.content, ...files].filter((text) => text !== "").join(", ")}`;
+  }
+  return message.deleted_at === null
+    ? `${who} changed a message. It reads now: ${message.content}`
+    : `${who} took back a message.`;
+}

@@ -1,0 +1,39 @@
+import { setThread } from "#database/queries/desk.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { LostLease, insertWork, isHeld } from "#database/queries/outbox.ts";
+import type { Clock, Store } from "#conversations/ports.ts";
+import type { MirrorItem } from "./sync-work.ts";
+import { mirrorAlso } from "./sync-work.ts";
+
+/** Calls that show something in place of what another process may have shown by now. */
+export interface Overwriting {
+  /** Such a call, of an item or (null) of the card, is about to be made; throws `LostLease` where another's turn has come. */
+  begin(item: MirrorItem | null): Promise<void>;
+  /** The work was lost. Should a call have slept in its middle, it has brought back what was: it is shown as it is now. */
+  again(): Promise<void>;
+}
+
+export function createOverwriting(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  work: OutboxRow,
+  conversationId: string,
+): Overwriting {
+  let isCard = false;
+  const items = new Map<string, MirrorItem>();
+  return {
+    async begin(item) {
+      if (!(await isHeld(store, work))) throw new LostLease();
+      if (item === null) isCard = true;
+      else items.set(JSON.stringify(item), item);
+    },
+    async again() {
+      if (!isCard && items.size === 0) return;
+      const now = clock.now();
+      await store.write(async (tx) => {
+        if (isCard) await setThread(tx, conversationId, { card_hash: null });
+        const works = await mirrorAlso(tx, conversationId, [...items.values()], now);
+        if (works !== null) await insertWork(tx, [works], now);
+      });
+    },
+  };
+}

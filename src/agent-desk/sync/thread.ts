@@ -1,0 +1,140 @@
+import { createHash } from "node:crypto";
+import { DeliveryError } from "#channels/errors.ts";
+import type { Desk } from "#channels/desk/contract.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import { setThread, threadOf } from "#database/queries/desk.ts";
+import type { DeskThreadsTable } from "#database/schema/desk.ts";
+import type { Channels, Clock, Files, Log, Store, Tx } from "#conversations/ports.ts";
+import { viewWindow } from "#conversations/delivery/reply-window.ts";
+import type { Workspace, Workspaces } from "#database/queries/workspaces.ts";
+import { changing } from "./edit-limit.ts";
+import { beginAnew } from "./erase-work.ts";
+import type { Overwriting } from "./stale-overwrite.ts";
+import { deskConversations } from "./snapshot.ts";
+
+// A conversation's thread at the desk begins with its card, which tells how the conversation stands.
+
+export interface MirrorDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly workspaces: Workspaces;
+  readonly channels: Channels;
+  readonly files: Pick<Files, "open">;
+  readonly publicUrl: string;
+}
+
+/** Stores that a call begins, or that nothing came of it; throws `LostLease` where that is not ours to say any more. */
+export type Held = (work: (tx: Tx) => Promise<unknown>) => Promise<void>;
+
+export interface Place {
+  readonly row: ConversationRow;
+  readonly workspace: Workspace;
+  readonly desk: Desk;
+  readonly accountId: string;
+  readonly channel: string;
+  readonly thread: DeskThreadsTable;
+}
+
+/** Where the conversation is shown; undefined when it is nowhere any more. */
+export async function placeOf(
+  { store, clock, workspaces, channels }: MirrorDependencies,
+  conversationId: string,
+): Promise<Place | undefined> {
+  const row = await store.read
+    .selectFrom("conversations")
+    .selectAll()
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  const workspace = row === undefined ? undefined : await workspaces.get(row.workspace_id);
+  const settings = workspace?.settings.desk ?? null;
+  if (row === undefined || workspace === undefined || settings === null) return undefined;
+  const account = await channels.named(workspace.id, settings.account);
+  if (account === undefined) return undefined;
+  await channels.ready(account);
+  const desk = channels.desk(account);
+  if (desk === undefined) return undefined;
+  let thread = await threadOf(store.read, conversationId);
+  if (thread === undefined) return undefined;
+  const moved = thread.account_id !== null && (thread.account_id !== account.id || thread.channel !== settings.channel);
+  if (moved) {
+    await store.write((tx) => beginAnew(tx, conversationId, clock.now()));
+    thread = await threadOf(store.read, conversationId);
+    if (thread === undefined) return undefined;
+  }
+  return { row, workspace, desk, accountId: account.id, channel: settings.channel, thread };
+}
+
+async function snapshotOf({ store, clock, publicUrl, channels, log }: MirrorDependencies, { row, workspace }: Place) {
+  const fresh = await store.read.selectFrom("conversations").selectAll().where("id", "=", row.id).executeTakeFirst();
+  const now = clock.now();
+  const context = {
+    db: store.read,
+    publicUrl,
+    settings: workspace.settings,
+    now,
+    window: (of: ConversationRow) => viewWindow({ read: store.read, channels, log, now }, of),
+  };
+  const [card] = await deskConversations(context, fresh === undefined ? [] : [fresh]);
+  return card;
+}
+
+const hashOf = (card: object): string => createHash("sha256").update(JSON.stringify(card)).digest("hex");
+
+/** Posts the card, where there is none yet. The platform's id of the thread. */
+export async function beginThread(
+  dependencies: MirrorDependencies,
+  place: Place,
+  held: Held,
+  signal: AbortSignal,
+): Promise<string> {
+  const { store } = dependencies;
+  const { thread, desk, row, accountId, channel } = place;
+  if (thread.state === "open" && thread.external_id !== null) return thread.external_id;
+  const context = { key: `card.${row.id}.${thread.opened_at}`, signal };
+  const found = thread.state === "opening" ? await desk.find(null, context, thread.opened_at) : null;
+  if (found !== null) {
+    await store.write((tx) => setThread(tx, row.id, { state: "open", external_id: found }));
+    return found;
+  }
+  await held((tx) => setThread(tx, row.id, { state: "opening", account_id: accountId, channel }));
+  const card = await snapshotOf(dependencies, place);
+  if (card === undefined) throw new Error("the conversation was deleted while its thread was begun");
+  let opened: string;
+  try {
+    opened = await desk.open({ ...card, thread: null }, context);
+  } catch (error) {
+    if (error instanceof DeliveryError && error.outcome === "not_sent") {
+      await held((tx) => setThread(tx, row.id, { state: "new" }));
+    }
+    throw error;
+  }
+  const hash = hashOf({ ...card, thread: null });
+  await store.write((tx) => setThread(tx, row.id, { state: "open", external_id: opened, card_hash: hash }));
+  return opened;
+}
+
+/** Brings the card up to date, where anything on it has changed. */
+export async function updateCard(
+  dependencies: MirrorDependencies,
+  place: Place,
+  threadId: string,
+  changes: Overwriting,
+  signal: AbortSignal,
+): Promise<void> {
+  const card = await snapshotOf(dependencies, place);
+  if (card === undefined) return;
+  const shown = { ...card, thread: null };
+  const face = hashOf(shown);
+  const now = await threadOf(dependencies.store.read, place.row.id);
+  if (now === undefined) return;
+  const { card_hash: before } = now;
+  if (before === face) return;
+  await changes.begin(null);
+  // To show the same card twice does no harm.
+  await changing(
+    () => place.desk.update(threadId, shown, { key: `card.${place.row.id}`, signal }),
+    (error) => dependencies.log.warn({ err: error, conversation: place.row.id }, "desk: card refused"),
+  );
+  await dependencies.store.write((tx) => setThread(tx, place.row.id, { card_hash: face }));
+}

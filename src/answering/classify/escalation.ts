@@ -1,0 +1,174 @@
+import { isUnspaced } from "#language/phrases.ts";
+import { remembered } from "#runtime/memoize.ts";
+import { fold } from "#language/terms.ts";
+
+const wordPattern = /[\p{L}\p{N}\p{M}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
+/** Words that turn the wish for a person into its opposite, when they stand shortly before it. */
+const negations = setOf(
+  `not no never dont doesnt didnt cant cannot wont wouldnt shouldnt neednt needn isnt without avoid stop
+  hate nobody nor neither
+  nicht kein keine keinen keinem keiner keinesfalls keineswegs nie niemals ohne statt anstatt weder
+  ne pas jamais sans aucun aucune ni
+  nunca jamas sin ningun ninguna tampoco
+  non senza nessun nessuno nessuna nao nem sem nenhum nenhuma
+  niet geen zonder nooit inte ingen utan aldrig ikke uden uten aldri ei ala ilman не без никогда`,
+);
+/** French puts two around its verb; the apostrophe of "n'ai" is gone by now. */
+const frenchNe = /^n(?:ai|as|avons|avez|ont|est|etes|aime|en|y)$/u;
+/** These deny what they follow, too: "einen Menschen brauche ich nicht". */
+const trailing = setOf("nicht nie niemals pas jamais nunca jamas");
+const trailingReach = 4;
+/** After these the negation belongs to something else: "this does not work, I want a human". */
+const clauseEnd =
+  /[.,;:!?¡¿\n()–—]|(?:^|\s)(?:but|so|and|because|then|please|just|let|lemme|connect|get|give|aber|sondern|sonst|und|weil|denn|also|dann|bitte|mais|donc|et|alors|car|veuillez|pero|sino|y|entonces|porque)(?=\s|$)/u;
+/** So does a wish of its own, with or without a comma: "non funziona voglio parlare con una persona". */
+const wish =
+  /(?:^|\s)(?:i want|i need|ich will|je veux|yo quiero|io voglio|eu quero|ik wil|jag vill|jeg vil|mina haluan|я хочу)(?=\s|$)|^\s*\S+\s(?:.*\s)?(?:quiero|voglio|vorrei|quero|haluan|хочу)(?=\s|$)/u;
+const negationReach = 6;
+
+/** Who is meant by a message of one such word and nothing else: "Human!", "agent please". */
+const people = setOf(
+  `human person agent operator representative rep
+  mensch menschen mitarbeiter mitarbeiterin humain conseiller conseillere personne
+  humano humana agente persona operador operadora asesor umano operatore atendente pessoa
+  medewerker mens manniska medarbetare menneske medarbejder medarbeider ihminen asiakaspalvelija человек оператор`,
+);
+/** What may stand beside it. */
+const beside = setOf(
+  `please pls plz now a an the real live human hello hi hey bitte jetzt ein einen eine einem einer hallo
+  un une s'il svp sil vous te plait bonjour una uno por favor ahora hola per favore ora um uma agora ola
+  een alsjeblieft alstublieft nu en tack takk tak venligst kiitos nyt пожалуиста`,
+);
+const besideMax = 6;
+
+/** Before a phrase they say that others talk to somebody, or name a chat: "how do customers get a human?". */
+const notOwn = setOf("customers users visitors clients they a the this");
+
+interface Word {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+function wordsOf(folded: string): Word[] {
+  return [...folded.matchAll(wordPattern)].map((match) => ({
+    text: match[0].replaceAll(/['’ʼ]/gu, ""),
+    start: match.index,
+    end: match.index + match[0].length,
+  }));
+}
+
+/** Phrases as they are looked for. */
+interface Sought {
+  /** Where a script has no spaces, what stands around a phrase is in its word. */
+  readonly unspaced: readonly string[];
+  /** The words of the others, by the first. */
+  readonly byFirst: ReadonlyMap<string, readonly (readonly string[])[]>;
+}
+
+/** Most workspaces have the same phrases, and look for them in every message. */
+const soughtKept = new WeakMap<readonly string[], Sought>();
+/** Those of a workspace that has its own are read from its settings each time. */
+const wordsKept = remembered(200_000, (phrase) => wordsOf(fold(phrase)).map((word) => word.text));
+
+function soughtBy(phrases: readonly string[]): Sought {
+  const known = soughtKept.get(phrases);
+  if (known !== undefined) return known;
+  const spaced = phrases.filter((phrase) => !isUnspaced(phrase)).map(wordsKept);
+  const sought = {
+    unspaced: phrases.filter(isUnspaced).map((phrase) => fold(phrase).trim()),
+    byFirst: Map.groupBy(spaced, ([first = ""]) => first),
+  };
+  soughtKept.set(phrases, sought);
+  return sought;
+}
+
+/**
+ * Whether the customer asks for a person: one of the phrases is in the text, word for word, whatever the case, accents
+ * and punctuation, and is not denied ("I don't want to talk to a human"); or the message names one and says nothing else.
+ * Without any phrases nobody does.
+ */
+export function asksForHuman(text: string, phrases: readonly string[]): boolean {
+  const folded = fold(text);
+  const words = wordsOf(folded);
+  if (phrases.length > 0 && namesPersonOnly(words)) return true;
+  const { unspaced, byFirst } = soughtBy(phrases);
+  const isSaid = (wanted: readonly string[], at: number): boolean =>
+    wanted.every((word, offset) => words[at + offset]?.text === word) &&
+    !(wanted.length > 2 && isOfOthers(folded, words, at)) &&
+    !isDenied(folded, words, at) &&
+    !isDeniedAfter(folded, words, at + wanted.length - 1);
+  return (
+    unspaced.some((phrase) => folded.includes(phrase)) ||
+    words.some(({ text: first }, at) => byFirst.get(first)?.some((wanted) => isSaid(wanted, at)))
+  );
+}
+
+function namesPersonOnly(words: readonly Word[]): boolean {
+  return (
+    words.length <= besideMax &&
+    words.some(({ text }) => people.has(text)) &&
+    words.every(({ text }) => people.has(text) || beside.has(text))
+  );
+}
+
+function isOfOthers(folded: string, words: readonly Word[], at: number): boolean {
+  const before = words[at - 1];
+  return before !== undefined && notOwn.has(before.text) && /^\s+$/u.test(folded.slice(before.end, words[at]?.start));
+}
+
+const isNegation = (word: string): boolean => negations.has(word) || frenchNe.test(word);
+
+function isDenied(folded: string, words: readonly Word[], at: number): boolean {
+  const phraseStart = words[at]?.start ?? 0;
+  for (let before = at - 1; before >= Math.max(0, at - negationReach); before -= 1) {
+    const word = words[before];
+    if (word === undefined) return false;
+    const between = folded.slice(word.end, phraseStart);
+    if (clauseEnd.test(between) || wish.test(between)) return false;
+    // "no" is Spanish for "not", but "no puedo hablar con una persona?" asks for it.
+    const next = words[before + 1]?.text;
+    const passedOver = (word.text === "rather" && next === "than") || (word.text === "instead" && next === "of");
+    if (passedOver) return true;
+    if (isNegation(word.text)) return !isAsked(folded, words, before);
+  }
+  return false;
+}
+
+/** "Mit einem Menschen sprechen möchte ich nicht": denied at the end of its clause. */
+function isDeniedAfter(folded: string, words: readonly Word[], last: number): boolean {
+  const phraseEnd = words[last]?.end ?? 0;
+  for (let after = last + 1; after <= Math.min(words.length - 1, last + trailingReach); after += 1) {
+    const word = words[after];
+    if (word === undefined || clauseEnd.test(folded.slice(phraseEnd, word.start))) return false;
+    if (trailing.has(word.text)) {
+      // "… geht das nicht?" asks for it.
+      return !/^\s*\?/u.test(folded.slice(word.end));
+    }
+  }
+  return false;
+}
+
+const whys = setOf(
+  "why if warum wieso weshalb wenn falls pourquoi si porque perche waarom varfor hvorfor miksi почему",
+);
+const cans = setOf(
+  "can could may why kann konnte darf konnen puis peux pourrais peut puedo podria puede podemos podrian posso possiamo podemos kan kunnen far voinko могу можно",
+);
+const pronouns = setOf("i you we there someone ich man wir je on nous tu vous ik we jag vi jeg я мы");
+const turned = setOf("cant dont wont isnt doesnt cannot");
+
+/** "can't I", "why don't you let me": a negation in a question asks for the thing. */
+function isAsked(folded: string, words: readonly Word[], negation: number): boolean {
+  const word = (offset: number): string => words[negation + offset]?.text ?? "";
+  // "por que no", "est-ce que je ne": the question begins some words before.
+  if ([-1, -2, -3, -4, -5].some((offset) => whys.has(word(offset)))) return true;
+  if (word(-1) === "que" && word(-2) === "por") return true;
+  if (turned.has(word(0)) && pronouns.has(word(1))) return true;
+  // "do not you" is nobody's English, "can I not", "kann ich nicht", "ne puis je pas" and "no puedo … ?" are.
+  if (pronouns.has(word(-1)) && cans.has(word(-2))) return true;
+  const rest = folded.slice(words[negation]?.end ?? 0);
+  const asks = /^[^.!\n]*\?/u.test(rest);
+  return asks && (cans.has(word(1)) || (word(0) === "pas" && [-1, -2].some((offset) => cans.has(word(offset)))));
+}

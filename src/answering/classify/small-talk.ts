@@ -1,0 +1,76 @@
+import type { CannedKey, SpokenLanguage } from "#language/bot-texts/languages.ts";
+import { courtesyIn } from "./courtesies.ts";
+import { wordsOf } from "#language/terms.ts";
+
+const set = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
+
+const greeting = set("hi hello hey heya hiya howdy yo greetings morning afternoon evening hallo hola bonjour ciao");
+const thanks = set("thanks thank thx ty cheers merci danke gracias appreciated");
+const farewell = set("bye goodbye cya farewell");
+const pleased = set(
+  "great perfect awesome cool nice excellent super wonderful worked solved helpful ok okay alright understood",
+);
+/** Words that such messages also have, and that say nothing alone. */
+const filler = set(
+  `good day there you so very much a lot again for the your help all everyone team bot assistant to see later now have
+  nice one and oh well that it is was this everything works got i me many really u thats its how are doing today ya`,
+);
+/** Asks for help, and not yet with what. */
+const askingForHelp =
+  /^(?:(?:hi|hello|hey|there) )*(?:(?:please|pls|plz) )?(?:help|help me|(?:i )?need (?:some )?help|(?:can|could) (?:you|u|someone|anyone) help(?: me)?|i have a (?:quick )?question|(?:quick )?question)(?: (?:please|pls|plz|me|out))?$/;
+const questionsMax = 9;
+/** Emoji that say the same. Others, such as one that frowns, are none: whoever sends it may want a person. */
+const emoji: readonly (readonly [RegExp, CannedKey])[] = [
+  [/👋/u, "hello"],
+  [/🙏/u, "thanks"],
+  [/[👍👌👏🙌🤝💪🎉🥳🎊✅💯🔥🚀🤩😀😃😄😁😊🙂😎😍🥰😘🤗❤♥💚💙💛💜🧡]/u, "pleased"],
+];
+const pleasantOnly = new RegExp(
+  `^(?:${emoji.map(([each]) => each.source).join("|")}|[\\u{1F3FB}-\\u{1F3FF}\\uFE0F\\u200D\\s!.])+$`,
+  "u",
+);
+
+/**
+ * What a message that only greets, thanks or says goodbye is, and in which language; undefined for all that asks for
+ * something, since that is looked up.
+ */
+export function smallTalk(text: string): SmallTalk | undefined {
+  const courtesy = courtesyIn(text);
+  if (courtesy !== undefined) return courtesy;
+  const shown = shownKind(text);
+  if (shown !== undefined) return { language: undefined, kind: shown };
+  const kind = englishKind(text);
+  return kind === undefined ? undefined : { language: "en", kind };
+}
+
+function shownKind(text: string): CannedKey | undefined {
+  return pleasantOnly.test(text) ? emoji.find(([each]) => each.test(text))?.[1] : undefined;
+}
+
+export interface SmallTalk {
+  /** Undefined: it is of every language. */
+  readonly language: SpokenLanguage | undefined;
+  readonly kind: CannedKey;
+}
+
+function englishKind(text: string): CannedKey | undefined {
+  const words = wordsOf(text);
+  if (words.length === 0 || words.length > questionsMax) return undefined;
+  const joined = words.join(" ");
+  if (
+    /^(?:who|what) (?:are|r) (?:you|u)$|^what can you (?:do|help(?: me)? with)$|^are you (?:a |an )?(?:bot|robot|human|real|person|machine|ai)$/.test(
+      joined,
+    )
+  ) {
+    return "about";
+  }
+  const social = [greeting, thanks, farewell, pleased];
+  if (askingForHelp.test(joined)) return "hello";
+  if (!words.every((word) => filler.has(word) || social.some((kind) => kind.has(word)))) return undefined;
+  const has = (kind: ReadonlySet<string>): boolean => words.some((word) => kind.has(word));
+  if (has(thanks)) return "thanks";
+  if (has(farewell)) return "goodbye";
+  if (has(greeting)) return "hello";
+  if (has(pleased)) return "pleased";
+  return undefined;
+}

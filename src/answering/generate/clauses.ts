@@ -1,0 +1,159 @@
+import { synonymOf } from "#answering/understand/synonyms.ts";
+import { fold, isSoft, stem, termsOf, wordsOf } from "#language/terms.ts";
+import type { Quantity } from "./hard-facts.ts";
+import { hardFactsOf, plain } from "./hard-facts.ts";
+import { denials, functionWords, numberWords, openers, unitOf } from "./word-lists.ts";
+
+/** A part of a sentence that says one thing. */
+export interface Clause {
+  /** Folded, without marks of markup. */
+  readonly words: string;
+  /** Content words by their stem, words of one meaning as one. */
+  readonly terms: ReadonlySet<string>;
+  /** The same with those of the clause before in the sentence, where this one leans on it ("abroad it takes eight"). */
+  readonly within: ReadonlySet<string>;
+  /** The same with those of the sentence before, where it is that which this one speaks of. */
+  readonly reach: ReadonlySet<string>;
+  readonly quantities: readonly Quantity[];
+  readonly names: readonly string[];
+  readonly denies: boolean;
+}
+
+/** Idioms that only look like a denial. */
+const noDenial =
+  /\bnot only\b|\bno (?:later|more|less|fewer|longer) than\b|\bno matter\b|\bnot just\b|\bwhether or not\b|\bno\. ?(?=\d)|\bnicht nur\b|\bnon seulement\b|\bno solo\b/giu;
+/** "ne" and "pas" deny together only. */
+const frenchDenial = /(?<!\p{L})n(?:e\s|['’])\s?\S+(?:\s\S+)?\s(?:pas|jamais|rien|plus|aucune?)(?!\p{L})/u;
+const unspacedDenial = /[不没無未]|ません|ない/u;
+
+const hardCut =
+  /;\s*|\s[–—]\s|,?\s+(?=(?:but|while|whereas|although|though|however|aber|jedoch|wahrend|während|mais|tandis|pero|mientras|ma|mas|maar)\s)|,?\s+(?=(?:and neither|and nor|nor|neither|and not|und nicht)\s)|[；。]/giu;
+const softCut =
+  /,\s+(?:(?:and|or|und|oder|et|ou|y|o|e|en|of)\s)?|:\s+|[、，]|\s(?:and|or|und|oder|et|ou|y|o|e|en|of)\s/giu;
+const leaning =
+  /^(?:and|but|or|nor|neither|also|it|its|they|them|their|this|these|those|that|he|she|his|her|below|above|otherwise|es|sie|diese|dieser|dieses|il|elle|ils|cela|ceci|aber|und|mais|et|pero|y|abroad it)\b|\b(?:it|they|sie|es|elle|ils)\b/iu;
+/** A clause of so few content words says nothing without the one before it. */
+const fewTerms = 1;
+
+/** Content words as they are compared. */
+export function contentTerms(text: string): string[] {
+  return stemsOf(text).map((term) => synonymOf(term));
+}
+
+/** Those that tell what it is about: not what most sentences have, and that days are counted does not tell of what. */
+export function tellingTerms(text: string): string[] {
+  return stemsOf(text)
+    .filter((term) => !isSoft(term) && !unitStems.has(term))
+    .map((term) => synonymOf(term));
+}
+
+const unitStems = new Set([...unitOf.keys()].map((word) => stem(word)));
+
+function stemsOf(text: string): string[] {
+  return termsOf(withoutFunctionWords(text)).filter((term) => !/^\d/u.test(term) && !numberWords.has(term));
+}
+
+function withoutFunctionWords(text: string): string {
+  return wordsOf(text)
+    .filter((word) => !functionWords.has(word) || englishContent.has(word))
+    .join(" ");
+}
+
+/** Function words elsewhere that are content words in English. */
+const englishContent = new Set(["die", "man", "per", "sur", "son", "con", "sera", "est", "plus", "chez"]);
+
+/** Capitalised words, folded, those that follow each other as one: names, and in German nouns. */
+export function namesOf(text: string): string[] {
+  const names: string[] = [];
+  let end = -2;
+  for (const { 0: word, index } of text.matchAll(/(?<![\p{L}\p{N}@./])\p{Lu}[\p{L}\p{M}’'-]*/gu)) {
+    const key = fold(word).replace(/['’]s$|-$/u, "");
+    if (key.length < 2 || openers.has(key) || numberWords.has(key) || unitOf.has(key) || isFunctionWord(key)) continue;
+    const last = names.at(-1);
+    if (last !== undefined && text.slice(end, index) === " ") names[names.length - 1] = `${last} ${key}`;
+    else names.push(key);
+    end = index + word.length;
+  }
+  return names;
+}
+
+export function isFunctionWord(word: string): boolean {
+  return functionWords.has(word) || termsOf(word).length === 0;
+}
+
+export function deniesIn(text: string): boolean {
+  const said = text.replaceAll(noDenial, " ");
+  return wordsOf(said).some((word) => denials.has(word)) || frenchDenial.test(fold(said)) || unspacedDenial.test(said);
+}
+
+/** Cuts a sentence where a new thing begins: always at a "but", and at a comma where there is a fact on both sides. */
+export function cutClauses(sentence: string): string[] {
+  return splitAt(sentence.replaceAll(/\s+/gu, " "), hardCut).flatMap((part) => softSplit(part));
+}
+
+function splitAt(text: string, pattern: RegExp): string[] {
+  const parts: string[] = [];
+  let from = 0;
+  for (const match of text.matchAll(pattern)) {
+    parts.push(text.slice(from, match.index));
+    from = match.index + match[0].length;
+  }
+  parts.push(text.slice(from));
+  return parts.map((part) => part.trim()).filter((part) => part !== "");
+}
+
+/** Says something of its own: a number, or of somebody something. */
+function isClause(text: string): boolean {
+  return hardFactsOf(text).quantities.length > 0 || (namesOf(text).length > 0 && contentTerms(text).length >= 2);
+}
+
+/** A fact that is further away says nothing of a comma, and a long list has very many commas. */
+const besideMax = 600;
+
+function softSplit(text: string): string[] {
+  const parts: string[] = [];
+  let from = 0;
+  for (const match of text.matchAll(softCut)) {
+    const end = match.index + match[0].length;
+    if (!isClause(text.slice(Math.max(from, match.index - besideMax), match.index))) continue;
+    if (!isClause(text.slice(end, end + besideMax))) continue;
+    parts.push(text.slice(from, match.index).trim());
+    from = end;
+  }
+  parts.push(text.slice(from).trim());
+  return parts.filter((part) => part !== "");
+}
+
+/** The clauses of one sentence, item or row. `before` is what the sentence before it was about. */
+export function clausesOf(sentence: string, before: ReadonlySet<string>): Clause[] {
+  const none: ReadonlySet<string> = new Set();
+  let previous: { readonly within: ReadonlySet<string>; readonly reach: ReadonlySet<string> } = {
+    within: none,
+    reach: before,
+  };
+  return cutClauses(sentence).map((text) => {
+    const terms = new Set(contentTerms(text));
+    const leans = leaning.test(text) || terms.size <= fewTerms;
+    const within = leans ? new Set([...previous.within, ...terms]) : terms;
+    const reach = leans ? new Set([...previous.reach, ...terms]) : terms;
+    previous = { within, reach };
+    return {
+      words: fold(text),
+      terms,
+      within,
+      reach,
+      quantities: hardFactsOf(text).quantities,
+      names: namesOf(text),
+      denies: deniesIn(text),
+    };
+  });
+}
+
+/** Text without the marks of Markdown that do not belong to its words. */
+export function withoutMarkup(text: string): string {
+  return plain(text)
+    .replaceAll(/\\([\\*_`~[\]<>#+.!|&-])/gu, "$1")
+    .replaceAll(/(\*\*|__|~~|`)/gu, "")
+    .replaceAll(/(?<![\p{L}\p{N}])[*_](?=\S)|(?<=\S)[*_](?![\p{L}\p{N}])/gu, "")
+    .replaceAll(/[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]/gu, "");
+}

@@ -1,0 +1,376 @@
+import { readUnits } from "#knowledge/documents/chunk-text.ts";
+import type { Strictness } from "#domain/workspace/settings.ts";
+import type { Clause } from "./clauses.ts";
+import {
+  clausesOf,
+  contentTerms,
+  cutClauses,
+  deniesIn,
+  isFunctionWord,
+  namesOf,
+  tellingTerms,
+  withoutMarkup,
+} from "./clauses.ts";
+import type { Quantity } from "./hard-facts.ts";
+import { hardFactsOf, plain } from "./hard-facts.ts";
+import { fold, wordsOf } from "#language/terms.ts";
+import { opposites, openers, strictWords } from "./word-lists.ts";
+
+/** A passage as statements are compared with it. */
+export interface Evidence {
+  /** Its clauses in order, by the sentence, item or row that they are of. */
+  readonly units: readonly (readonly Clause[])[];
+  /** Content words of the title, which hold for all of it. */
+  readonly titled: ReadonlySet<string>;
+  readonly terms: ReadonlySet<string>;
+  /** All words, folded. */
+  readonly words: ReadonlySet<string>;
+  readonly letters: ReadonlySet<string>;
+  readonly quantities: readonly Quantity[];
+  /** Its language writes every noun like a name. */
+  readonly nounsLikeNames: boolean;
+  /** The text in one line, folded, for code. */
+  readonly line: string;
+}
+
+/** Why a statement is not supported; undefined where it is. */
+export type Objection =
+  | "says nothing that can be checked"
+  | "too long for one statement"
+  | "a number that is not in the source"
+  | "a unit that the number does not have in the source"
+  | "a link, address or code that is not in the source"
+  | "a name that is not in the source"
+  | "too few of its words are in the source"
+  | "its words are not said together in the source"
+  | "the source says it of something else"
+  | "the source says the opposite"
+  | "markup that is not in the source";
+
+/** The share of a statement's content words that the source must have. */
+const wordsMin: Readonly<Record<Strictness, number>> = { strict: 0.6, helpful: 0.5 };
+/** Of those that it has, the share that must stand close together. */
+const togetherMin = 0.7;
+const togetherUnits = 3;
+
+/** Nobody says one thing in more; and what is longer takes long to compare. */
+const statementCharactersMax = 1_500;
+const passageCharactersMax = 12_000;
+
+const german = [
+  "der",
+  "die",
+  "das",
+  "und",
+  "nicht",
+  "ist",
+  "sie",
+  "wird",
+  "werden",
+  "ein",
+  "eine",
+  "mit",
+  "von",
+  "fur",
+];
+
+/** In one line, as code is compared. */
+export const squeeze = (text: string): string => fold(plain(text)).replaceAll(/\s+/gu, " ").trim();
+
+export function evidenceOf(given: {
+  readonly title: string;
+  readonly text: string;
+  readonly url: string | null;
+}): Evidence {
+  const passage = { ...given, text: given.text.slice(0, passageCharactersMax) };
+  const title = withoutMarkup(passage.title.replaceAll(" › ", ". "));
+  const text = withoutMarkup(passage.text);
+  let before: ReadonlySet<string> = new Set();
+  let heading: { readonly group: number; readonly terms: readonly string[] } | undefined;
+  const units = readUnits(passage.text).map((unit) => {
+    const clauses = clausesOf(withoutMarkup(unit.text), before);
+    before = new Set(clauses.flatMap(({ reach }) => [...reach]));
+    if (unit.kind !== "row") return clauses;
+    // The first row names what the others tell, unless it tells numbers itself.
+    if (heading?.group !== unit.group) {
+      const tells = clauses.some(({ quantities }) => quantities.length > 0);
+      heading = { group: unit.group, terms: tells ? [] : clauses.flatMap(({ terms }) => [...terms]) };
+    }
+    const named = heading.terms;
+    return clauses.map((clause) => ({ ...clause, reach: new Set([...clause.terms, ...named]) }));
+  });
+  const whole = `${title}\n${text}`;
+  const facts = hardFactsOf(whole);
+  const words = new Set(wordsOf(whole));
+  return {
+    units,
+    titled: new Set(contentTerms(title)),
+    terms: new Set(contentTerms(whole)),
+    words,
+    letters: new Set([...facts.letters, ...(passage.url === null ? [] : hardFactsOf(plain(passage.url)).letters)]),
+    quantities: facts.quantities,
+    nounsLikeNames: german.filter((word) => words.has(word)).length >= 2,
+    line: squeeze(`${passage.title} ${passage.text}`),
+  };
+}
+
+/** Passages that are named together support together. */
+function joined(all: readonly Evidence[]): Evidence {
+  const [first] = all;
+  if (first !== undefined && all.length === 1) return first;
+  return {
+    units: all.flatMap(({ units }) => units),
+    titled: new Set(all.flatMap(({ titled }) => [...titled])),
+    terms: new Set(all.flatMap(({ terms }) => [...terms])),
+    words: new Set(all.flatMap(({ words }) => [...words])),
+    letters: new Set(all.flatMap(({ letters }) => [...letters])),
+    quantities: all.flatMap(({ quantities }) => quantities),
+    nounsLikeNames: all.some(({ nounsLikeNames }) => nounsLikeNames),
+    line: all.map(({ line }) => line).join("\n"),
+  };
+}
+
+/**
+ * Whether a passage says what a statement says, as far as words tell: its numbers with their units, links, names and
+ * code to the letter, most of its other words, close together, of the same thing, and not denied. It knows no meaning:
+ * what it lets through can still be put wrongly, and some of what it stops is right.
+ */
+export function objectionTo(
+  statement: string,
+  cited: readonly Evidence[],
+  strictness: Strictness,
+): Objection | undefined {
+  if (statement.length > statementCharactersMax) return "too long for one statement";
+  const evidence = joined(cited);
+  const code = codeIn(statement);
+  if (!code.every((each) => evidence.line.includes(squeeze(each))))
+    return "a link, address or code that is not in the source";
+  if (!markupIsPlain(statement, evidence)) return "markup that is not in the source";
+  // A link's target is compared with the text; brackets and parentheses would part it from its words.
+  const said = withoutMarkup(statement.replaceAll(link, "$1 ( $2 )"));
+  const facts = hardFactsOf(said);
+  if (!facts.letters.every((letters) => hasLetters(letters, evidence)))
+    return "a link, address or code that is not in the source";
+  const wrong = wrongQuantity(facts.quantities, evidence);
+  if (wrong !== undefined) return wrong;
+  const prose = withoutMarkup(withoutLinks(statement.replaceAll(/(`+)[^`]+\1/gu, " ")));
+  if (!namesAreKnown(prose, evidence)) return "a name that is not in the source";
+  const terms = [...new Set(contentTerms(prose))];
+  const quantities = facts.quantities.filter(({ vague }) => !vague);
+  if (terms.length === 0 && quantities.length === 0 && code.length === 0 && facts.letters.length === 0)
+    return "says nothing that can be checked";
+  const known = terms.map((term) => termIn(term, evidence.terms)).filter((term) => term !== undefined);
+  if (terms.length > 0 && known.length / terms.length < wordsMin[strictness])
+    return "too few of its words are in the source";
+  if (!standTogether(known, evidence)) return "its words are not said together in the source";
+  for (const part of cutClauses(prose)) {
+    const objection = objectionToPart(part, evidence);
+    if (objection !== undefined) return objection;
+  }
+  return undefined;
+}
+
+/** In Markdown, with a target that may hold a pair of parentheses. */
+const link = /!?\[([^\]]*)\]\(([^()\s]*(?:\([^()\s]*\)[^()\s]*)?)[^)]*\)/gu;
+const withoutLinks = (text: string): string => text.replaceAll(link, "$1").replaceAll(/\bhttps?:\S+/gu, " ");
+
+function codeIn(statement: string): string[] {
+  return [...statement.matchAll(/(`+)([^`]+)\1/gu)].map((match) => match[2] ?? "").filter((code) => code.trim() !== "");
+}
+
+/** Images, tags and definitions of links can fetch or hide something; they pass only where the source has them. */
+function markupIsPlain(statement: string, evidence: Evidence): boolean {
+  const outside = statement.replaceAll(/(`+)[^`]+\1/gu, " ");
+  const tags = [...outside.matchAll(/<[a-z!/?][^>\n]*>?/giu)].map(([tag]) => tag);
+  return (
+    !/!\[/u.test(outside) &&
+    !/^\s*\[[^\]]+\]:/mu.test(outside) &&
+    !/\]\s*\[/u.test(outside) &&
+    tags.every((tag) => evidence.line.includes(squeeze(tag)))
+  );
+}
+
+function hasLetters(letters: string, { letters: known, line }: Evidence): boolean {
+  if (known.has(letters)) return true;
+  // The site alone, where the source has a page of it.
+  if (!letters.includes("/") && [...known].some((each) => each.startsWith(`${letters}/`))) return true;
+  // "BK-100" and "bk100" are looked up as they are written.
+  return (
+    /^[\p{L}\p{N}]+[-_][\p{L}\p{N}_-]+$/u.test(letters) &&
+    new RegExp(`(?<![\\p{L}\\p{N}-])${letters}(?![\\p{L}\\p{N}-])`, "u").test(line)
+  );
+}
+
+const fits = (said: Quantity, has: Quantity): boolean =>
+  said.value === has.value && (said.unit === null || said.unit === has.unit);
+
+function wrongQuantity(quantities: readonly Quantity[], evidence: Evidence): Objection | undefined {
+  for (const said of quantities) {
+    if (said.vague) continue;
+    const same = evidence.quantities.filter(({ value }) => value === said.value);
+    if (same.length === 0) return "a number that is not in the source";
+    if (same.some((has) => fits(said, has))) continue;
+    // In a table the unit stands in the heading.
+    const bare =
+      same.some(({ unit }) => unit === null) &&
+      evidence.units.some((unit) => unit.some((clause) => mentions(clause, said.unit)));
+    if (!bare) return "a unit that the number does not have in the source";
+  }
+  return undefined;
+}
+
+const mentions = ({ words }: Clause, unit: string | null): boolean =>
+  unit !== null && hardFactsOf(`1 ${words.replaceAll(/[^\p{L}%€$£¥₹]+/gu, " ")}`).quantities[0]?.unit === unit;
+
+function namesAreKnown(prose: string, { words, line }: Evidence): boolean {
+  const parts = (name: string): string[] => name.split(" ");
+  const isKnown = (name: string): boolean =>
+    words.has(name) || line.includes(name) || (name.length >= 5 && [...words].some((word) => alike(name, word)));
+  const [first = "", second = ""] = wordsOf(prose);
+  // "Bob manages …": the subject at the beginning is no less a name.
+  const verb = /^(?:is|are|was|were|can|will|has|have|does|must|should|may|cannot)$|[^s]s$/u.test(second);
+  const opens = /^\P{L}*\p{Lu}/u.test(prose) && verb && !openers.has(first) && !isFunctionWord(first);
+  const names = namesOf(prose).flatMap((name) => parts(name));
+  const strict = wordsOf(prose).filter((word) => strictWords.has(word));
+  return (
+    names.every((name, index) => isKnown(name) || (index === 0 && name === first && !opens)) &&
+    strict.every((word) => isKnown(word))
+  );
+}
+
+/** Two forms of one word, where there is no stemmer for its language. */
+function alike(left: string, right: string): boolean {
+  let same = 0;
+  while (same < left.length && left[same] === right[same]) same += 1;
+  return same >= 5 && same >= 0.7 * Math.max(left.length, right.length);
+}
+
+function termIn(term: string, terms: ReadonlySet<string>): string | undefined {
+  if (terms.has(term)) return term;
+  return term.length < 5 ? undefined : [...terms].find((each) => alike(term, each));
+}
+
+function standTogether(known: readonly string[], { units, titled }: Evidence): boolean {
+  const wanted = known.filter((term) => !titled.has(term));
+  if (wanted.length < 3) return true;
+  for (let from = 0; from < units.length; from += 1) {
+    const near = new Set(
+      units.slice(from, from + togetherUnits).flatMap((unit) => unit.flatMap(({ reach }) => [...reach])),
+    );
+    if (wanted.filter((term) => near.has(term)).length >= togetherMin * wanted.length) return true;
+  }
+  return false;
+}
+
+function objectionToPart(part: string, evidence: Evidence): Objection | undefined {
+  const known = (term: string): string => termIn(term, evidence.terms) ?? term;
+  const terms = new Set(contentTerms(part).map(known));
+  const quantities = hardFactsOf(part).quantities.filter(({ vague }) => !vague);
+  const clauses = evidence.units.flat();
+  const telling = tellingTerms(part)
+    .map(known)
+    .filter((term) => !evidence.titled.has(term));
+  if (quantities.length > 0 && !saidOf(telling, quantities, clauses)) return "the source says it of something else";
+  if (!evidence.nounsLikeNames && !namesFit(namesOf(part), telling, clauses))
+    return "the source says it of something else";
+  return agrees(part, [...terms], evidence) ? undefined : "the source says the opposite";
+}
+
+/**
+ * Where several things have each a number, that of one must not be said of another: no word of the statement stands
+ * with a rival number only.
+ */
+function saidOf(telling: readonly string[], quantities: readonly Quantity[], clauses: readonly Clause[]): boolean {
+  const homes = quantities.map((said) =>
+    clauses.filter((clause) =>
+      clause.quantities.some(
+        (has) => said.value === has.value && (said.unit === null || has.unit === null || said.unit === has.unit),
+      ),
+    ),
+  );
+  // A number that stands nowhere by itself was found across clauses; it is left to the other checks.
+  if (homes.some((home) => home.length === 0)) return true;
+  const values = new Set(quantities.map(({ value }) => value));
+  const several = quantities.length > 1;
+  const units = new Set([...quantities, ...homes.flat().flatMap((home) => home.quantities)].map(({ unit }) => unit));
+  const [first = []] = homes;
+  return first.some((home) => {
+    const near = several ? homes.flat() : [home];
+    const reach = new Set(near.flatMap((clause) => [...clause.reach]));
+    const rivals = clauses.filter(
+      (clause) =>
+        !near.includes(clause) && clause.quantities.some(({ value, unit }) => !values.has(value) && units.has(unit)),
+    );
+    const foreign = telling.filter((term) => !reach.has(term) && rivals.some((rival) => rival.terms.has(term)));
+    // A rival that holds more of the statement than the number's own clause is what it is about.
+    const own = telling.filter((term) => near.some((clause) => clause.terms.has(term))).length;
+    const rival = Math.max(0, ...rivals.map((each) => telling.filter((term) => each.terms.has(term)).length));
+    return foreign.length === 0 && rival <= own + (own === 0 ? 0 : 1);
+  });
+}
+
+/** The same for names: what the source says of one person or product must not be said of another. */
+function namesFit(names: readonly string[], telling: readonly string[], clauses: readonly Clause[]): boolean {
+  const placeOf = (name: string, clause: Clause): number => clause.names.findIndex((each) => sameName(each, name));
+  const homes = clauses.filter((clause) => names.some((name) => placeOf(name, clause) !== -1));
+  if (homes.length === 0) return true;
+  const reach = new Set(homes.flatMap((clause) => [...clause.reach]));
+  const rivals = clauses.filter((clause) => !homes.includes(clause) && clause.names.length > 0);
+  if (telling.some((term) => !reach.has(term) && rivals.some(({ terms }) => terms.has(term)))) return false;
+  const [one, two] = names;
+  if (one === undefined || two === undefined || names.length > 2) return true;
+  // "Anna reports to Bob" is not "Bob reports to Anna".
+  const both = homes.filter((clause) => placeOf(one, clause) !== -1 && placeOf(two, clause) !== -1);
+  return (
+    both.length === 0 ||
+    both.some((clause) => placeOf(one, clause) < placeOf(two, clause) || / by /u.test(clause.words))
+  );
+}
+
+/** "Bob" is "Bob Stone". */
+const sameName = (left: string, right: string): boolean =>
+  left === right || ` ${left} `.includes(` ${right} `) || ` ${right} `.includes(` ${left} `);
+
+/** What says most of the statement in the fewest words must deny it exactly if the statement does. */
+function agrees(part: string, terms: readonly string[], { units, titled }: Evidence): boolean {
+  const wanted = terms.filter(
+    (term) => !titled.has(term) || units.some((unit) => unit.some((clause) => clause.terms.has(term))),
+  );
+  if (wanted.length === 0) return true;
+  const says = fold(part);
+  const denies = deniesIn(part);
+  let most = 0;
+  let best: { readonly length: number; readonly own: number; readonly clauses: readonly Clause[] }[] = [];
+  for (const unit of units) {
+    for (let from = 0; from < unit.length; from += 1) {
+      for (let length = 1; length <= unit.length - from && length <= 3; length += 1) {
+        const clauses = unit.slice(from, from + length);
+        const held = wanted.filter((term) => clauses.some(({ within }) => within.has(term))).length;
+        const own = wanted.filter((term) => clauses.some(({ terms: said }) => said.has(term))).length;
+        if (held > most) {
+          most = held;
+          best = [];
+        }
+        if (held === most) best.push({ length, own, clauses });
+      }
+    }
+  }
+  // One shared word does not show that the same is spoken of.
+  if (most === 0 || (most === 1 && wanted.length > 1)) return true;
+  const shortest = Math.min(...best.map(({ length }) => length));
+  const short = best.filter(({ length }) => length === shortest);
+  // What says it in its own words goes before what only leans on that.
+  const mostOwn = Math.max(...short.map(({ own }) => own));
+  return short
+    .filter(({ own }) => own === mostOwn)
+    .some(({ clauses }) => {
+      if (clauses.some((clause) => clause.denies) !== denies) return false;
+      const words = clauses.map((clause) => clause.words).join(" ");
+      return opposites.every(
+        ([left, right]) => !isReversed(left, right, says, words) && !isReversed(right, left, says, words),
+      );
+    });
+}
+
+const isReversed = (said: RegExp, opposite: RegExp, statement: string, source: string): boolean =>
+  said.test(statement) && !opposite.test(statement) && opposite.test(source) && !said.test(source);

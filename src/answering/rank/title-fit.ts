@@ -1,0 +1,72 @@
+import type { AskedTerms } from "#answering/understand/asked-terms.ts";
+import { isSoft } from "#language/terms.ts";
+import { remembered } from "#runtime/memoize.ts";
+import { weigh } from "./merged-passages.ts";
+import { wordsOf } from "#language/tokens.ts";
+
+/** What a word counts in a title that most questions have whatever they are about. */
+const softCount = 0.35;
+/** A section's heading alone says less: "Troubleshooting › Install the driver" may be about any device. */
+const sectionShare = 0.8;
+/** The document's alone says it of all its sections alike. */
+const documentShare = 0.6;
+
+const charactersKept = 100_000;
+/** "Document › Section › …", from the outermost. */
+const partsOfTitle = remembered(charactersKept, (title) => title.split(" › "));
+/** The words of the innermost heading. */
+export const wordsOfHeading = remembered(charactersKept, (title) => wordsOf(partsOfTitle(title).at(-1) ?? ""));
+const differentWordsOfHeading = remembered(charactersKept, (title) => new Set(wordsOfHeading(title)));
+
+/**
+ * How well a passage's title says what was asked, 0 to 1: it names all of it, and nothing else. "Delete an account" says
+ * it of "How do I delete my account?"; "Delete an account of a minor" a little less; "Accounts" hardly. A title has the
+ * form "Document › Section"; the best of document, innermost section and both together counts.
+ */
+export function titleFit(title: string, asked: AskedTerms): number {
+  const parts = partsOfTitle(title);
+  const document = asked.termsOf(parts[0] ?? "");
+  if (parts.length === 1) return fitOf(document, asked);
+  const section = asked.termsOf(parts.at(-1) ?? "");
+  return Math.max(
+    documentShare * fitOf(document, asked),
+    fitOf([...document, ...section], asked),
+    sectionShare * fitOf(section, asked),
+  );
+}
+
+function fitOf(terms: readonly string[], asked: AskedTerms): number {
+  const held = new Set<string>();
+  let named = 0;
+  let meant = 0;
+  for (const term of new Set(asked.read(terms))) {
+    const count = isSoft(term) ? softCount : 1;
+    const wanted = asked.askedBy(term);
+    named += count;
+    if (wanted === undefined) continue;
+    meant += count;
+    held.add(wanted);
+  }
+  if (held.size === 0) return 0;
+  const share = weigh(held, asked);
+  const precision = meant / named;
+  return (2 * share * precision) / (share + precision);
+}
+
+/** Fewer words are said of many things; where fewer of them are the same, it is another question. */
+const wordingMin = 3;
+const wordingShare = 0.8;
+/**
+ * How much the innermost heading is the question word for word, 0 to 1; 0 where it is no more than alike. It tells what
+ * the weights of words cannot, where all of them are common: "How do I stop the server?"
+ */
+export function wordingFit(title: string, wording: readonly string[]): number {
+  if (wording.length < wordingMin) return 0;
+  const heading = differentWordsOfHeading(title);
+  const asked = new Set(wording);
+  if (Math.min(heading.size, asked.size) < wordingMin || heading.size > 2 * asked.size) return 0;
+  let same = 0;
+  for (const word of asked) if (heading.has(word)) same += 1;
+  const share = (2 * same) / (heading.size + asked.size);
+  return share >= wordingShare ? share : 0;
+}

@@ -1,0 +1,168 @@
+import { splitSentences } from "#language/sentences.ts";
+import { questionWords } from "#language/language-facts.ts";
+import { nextQuestion } from "./next-question.ts";
+import { runsOf } from "#language/tokens.ts";
+
+/** What a message asks, and what it tells beside it. */
+export interface Parted {
+  /** The sentences that ask, in their order. */
+  readonly asked: string;
+  /** What stands right before the first and after the last of them: often what they are about. */
+  readonly told: string;
+}
+
+/** Of a longer message the end is read, where letters ask. */
+const messageMax = 8_000;
+/** A longer line ends where the paper does, and its sentence goes on below. */
+const wrappedFrom = 60;
+const askedMax = 3;
+const toldMax = 2;
+/** A shorter sentence is a greeting or a name. */
+const toldWordsMin = 3;
+
+const spaced = (words: string): string => words.split(" ").join("|");
+const conjunction = "(?:so|and|but|also|plus|ok|okay|now|then|well|anyway|or|hi|hello|hey|und|aber|et|mais|y|pero)";
+const subject =
+  "(?:i|we|you|u|it|they|there|this|that|these|those|the|my|our|your|a|an|he|she|one|each|every|any|anyone|anybody|someone|somebody|people|customers|users|agents)";
+const auxiliary = "(?:can|could|do|does|did|is|are|was|will|would|should|may|must|has|have)";
+const own = "(?:i|we)(?: also| still| just)?";
+const other = spaced([...new Set(questionWords.map(({ asks }) => asks))].join(" "));
+const begins = (what: string): RegExp =>
+  new RegExp(`^\\W*(?:${conjunction}[\\s,!]+){0,2}(?:${what})(?![\\p{L}\\p{N}])`, "iu");
+const question = begins(
+  `how|what(?:'?s)?|which|who|why|where|when ${auxiliary}|${auxiliary} ${subject}|any(?:one|body) know|(?!do |is |are |can |y |e |en )(?:${other})`,
+);
+const request = begins(
+  `(?:${own} (?:need|want|would like|wish|have|am trying|try)|i'?d like|we'?d like|i'?m trying|we'?re trying|trying) to|please (?!help)|looking for|(?:tell|show|explain) (?:me|us)`,
+);
+
+/** "I need to change the port" asks for it, without a question. */
+export const wantsSomething = (text: string): boolean => request.test(text);
+
+const wh = "(?:how|what|whats|where|when|why|which|who|whether|if)";
+const asksFor =
+  "(?:ask(?:s|ed|ing)?|know|tell|wonder(?:s|ed|ing)?|explain|find out|understand|figure out|clear|idea|question(?: is)?|unsure|sure|curious|thing|say|check)";
+/** "My boss wants to know what …", "could you tell me how …": what comes before only says who asks. */
+const indirect = new RegExp(
+  [
+    String.raw`^[^:?]*:\s+(?=${wh}\b)`,
+    String.raw`^.*?\b${asksFor}\b(?:,? (?:me|us|you|about|of|to|now|is|please|still|exactly)){0,3}[,:]?\s+(?=${wh}\b)`,
+    String.raw`^.*?(?<!\p{L})(?:wissen|fragt|fragen|sagen|erklären|savoir|demande|dire|saber|decir(?:me)?|sapere|dirmi),?\s+(?=(?:wie|was|wo|wann|warum|welche|ob|comment|où|quand|si|combien|quels?|cómo|cuándo|dónde|cuánto|qué|come|quando|dove|se)(?!\p{L}))`,
+  ].join("|"),
+  "isu",
+);
+const indirectMax = 400;
+
+const asksWhetherToTell = begins(
+  "(?:can|could|would|will|do|does|may) (?:you|u|i ask|anyone|anybody|someone|somebody)",
+);
+
+/** "I wonder whether …" asks whether; as a question of its own it would begin with "if". */
+function direct(sentence: string): string {
+  if (sentence.length > indirectMax) return sentence;
+  const rest = sentence.replace(indirect, "");
+  return rest === sentence ? sentence : rest.replace(/^(?:whether|if|ob|si|se)\s+/iu, "");
+}
+
+function sentencesOf(text: string): string[] {
+  const lines: string[] = [];
+  let before = "";
+  for (const line of text.split("\n").map((each) => each.trim())) {
+    const goesOn = before.length >= wrappedFrom && line !== "" && !/[.!?…:;,]$/u.test(before);
+    const comma = before.length >= wrappedFrom && before.endsWith(",");
+    if ((goesOn || comma) && lines.length > 0) lines.push(`${lines.pop()} ${line}`);
+    else if (line !== "") lines.push(line);
+    before = line;
+  }
+  return lines.flatMap((line) => splitSentences(line)).flatMap((sentence) => sentence.split(hastyEnd));
+}
+
+/** Who writes in a hurry begins sentences small. */
+const hastyEnd = /(?<=\p{L}{3}[.!?]+)\s+(?=\p{Ll})/u;
+const asksAfterComma = new RegExp(`^(?:how|what|why|where|which|who|${auxiliary} ${subject})(?![\\p{L}\\p{N}])`, "iu");
+
+const questionMarks = ["?", "？", "؟"];
+
+/** Ends in a question mark, whatever signs come after it. Read from the end: hostile text is nothing but such marks. */
+function endsAsking(text: string): boolean {
+  for (let at = text.length - 1; at >= 0; at -= 1) {
+    const sign = text.charAt(at);
+    if (questionMarks.includes(sign)) return true;
+    if (/[\p{L}\p{N}]/u.test(sign)) return false;
+  }
+  return false;
+}
+
+/** "I am stuck, what is wrong?": from the first piece on that begins a question and has no comma behind it. */
+function afterComma(sentence: string): string[] {
+  if (!endsAsking(sentence)) return [sentence];
+  const end = Math.max(...questionMarks.map((mark) => sentence.lastIndexOf(mark)));
+  const lastComma = sentence.lastIndexOf(",", end);
+  const parts: string[] = [];
+  let from = 0;
+  for (const { index, 0: sign } of sentence.matchAll(/[,;]\s+/gu)) {
+    const next = index + sign.length;
+    if (index < lastComma || !asksAfterComma.test(sentence.slice(next))) continue;
+    parts.push(sentence.slice(from, index));
+    from = next;
+  }
+  return [...parts, sentence.slice(from)];
+}
+
+/** What asks counts before what says that something is asked, and that before what only wishes. */
+const kinds = ["asks", "mentions", "wants", "tells"] as const;
+
+interface Clause {
+  readonly text: string;
+  readonly kind: (typeof kinds)[number];
+}
+
+/** "…, since our last one was lost": no more than why it is asked. */
+const reasons = "(?:since|because|cause|coz|weil|da|car|parce|puisque|porque|ya que)(?!\\p{L})";
+const reason = new RegExp(`,\\s+(?=${reasons})`, "iu");
+const givesReason = new RegExp(`^${reasons}`, "iu");
+
+/** A statement and the question that goes on from it are two. */
+function clausesOf(sentence: string): Clause[] {
+  const parts = sentence
+    .split(nextQuestion)
+    .flatMap((part) => afterComma(part))
+    .flatMap((part) => part.split(reason));
+  return parts.map((part, at) => {
+    const ends = at === parts.length - 1 && endsAsking(part) && (at === 0 || !givesReason.test(part));
+    // "Who told her what …?" asks who; "can you tell me what …?" asks what.
+    const inner = question.test(part) && !asksWhetherToTell.test(part) ? part : direct(part);
+    if (ends || question.test(part)) return { text: inner, kind: "asks" };
+    if (inner !== part) return { text: inner, kind: "mentions" };
+    return { text: part, kind: request.test(part) ? "wants" : "tells" };
+  });
+}
+
+/**
+ * The part of a message that asks, where it tells something too: a story before its question, a letter around it, "my
+ * boss wants to know …". Undefined where the whole of it asks, or nothing does.
+ */
+export function partedMessage(message: string): Parted | undefined {
+  const text = message.slice(-messageMax).replaceAll(/[^\S\n]+/gu, " ");
+  const clauses = sentencesOf(text).flatMap((sentence) => clausesOf(sentence));
+  const kind = kinds.find((each) => clauses.some((clause) => clause.kind === each)) ?? "tells";
+  if (kind === "tells") return undefined;
+  // "I need to change the port, also where …" wants two things.
+  const isAsked = (clause: Clause, at: number): boolean =>
+    clause.kind === kind || (clause.kind === "wants" && clauses.length === 2 && clauses[at + 1]?.kind === "asks");
+  const places = clauses.flatMap((clause, at) => (isAsked(clause, at) ? [at] : []));
+  // Letters mention much before they come to the point.
+  const asked = kind === "asks" ? places.slice(-askedMax) : places.slice(-1);
+  const [first] = asked;
+  const last = asked.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const joined = asked.map((at) => clauses[at]?.text ?? "").join(" ");
+  if (runsOf(joined).length === runsOf(text).length) return undefined;
+  const tells = (from: number, to: number): string[] =>
+    clauses
+      .slice(from, to)
+      .filter((clause, at) => !asked.includes(from + at) && runsOf(clause.text).length >= toldWordsMin)
+      .map((each) => each.text);
+  const told = [...tells(0, first).slice(-toldMax), ...tells(first, last), ...tells(last + 1, last + 2)];
+  return { asked: joined, told: told.join(" ") };
+}

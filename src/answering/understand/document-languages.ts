@@ -1,0 +1,53 @@
+import type { Question } from "#conversations/ports.ts";
+import type { Candidate, KnowledgeIndex } from "#knowledge/index/contract.ts";
+import type { WordLanguage } from "#language/detection.ts";
+import { guessLanguages, wordLanguages } from "#language/detection.ts";
+import { termsOf } from "#language/terms.ts";
+
+/** Words that almost any documents for customers have, in each language. */
+const common: Readonly<Record<WordLanguage, string>> = {
+  en: "use add need new page open",
+  de: "klicken nutzen Seite Daten öffnen neu",
+  fr: "utiliser cliquer page données ouvrir nouveau",
+  es: "usar clic página datos abrir nuevo",
+  it: "usare clic pagina dati aprire nuovo",
+  pt: "usar clique página dados abrir novo",
+  nl: "gebruiken klik pagina gegevens openen nieuw",
+  sv: "använda klicka sida uppgifter öppna ny",
+  da: "bruge klik side oplysninger åbne ny",
+  nb: "bruke klikk side opplysninger åpne ny",
+  fi: "käyttää napsauta sivu tiedot avata uusi",
+  ru: "использовать нажмите страница данные открыть новый",
+};
+const looked = 5;
+
+type Asked = Pick<Question, "workspaceId" | "audience" | "documentIds">;
+
+/**
+ * Some passages of the documents, to tell their language by, where a question in `language` found none: those in its own
+ * language if there are any, else in another.
+ */
+export async function somePassages(
+  index: KnowledgeIndex,
+  { workspaceId, audience, documentIds }: Asked,
+  language: WordLanguage,
+  signal: AbortSignal,
+): Promise<readonly Candidate[]> {
+  const others = wordLanguages.filter((each) => each !== language && each !== "en");
+  for (const languages of [[language], ["en" as const], others]) {
+    const { candidates } = await index.search({
+      workspaceId,
+      audience,
+      ...(documentIds === undefined ? {} : { documentIds }),
+      terms: [...new Set(languages.flatMap((each) => termsOf(common[each], each)))],
+      limit: looked,
+      signal,
+    });
+    const read = candidates.filter(({ title, text }) => {
+      const guess = guessLanguages(`${title}\n${text}`);
+      return guess.sure && languages.some((each) => guess.languages[0] === each);
+    });
+    if (read.length > 0) return read;
+  }
+  return [];
+}

@@ -1,0 +1,117 @@
+import type { Question } from "#conversations/ports.ts";
+import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
+import { wantsSomething } from "./asked-sentences.ts";
+import type { Composed } from "#answering/extract/compose.ts";
+import { saidTo } from "./asker-language.ts";
+import { answerFloor, belowHigh } from "#answering/rank/confidence.ts";
+import type { Asked, Judged } from "#answering/rank/judge.ts";
+import { evidenceOf, judge } from "#answering/rank/judge.ts";
+import { questionWords } from "#language/language-facts.ts";
+import { nextQuestion } from "./next-question.ts";
+import { escapeMarkdown } from "#answering/extract/render-units.ts";
+import { isSoft } from "#language/terms.ts";
+import { runsOf, isUnspaced } from "#language/tokens.ts";
+
+const partsMax = 3;
+/** A longer text tells a story, of which a piece by itself says too little. */
+const textMax = 600;
+/** "And also, how …": the word that asks may stand so far from the beginning. */
+const beforeAsking = 3;
+
+const asking = new Set(
+  `how what whats when where who why which can could do does did is are will would should may ${questionWords.map(({ asks }) => asks).join(" ")}`.split(
+    " ",
+  ),
+);
+/** What these name belongs together. */
+const together = /\b(?:between|both|differences?|differ|compared?|versus|vs|whether)\b/iu;
+const beginning = /^[\s,;]*(?:(?:and|plus|also|und|et|y|e|en|och|og|ja|и)\s+)?/iu;
+
+/** The questions that a message asks, in their order; the message itself where it is one. */
+export function questionsIn(text: string): readonly string[] {
+  if (text.length > textMax || together.test(text)) return [text];
+  const parts: string[] = [];
+  for (const sentence of text.split(/(?<=[?？؟])\s*(?=[^\s?？؟!.])/u)) {
+    for (const part of sentence.split(nextQuestion)) {
+      if (parts.length > 0 && (parts.length === partsMax || !asksSomething(part))) parts.push(`${parts.pop()} ${part}`);
+      else parts.push(part);
+    }
+  }
+  const [first = ""] = parts;
+  return parts.length < 2 || !(asksSomething(first, Number.POSITIVE_INFINITY) || wantsSomething(first))
+    ? [text]
+    : parts;
+}
+
+function asksSomething(part: string, reach = beforeAsking): boolean {
+  const words = runsOf(part.toLowerCase()).map((word) => word.replace(/['’]s$/u, ""));
+  if (words.length === 1 && isUnspaced(part)) return true;
+  return words.length > 1 && words.slice(0, reach).some((word) => asking.has(word));
+}
+
+/**
+ * What is known of a message with several questions: each is judged by itself, the later ones as they follow the earlier,
+ * and what is not known of it is said. Undefined where the message is better taken as a whole.
+ */
+export async function judgeSeveral(
+  index: KnowledgeIndex,
+  question: Asked & Pick<Question, "strictness" | "settings">,
+  whole: Judged,
+  signal: AbortSignal,
+): Promise<Judged | undefined> {
+  const parts = question.topK < 2 ? [question.text] : questionsIn(question.text);
+  if (parts.length < 2) return undefined;
+  const floor = answerFloor[question.strictness];
+  const judged: { readonly part: string; readonly judged: Judged; readonly extract: Composed | undefined }[] = [];
+  let history = question.history;
+  for (const each of parts) {
+    const part = each.replace(beginning, "");
+    const found = await judge(index, { ...question, text: part, history }, signal);
+    const knownOf = (of: Judged): Composed | undefined => (evidenceOf(of) >= floor ? of.extract : undefined);
+    const isSaid = (of: Judged): boolean =>
+      judged.some(({ extract }) => extract !== undefined && extract.text === knownOf(of)?.text);
+    const other = isSaid(found) ? await judge(index, { ...question, text: part, history: [] }, signal) : found;
+    const known = knownOf(other);
+    if ((known !== undefined || asksForSomething(other)) && !isSaid(other))
+      judged.push({ part, judged: other, extract: known });
+    history = [...history, { role: "user", content: part }];
+  }
+  const known = judged.flatMap(({ extract }) => (extract === undefined ? [] : [extract]));
+  if (judged.length < 2 || known.length === 0) return undefined;
+  const least = Math.min(...known.map(({ evidence }) => evidence));
+  const unknown = saidTo(question, "unknown");
+  return {
+    found: { ...whole.found, ranked: interleaved(judged.map((each) => each.judged.found.ranked)) },
+    extract: {
+      text: judged.map(({ part, extract }) => `**${titled(part)}**\n\n${extract?.text ?? unknown}`).join("\n\n"),
+      used: [...new Map(known.flatMap(({ used }) => used).map((each) => [each.candidate.chunkId, each])).values()],
+      evidence: known.length < judged.length ? Math.min(least, belowHigh) : least,
+    },
+  };
+}
+
+/** "Can you help?" and "…, right?" ask for nothing more. */
+function asksForSomething({ found }: Judged): boolean {
+  return found.question.borrowed.length > 0 || found.question.own.some((term) => !isSoft(term));
+}
+
+/** The question as a heading. */
+function titled(part: string): string {
+  const bare = part.replace(/[\s?？؟.,;!]+$/u, "");
+  const text = bare === "" ? part.trim() : `${bare.charAt(0).toUpperCase()}${bare.slice(1)}`;
+  return escapeMarkdown(`${text.replaceAll(/\s+/gu, " ")}${isUnspaced(text) ? "？" : "?"}`);
+}
+
+/** Each one's best, then each one's second. */
+function interleaved<T extends { readonly candidate: { readonly chunkId: string } }>(
+  lists: readonly (readonly T[])[],
+): T[] {
+  const all = new Map<string, T>();
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  for (let place = 0; place < longest; place += 1)
+    for (const list of lists) {
+      const each = list[place];
+      if (each !== undefined && !all.has(each.candidate.chunkId)) all.set(each.candidate.chunkId, each);
+    }
+  return [...all.values()];
+}

@@ -1,0 +1,11 @@
+import { questionWords } from "#language/language-facts.ts";
+
+const spaced = (words: string): string => words.split(" ").join("|");
+const joins = questionWords.map(({ and, asks }) => `(?:${and}),? (?:${spaced(asks)})`).join("|");
+/** In English these begin a question before somebody or something only: not in "exist and are supported". */
+const english = String.raw`(?:and|plus|also),? (?:also )?(?:(?:can|could|do|does|is|are|will|would|should) (?:i|we|you|u|it|its|he|she|they|their|there|this|that|these|those|the|my|our|your|a|an|one|each|someone|anyone|people|customers|users|agents)|how|what|whats|when|where|who|why|which)`;
+/** "How do I …, how do I … and how …": a comma alone joins only what asks in the same way. */
+const listed = String.raw`(?<=(?:^|[\s,])how [^,?]{1,200})[,;]\s+(?=how (?:do|does|can|much|many|long) )`;
+
+/** Between two questions of one sentence. */
+export const nextQuestion = new RegExp(`[,;]?\\s+(?=(?:${english}|${joins})(?![\\p{L}\\p{N}]))|${listed}`, "giu");

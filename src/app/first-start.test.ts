@@ -1,0 +1,71 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { pino } from "pino";
+import { expect, it } from "vitest";
+import { systemClock } from "#runtime/clock.ts";
+import { loadConfig } from "#config/environment.ts";
+import { openCore } from "./services.ts";
+import { firstStart } from "./first-start.ts";
+import { manualDocuments } from "#admin/installation/manual.ts";
+import { eachDatabase } from "#test/support/database/databases.ts";
+
+eachDatabase("a first start", (open) => {
+  it("makes one workspace, one operator and one key where several processes begin at once, and greets once", async () => {
+    const database = await open();
+    const folder = await mkdtemp(join(tmpdir(), "parley-first-"));
+    await writeFile(join(folder, "returns.md"), "# Returns\n\nA lamp can be returned within 30 days.\n");
+    const pages = pathToFileURL(`${folder}/`);
+    const cores = await Promise.all(
+      ["one", "two"].map(async (name) => {
+        const config = loadConfig({
+          PARLEY_DATA_DIR: join(folder, name),
+          DATABASE_URL: database.url,
+          PARLEY_SECRET: "a secret for tests, of more than thirty-two characters",
+        });
+        return { config, core: await openCore(config, { clock: systemClock, log: pino({ level: "silent" }) }) };
+      }),
+    );
+    const [first] = cores;
+    if (first === undefined) throw new Error("no process was begun");
+    const { store } = first.core;
+    await store.migrate();
+    const greetings = await Promise.all(
+      cores.map(({ core, config }) => firstStart({ core }, config, systemClock, { pages })),
+    );
+    const [welcome, second] = greetings.filter((each) => each !== null);
+    expect(second).toBeUndefined();
+    const { read } = store;
+    const workspaces = await read.selectFrom("workspaces").select("id").execute();
+    expect(workspaces).toEqual([{ id: welcome?.workspaceId }]);
+    const keys = await read.selectFrom("api_keys").select("hint").execute();
+    expect(keys).toEqual([{ hint: welcome?.key.slice(-4) }]);
+    expect(await read.selectFrom("agents").select("email").execute()).toHaveLength(1);
+    // Which of them reads it, and until when, is left open.
+    expect(await read.selectFrom("documents").select("title").execute()).toEqual([{ title: "Returns" }]);
+    // The manual is told from what operators add later, also under the name of one of its pages.
+    const { documents } = first.core;
+    const id = welcome?.workspaceId ?? "";
+    const [page] = await read.selectFrom("documents").select(["id", "indexed_at"]).execute();
+    const { at } = await read
+      .selectFrom("api_keys")
+      .select((eb) => eb.fn.min("created_at").as("at"))
+      .executeTakeFirstOrThrow();
+    await store.write((tx) => tx.updateTable("documents").set({ indexed_at: at }).execute());
+    const found = async () => (await manualDocuments(first.core, id, pages)).map((each) => each.id);
+    expect(await found()).toEqual([page?.id]);
+    const mine = { workspaceId: id, fileName: "returns.md", bytes: Buffer.from("# Mine\n\nOur own text.\n") };
+    await documents.process((await documents.add(mine)).id);
+    await store.write((tx) =>
+      tx
+        .updateTable("documents")
+        .set({ indexed_at: at + 1 })
+        .execute(),
+    );
+    expect(await found()).toEqual([]);
+    for (const { core } of cores) await core.close();
+    await database.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+});

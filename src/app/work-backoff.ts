@@ -1,0 +1,17 @@
+import { RetryLater } from "#conversations/delivery/deliver.ts";
+import { Problem } from "#domain/problem.ts";
+import { TypesenseAway } from "#database/search/typesense/client.ts";
+
+const backoffMaxMs = 600_000;
+
+export const isSearchAway = (error: unknown): error is Problem =>
+  error instanceof Problem && error.code === "search_unavailable";
+
+/** One second, doubled with each try, up to ten minutes; never sooner than the platform asked for. */
+export function backoffMs(attempts: number, error: unknown): number {
+  // A server of ours that is away is back some day, and then has to be found soon.
+  if (error instanceof TypesenseAway) return 2_000 + Math.random() * 2_000;
+  if (isSearchAway(error)) return Math.min(error.retryAfterS ?? 5, 30) * 1_000 * (0.75 + Math.random() / 2);
+  const own = Math.min(1_000 * 2 ** attempts, backoffMaxMs) * (0.75 + Math.random() / 2);
+  return Math.ceil(Math.max(own, error instanceof RetryLater ? (error.retryAfterMs ?? 0) : 0));
+}

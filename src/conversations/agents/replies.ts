@@ -1,0 +1,129 @@
+import { isChat, systemActor } from "#domain/conversation/message.ts";
+import { Problem } from "#domain/problem.ts";
+import { agentName } from "#database/queries/agents.ts";
+import { uploadsForReply } from "#conversations/attachments/attachments.ts";
+import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Draft } from "#conversations/transaction/unit-of-work.ts";
+import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import type { AgentReply } from "#conversations/contract.ts";
+import { withFiles } from "#conversations/attachments/outbound-links.ts";
+import type { Channels, ConversationSearch, Files, FollowUp, Store, Tx } from "#conversations/ports.ts";
+import { hasTask, needsAction } from "#conversations/delivery/reroute.ts";
+import { windowOf } from "#conversations/delivery/reply-window.ts";
+import { readyIfThere, renderParts } from "#conversations/answering/bot-message.ts";
+import { claim, requireConversation } from "./update.ts";
+import type { Workspace } from "#database/queries/workspaces.ts";
+
+interface Replied {
+  readonly effects: Effects | null;
+  readonly messageId: string;
+  readonly seq: number;
+}
+
+/** Stores an agent's reply and queues it for the customer's channel; claims a conversation that nobody has. */
+export async function replyAsAgent(
+  tx: Tx,
+  channels: Channels,
+  search: ConversationSearch,
+  files: Pick<Files, "link" | "messageBytesMax">,
+  workspace: Workspace,
+  reply: AgentReply,
+  now: number,
+  followUp: FollowUp | undefined,
+): Promise<Replied> {
+  const row = await requireConversation(tx, workspace.id, reply.conversationId);
+  const before = await sentBefore(tx, reply);
+  if (before !== undefined) return { effects: null, messageId: before.id, seq: before.seq };
+  if (reply.basedOnSeq !== undefined) await refuseStale(tx, reply, reply.basedOnSeq);
+  if (row.status === "archived")
+    throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
+  const attached = await uploadsForReply(tx, row.id, reply.files ?? [], reply.uploadedBy ?? "", files.messageBytesMax);
+  const changes = createChanges(now, search);
+  const draft = changes.track(row, workspace.settings, false);
+  if (row.status === "open" || row.status === "escalated") claim(draft, reply.authorEmail, reply.actor);
+  const authorName = await agentName(tx, workspace.id, reply.authorEmail, reply.authorName);
+  const message = draft.addMessage({
+    role: "agent",
+    content: reply.content,
+    authorId: reply.authorEmail,
+    authorName,
+    externalId: reply.clientId ?? null,
+    files: { fresh: [], uploaded: attached },
+    parts: renderParts(
+      channels,
+      draft.row,
+      withFiles(
+        channels,
+        files,
+        draft.row,
+        { role: "agent", authorName, markdown: reply.content, sources: [] },
+        attached,
+      ),
+      now,
+      // Only a visitor of a website can have left it, and only an address that they gave can be written to.
+      isChat(draft.row.channel) && draft.row.customer_email !== null ? followUp : undefined,
+    ),
+  });
+  await settleTask(tx, channels, draft);
+  // A person has taken care of everything up to here.
+  draft.row.settled_seq = draft.row.last_customer_seq;
+  return { effects: await changes.flush(tx), messageId: message.id, seq: message.seq };
+}
+
+/** The customer is written to again. Where the reply cannot be sent either, the task begins anew. */
+async function settleTask(tx: Tx, channels: Channels, draft: Draft): Promise<void> {
+  if (windowOf(channels, draft.row, draft.now) === undefined || !(await hasTask(tx, draft.row.id))) return;
+  draft.setTags([], [needsAction], systemActor("delivery"));
+}
+
+/**
+ * Loads the adapters that a reply in this conversation goes by: rendering happens in a transaction, where nothing can be
+ * awaited. Resolves to the way by which it follows a visitor who has left.
+ */
+export async function readyToReply(
+  { store, channels }: { readonly store: Store; readonly channels: Channels },
+  conversationId: string,
+): Promise<FollowUp | undefined> {
+  const row = await store.read
+    .selectFrom("conversations")
+    .select(["workspace_id", "account_id", "via_account_id", "channel", "customer_email"])
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  await channels.ready({ id: row.account_id });
+  if (row.via_account_id !== null) await readyIfThere(channels, row.via_account_id);
+  return isChat(row.channel) && row.customer_email !== null ? channels.followUp(row.workspace_id) : undefined;
+}
+
+/** A reply that was written without having seen the newest messages may be wrong by now. */
+async function refuseStale(tx: Tx, { conversationId, authorEmail }: AgentReply, basedOnSeq: number): Promise<void> {
+  if (await writtenAfter(tx, conversationId, basedOnSeq, authorEmail)) {
+    throw new Problem("invalid_transition", "somebody has written since; read the newest messages before you reply");
+  }
+}
+
+/** Whether the customer or a colleague has written since. */
+export async function writtenAfter(tx: Tx, conversationId: string, seq: number, authorEmail: string): Promise<boolean> {
+  const newer = await tx
+    .selectFrom("messages")
+    .select("id")
+    .where("conversation_id", "=", conversationId)
+    .where("seq", ">", seq)
+    .where("role", "in", ["user", "agent"])
+    // What the agent has sent from another window is no news to them.
+    .where((eb) => eb.or([eb("role", "=", "user"), eb("author_id", "!=", authorEmail)]))
+    .limit(1)
+    .executeTakeFirst();
+  return newer !== undefined;
+}
+
+async function sentBefore(tx: Tx, { conversationId, clientId }: AgentReply) {
+  if (clientId === undefined) return undefined;
+  return tx
+    .selectFrom("messages")
+    .select(["id", "seq"])
+    .where("conversation_id", "=", conversationId)
+    .where("external_id", "=", clientId)
+    .where("role", "=", "agent")
+    .executeTakeFirst();
+}

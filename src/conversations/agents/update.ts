@@ -1,0 +1,284 @@
+import type { Actor } from "#domain/conversation/message.ts";
+import { newId } from "#domain/ids.ts";
+import { wakeTarget } from "#domain/conversation/status.ts";
+import { Problem } from "#domain/problem.ts";
+import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import { lockConversation } from "#database/queries/conversations.ts";
+import { deleteEventsOf } from "#database/queries/webhooks.ts";
+import { dropAttachments } from "#conversations/attachments/attachments.ts";
+import type { Draft, Effects } from "#conversations/transaction/unit-of-work.ts";
+import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import { followLane, sendLane, speakLane, thinkLane, timerLane } from "#queue/lanes.ts";
+import { eraseWork } from "#agent-desk/sync/erase-work.ts";
+import { deskLanes } from "#agent-desk/sync/sync-work.ts";
+import type { ConversationChange, NewNote, Note } from "#conversations/contract.ts";
+import { redirectLane } from "#conversations/delivery/reroute-work.ts";
+import type { Channels, ConversationSearch, Tx } from "#conversations/ports.ts";
+import { handOver } from "#conversations/answering/bot-message.ts";
+import type { Workspace } from "#database/queries/workspaces.ts";
+
+const tagsMax = 50;
+
+export async function requireConversation(tx: Tx, workspaceId: string, id: string): Promise<ConversationRow> {
+  const row = await lockConversation(tx, workspaceId, id);
+  if (row === undefined) throw new Problem("conversation_not_found", "there is no conversation with this id");
+  return row;
+}
+
+/** Applies all of a change, or throws and leaves everything as it was. */
+export async function updateConversation(
+  tx: Tx,
+  channels: Channels,
+  search: ConversationSearch,
+  workspace: Workspace,
+  conversationId: string,
+  change: ConversationChange,
+  actor: Actor,
+  now: number,
+): Promise<Effects> {
+  const row = await requireConversation(tx, workspace.id, conversationId);
+  const changes = createChanges(now, search);
+  const draft = changes.track(row, workspace.settings, false);
+  if (change.priority !== undefined && change.priority !== draft.row.priority) {
+    draft.audit("priority_changed", actor, { from: draft.row.priority, to: change.priority });
+    draft.row.priority = change.priority;
+    draft.touch();
+  }
+  // An escalation has its tag, whatever others come with it.
+  const kept = change.status === "escalated" && isNewEscalation(row) ? ["escalated"] : [];
+  changeStatus(draft, channels, workspace.settings, change, actor, now);
+  await changeTags(tx, draft, change, actor, kept);
+  const { clientId } = change;
+  for (const [i, note] of (change.notes ?? []).entries()) {
+    // All of a change is stored at once: with its first note, the others are there as well.
+    const once = clientId === undefined || i > 0 ? note : { ...note, clientId };
+    if (once.clientId !== undefined && (await noteOf(tx, draft.row.id, once.clientId)) !== undefined) break;
+    await insertNote(tx, draft, once, actor, now);
+  }
+  return changes.flush(tx);
+}
+
+function changeStatus(
+  draft: Draft,
+  channels: Channels,
+  settings: WorkspaceSettings,
+  change: ConversationChange,
+  actor: Actor,
+  now: number,
+): void {
+  const { status, assignedTo } = change;
+  if (change.restore !== undefined) {
+    restore(draft, change.restore, actor);
+    return;
+  }
+  if (status === "claimed") {
+    if (assignedTo === undefined) throw new Problem("missing_field", "assigned_to is required to claim a conversation");
+    claim(draft, assignedTo, actor, change.takeOver);
+    return;
+  }
+  if (status !== undefined) {
+    if (status === "snoozed") {
+      const until = change.snooze?.kind === "until" ? change.snooze.at : null;
+      if (until !== null && until <= now) throw new Problem("invalid_parameter", "snooze_until must be in the future");
+      draft.setStatus("snoozed", actor, { snoozedUntil: until });
+    } else if (status === "escalated" && isNewEscalation(draft.row)) {
+      handOver(draft, channels, settings, actor, {});
+    } else {
+      draft.setStatus(status, actor);
+    }
+  }
+  if (assignedTo !== undefined) {
+    if (draft.row.status !== "claimed") {
+      throw new Problem(
+        "invalid_transition",
+        "assigned_to can be set on a claimed conversation, or together with status claimed",
+      );
+    }
+    assign(draft, assignedTo, actor);
+  }
+}
+
+/** By this the inbox knows the entry. */
+const undoneDetail = "resolve taken back";
+
+function restore(draft: Draft, { status, snooze }: NonNullable<ConversationChange["restore"]>, actor: Actor): void {
+  const holder = draft.row.assigned_to;
+  const undoes = true;
+  draft.setStatus("open", actor, { undoes, reason: undoneDetail });
+  if (status === "claimed" && holder !== null) {
+    draft.setStatus("claimed", actor, { undoes });
+    draft.audit("assigned", actor, { from: null, to: holder });
+    draft.row.assigned_to = holder;
+  } else if (status === "escalated") draft.setStatus("escalated", actor, { undoes });
+  if (snooze !== undefined) {
+    const until = snooze.kind === "until" ? snooze.at : null;
+    if (until === null || until > draft.now) draft.setStatus("snoozed", actor, { undoes, snoozedUntil: until });
+  }
+  // One event for all steps, with the state that they lead to.
+  draft.tell("conversation.reopened", actor, { previousStatus: "resolved" });
+}
+
+/** Waking what people had before tells the customer nothing new. */
+function isNewEscalation({ status, snoozed_from }: ConversationRow): boolean {
+  return status === "open" || (status === "snoozed" && wakeTarget(snoozed_from) === "open");
+}
+
+/** One winner: who comes second is told who was first. The winner again changes nothing. */
+export function claim(draft: Draft, email: string, actor: Actor, takeOver = false): void {
+  const { row } = draft;
+  if (row.status === "claimed") {
+    if (row.assigned_to === email) return;
+    throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to ?? "somebody"}`);
+  }
+  // Snoozed by the agent who has it: it is still theirs.
+  if (row.status === "snoozed" && row.snoozed_from === "claimed" && row.assigned_to !== email && !takeOver) {
+    throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to ?? "somebody"}`);
+  }
+  const slept = row.status === "snoozed";
+  draft.setStatus("claimed", actor);
+  if (slept && row.assigned_to === email) tellOwner(draft, email, actor, takeOver);
+  else assign(draft, email, actor);
+}
+
+/**
+ * It was theirs all along, but slept: whoever is given it by somebody else is told as of any other. Agents who only wake
+ * what a colleague has give it to nobody.
+ */
+function tellOwner(draft: Draft, email: string, actor: Actor, isGiven: boolean): void {
+  if (actor.id === email || (actor.type === "agent" && !isGiven)) return;
+  draft.audit("assigned", actor, { from: email, to: email });
+  draft.tell("conversation.assigned", actor);
+}
+
+function assign(draft: Draft, email: string, actor: Actor): void {
+  const { row } = draft;
+  if (row.assigned_to === email) return;
+  const entry = draft.audit("assigned", actor, { from: row.assigned_to, to: email });
+  // The first to have it has claimed it, which is shown already.
+  if (row.assigned_to !== null) draft.mirror({ kind: "event", id: entry });
+  row.assigned_to = email;
+  draft.tell("conversation.assigned", actor);
+  draft.touch();
+}
+
+async function changeTags(
+  tx: Tx,
+  draft: Draft,
+  change: ConversationChange,
+  actor: Actor,
+  kept: readonly string[],
+): Promise<void> {
+  if (change.tags === undefined && change.addTags === undefined && change.removeTags === undefined) return;
+  const before = (
+    await tx.selectFrom("conversation_tags").select("tag").where("conversation_id", "=", draft.row.id).execute()
+  ).map(({ tag }) => tag);
+  const after = new Set([...(change.tags ?? before), ...(change.addTags ?? [])]);
+  for (const tag of change.removeTags ?? []) after.delete(tag);
+  if (after.size > tagsMax) throw new Problem("invalid_parameter", `tags: a conversation has at most ${tagsMax}`);
+  draft.setTags(
+    [...after].filter((tag) => !before.includes(tag)),
+    before.filter((tag) => !after.has(tag) && !kept.includes(tag)),
+    actor,
+  );
+}
+
+/** Adds a note, or gives the one that its sender has added before. */
+export async function insertNote(tx: Tx, draft: Draft, note: NewNote, actor: Actor, now: number): Promise<Note> {
+  const before = note.clientId === undefined ? undefined : await noteOf(tx, draft.row.id, note.clientId);
+  if (before !== undefined) return before;
+  const author = note.authorEmail ?? authorOf(actor);
+  const id = note.clientId === undefined ? newId("note", now) : noteIdOf(note.clientId);
+  await tx
+    .insertInto("notes")
+    .values({ id, conversation_id: draft.row.id, content: note.content, author, created_at: now })
+    .execute();
+  draft.audit("note_added", actor, { detail: id });
+  draft.mirror({ kind: "note", id });
+  if (note.hereOnly !== true) draft.noteThere(id);
+  return { id, conversationId: draft.row.id, content: note.content, author, createdAt: now };
+}
+
+const noteIdOf = (clientId: string): string => clientId.replace(/^req_/, "note_");
+
+async function noteOf(tx: Tx, conversationId: string, clientId: string): Promise<Note | undefined> {
+  const row = await tx
+    .selectFrom("notes")
+    .selectAll()
+    .where("id", "=", noteIdOf(clientId))
+    .where("conversation_id", "=", conversationId)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { id, content, author, created_at } = row;
+  return { id, conversationId, content, author, createdAt: created_at };
+}
+
+function authorOf(actor: Actor): string {
+  if (actor.type === "api_key") return `api_key:${actor.name ?? actor.id ?? ""}`.slice(0, 190);
+  return actor.id ?? actor.type;
+}
+
+/** Deletes the conversation and what belongs to it. The audit log stays. */
+export async function removeConversation(
+  tx: Tx,
+  search: ConversationSearch,
+  workspace: Workspace,
+  conversationId: string,
+  actor: Actor,
+  now: number,
+): Promise<Effects> {
+  const row = await requireConversation(tx, workspace.id, conversationId);
+  const changes = createChanges(now, search);
+  const draft = changes.track(row, workspace.settings, false);
+  draft.audit("deleted", actor, {});
+  await search.remove(tx, [row.id]);
+  await tx
+    .deleteFrom("receipts")
+    .where("delivery_id", "in", (eb) =>
+      eb.selectFrom("deliveries").select("deliveries.id").where("deliveries.conversation_id", "=", row.id),
+    )
+    .execute();
+  await tx.deleteFrom("deliveries").where("conversation_id", "=", row.id).execute();
+  for (const work of await eraseWork(tx, row.id, now)) changes.addWork(work);
+  const files = await tx
+    .selectFrom("attachments")
+    .select(["id", "workspace_id"])
+    .where("conversation_id", "=", row.id)
+    .execute();
+  for (const work of await dropAttachments(tx, files, now)) changes.addWork(work);
+  await tx.deleteFrom("messages").where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("notes").where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("rule_firings").where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("skill_calls").where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("conversation_tags").where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("conversation_links").where("conversation_id", "=", row.id).execute();
+  await tx
+    .deleteFrom("outbox")
+    .where("lane", "in", [
+      thinkLane(row.id),
+      sendLane(row.id),
+      followLane(row.id),
+      redirectLane(row.id),
+      timerLane(row.id),
+      speakLane(row.id),
+      ...deskLanes(row.id),
+    ])
+    .execute();
+  // The keys of deduplication stay, so that a late redelivery does not bring the conversation back; the text does not.
+  await tx.updateTable("inbound_events").set({ payload: "{}" }).where("conversation_id", "=", row.id).execute();
+  await tx
+    .updateTable("conversations")
+    .set({ previous_conversation_id: row.previous_conversation_id })
+    .where("contact_id", "=", row.contact_id)
+    .where("previous_conversation_id", "=", row.id)
+    .execute();
+  // What was not sent yet is not sent any more, and what was sent cannot be replayed.
+  await deleteEventsOf(tx, row.id);
+  await tx.deleteFrom("conversations").where("id", "=", row.id).execute();
+  const effects = await changes.flush(tx);
+  return {
+    ...effects,
+    threads: [{ accountId: row.account_id, contextKey: row.context_key }],
+    workspaces: [{ workspaceId: workspace.id, conversationId: row.id }],
+  };
+}

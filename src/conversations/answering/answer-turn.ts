@@ -1,0 +1,418 @@
+import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
+import { tagsOf } from "#domain/workspace/audience.ts";
+import type { Actor } from "#domain/conversation/message.ts";
+import { isChat, systemActor } from "#domain/conversation/message.ts";
+import { Problem } from "#domain/problem.ts";
+import { letterBody } from "#language/mail-body.ts";
+import { botMayAnswer } from "#domain/conversation/status.ts";
+import type { SkillCall } from "#domain/workspace/skill.ts";
+import type { Confidence } from "#domain/conversation/message.ts";
+import { untilAborted } from "#runtime/abort.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import { lockConversations } from "#database/queries/conversations.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { finishWork, hasWork } from "#database/queries/outbox.ts";
+import { prepareRead } from "#database/dialects/prepared.ts";
+import type { MessagesTable } from "#database/schema/tables.ts";
+import type { Draft, Effects } from "#conversations/transaction/unit-of-work.ts";
+import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import { claimDetails, verifiedUser } from "#conversations/contacts/verified-user.ts";
+import type { FindHands } from "#conversations/transaction/local-worker.ts";
+import { takeAtOnce } from "#conversations/transaction/local-worker.ts";
+import type {
+  Answer,
+  Answerer,
+  Channels,
+  Clock,
+  ConversationSearch,
+  JudgeAnger,
+  Question,
+  Store,
+  Tx,
+} from "#conversations/ports.ts";
+import { thinkLane } from "#queue/lanes.ts";
+import { handOver, readyIfThere, say } from "./bot-message.ts";
+import { createTogether } from "#queue/batch-writer.ts";
+import type { Workspace } from "#database/queries/workspaces.ts";
+
+export interface ThinkDependencies {
+  readonly store: Store;
+  /** Made by {@link createSettling}, once for all that think. */
+  readonly settleTurn: (turn: Turn) => Promise<Thought>;
+  readonly clock: Clock;
+  readonly answerer: Answerer;
+  readonly channels: Channels;
+  readonly search: ConversationSearch;
+  readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
+  /** The settings, with what is said by itself in the language of these texts, the newest first. */
+  readonly inLanguageOf: (settings: WorkspaceSettings, newestFirst: readonly string[]) => WorkspaceSettings;
+  readonly judgeAnger: JudgeAnger;
+}
+
+/** How one question over the API is to be answered; stored with its work. `audience`: what this asker may see. */
+export type QuestionOptions = Partial<
+  Pick<Question, "strictness" | "topK" | "documentIds" | "audience" | "temperature">
+> & {
+  /** The user whom this very request has proven. */
+  readonly userId?: string;
+};
+
+/** What holds only while the client of the API waits. */
+export type Live = Pick<Question, "onToken" | "whenModelFails">;
+
+export interface Thought {
+  readonly effects: Effects | null;
+  /** The newest message that was stored for the customer; null when it was not the bot's turn (any more). */
+  readonly reply: MessagesTable | null;
+  readonly answer: Answer | null;
+}
+
+const historyMax = 12;
+const sourcesMax = 5;
+/** A customer who keeps writing gets an answer to what they have written this long ago. */
+const patienceMs = 2_000;
+
+const silent: Thought = { effects: null, reply: null, answer: null };
+
+type Decision =
+  | { readonly kind: "answer"; readonly answer: Answer; readonly escalate: boolean }
+  | { readonly kind: "escalate"; readonly reason: string; readonly answer?: Answer }
+  /** There are files, and not a word: the bot reads words. Counts as an answer that it does not know. */
+  | { readonly kind: "files_only"; readonly escalate: boolean; readonly answer?: undefined };
+
+/**
+ * Answers what a customer has written since the bot last settled something: one answer for a burst of messages, or,
+ * over the API, one for each question. The reply is stored only if it is still the bot's turn then. Where the customer has
+ * written meanwhile it is given up once, within {@link patienceMs}, so that one reply answers all of a burst.
+ */
+export async function think(
+  { store, settleTurn, answerer, channels, asksForHuman, inLanguageOf, judgeAnger }: ThinkDependencies,
+  workspace: Workspace,
+  rows: readonly OutboxRow[],
+  live: Live,
+  signal: AbortSignal,
+  /** The conversation as it was read just now. */
+  read?: ConversationRow,
+): Promise<Thought> {
+  const [first] = rows;
+  if (first === undefined) return silent;
+  const { conversationId, seq, options } = JSON.parse(first.payload) as {
+    readonly conversationId: string;
+    readonly seq: number;
+    readonly options?: QuestionOptions;
+  };
+  const conversation = read ?? (await readConversation(store, conversationId));
+  if (conversation === undefined || !botMayAnswer(conversation.status)) return finish(null);
+  await channels.ready({ id: conversation.account_id });
+  if (conversation.via_account_id !== null) await readyIfThere(channels, conversation.via_account_id);
+  const perQuestion = conversation.channel === "api";
+  const messages = await recentMessages(store, conversation, perQuestion ? seq : undefined);
+  let audience = options?.audience ?? [];
+  const asked = messages.filter(
+    (message) =>
+      message.role === "user" &&
+      (message.content !== "" || (message.files ?? 0) > 0) &&
+      (perQuestion ? message.seq === seq : message.seq > conversation.settled_seq),
+  );
+  const last = asked.at(-1);
+  if (last === undefined) return finish(null);
+  // A deleted message has no text to answer, but it is not news either.
+  const known = Math.max(...messages.filter(({ role }) => role === "user").map((message) => message.seq));
+  const written = messages.filter(({ role }) => role === "user").map(({ content }) => content);
+  const settings = inLanguageOf(workspace.settings, written.toReversed());
+  const text = asked
+    .map(({ content }) => content)
+    .filter((content) => content !== "")
+    .join("\n");
+
+  const stopTyping = perQuestion
+    ? undefined
+    : channels.typingSoon({ id: conversation.account_id }, conversation.context_key, {
+        role: "assistant",
+        name: settings.botName,
+      });
+  let turn: Decision;
+  let isHeld = false;
+  try {
+    turn = await decide(conversation);
+  } catch (error) {
+    // It is tried again soon, and the customer sees that somebody is at it.
+    isHeld = error instanceof Problem && error.code === "search_unavailable";
+    throw error;
+  } finally {
+    if (!isHeld) stopTyping?.();
+  }
+  return finish(turn);
+
+  async function decide(current: ConversationRow): Promise<Decision> {
+    if (
+      asked.some(
+        ({ content, metadata }) =>
+          // Over the API, what comes beside the text is the client's own.
+          asksForHuman(content, settings.escalationPhrases) || (!perQuestion && hasChosen(metadata)),
+      )
+    ) {
+      return { kind: "escalate", reason: "the customer asked for a person" };
+    }
+    const streakWith = (confidence: Confidence): number => (confidence === "low" ? current.low_streak + 1 : 0);
+    if (text === "") {
+      return { kind: "files_only", escalate: streakWith("low") >= settings.lowAnswersToEscalate };
+    }
+    const { angerToEscalate, angerJudgedBy } = settings;
+    if (angerToEscalate !== null && (await judgeAnger(text, angerJudgedBy, signal)) >= angerToEscalate) {
+      return { kind: "escalate", reason: "the customer seems to be angry or frustrated" };
+    }
+    const { userId, ...choices } = options ?? {};
+    const user = await askerOf(current, userId);
+    // A chat's session is one person's, and nobody else reads its answers: documents with an audience may be in them.
+    if (user !== null && isChat(current.channel)) audience = tagsOf(settings.audiences, user.attributes);
+    const question: Question = {
+      workspaceId: workspace.id,
+      // The names of those who write and are written to are nothing that is asked.
+      text: asked
+        .map(({ content }) => letterBody(content))
+        .filter((content) => content !== "")
+        .join("\n"),
+      history: messages
+        // Replies sent while the first of them waited belong to the history.
+        .filter(({ seq: at, role }) => at < (asked[0]?.seq ?? 0) || role !== "user")
+        .filter(({ content }) => content !== "")
+        // What was said to somebody who may see more is not known to this asker.
+        .filter((message) => tagsIn(message.audience).every((tag) => audience.includes(tag)))
+        .map(({ role, content }) => ({ role, content })),
+      strictness: settings.strictness,
+      topK: sourcesMax,
+      settings,
+      turn: {
+        conversationId,
+        firstSeq: asked[0]?.seq ?? 0,
+        user,
+      },
+      ...choices,
+      audience,
+      // Unless a client waits that can be told: silence would help no customer.
+      whenModelFails: "extract",
+      ...live,
+    };
+    const answer = await untilAborted(answerer.answer(question, signal), signal);
+    signal.throwIfAborted();
+    if (answer.escalate !== undefined) return { kind: "escalate", reason: answer.escalate, answer };
+    return { kind: "answer", answer, escalate: streakWith(answer.confidence) >= settings.lowAnswersToEscalate };
+  }
+
+  /** Only skills use it, and the chat's choice of documents: over the API that has been made. */
+  async function askerOf(current: ConversationRow, userId: string | undefined) {
+    if (settings.skills.length === 0 && !isChat(current.channel)) return null;
+    return verifiedUser(store.read, current, messages, asked, perQuestion ? { userId } : undefined);
+  }
+
+  function finish(found: Decision | null): Promise<Thought> {
+    if (found === null || last === undefined) return settleTurn({ rows, signal });
+    const { seq: lastSeq } = last;
+    return settleTurn({
+      rows,
+      signal,
+      said: {
+        workspaceId: workspace.id,
+        conversationId,
+        settings,
+        async say(tx, draft, now) {
+          const { row } = draft;
+          if (!botMayAnswer(row.status)) return null;
+          if (!perQuestion && row.settled_seq >= lastSeq) return null;
+          // Somebody wrote meanwhile: their message has work of its own, unless a rule has answered it.
+          const goesOn = !perQuestion && row.last_customer_seq > known && (await hasWork(tx, thinkLane(row.id)));
+          if (goesOn && mayWait(now)) return null;
+          const answersSeq = perQuestion ? lastSeq : known;
+          const reply = settle(draft, found, answersSeq, perQuestion || goesOn ? answersSeq : row.last_customer_seq);
+          for (const { skill, outcome, arguments: names } of callsOf(found.answer)) {
+            const told = names.length === 0 ? "" : ` (${names.join(", ")})`;
+            draft.audit("skill_called", assistant(settings.botName), { to: skill, detail: `${outcome}${told}` });
+          }
+          if (found.answer?.lead !== undefined) await claimDetails(tx, draft, found.answer.lead, now);
+          return { reply, answer: found.answer ?? null };
+        },
+      },
+    });
+  }
+
+  /** Whether this answer can be given up for one that answers what came meanwhile, too. */
+  function mayWait(now: number): boolean {
+    const oldest = asked[0];
+    if (oldest === undefined || now - oldest.created_at >= patienceMs) return false;
+    // An answer that was given up before has ended the work of its messages.
+    const seqs = new Set(rows.map(({ payload }) => (JSON.parse(payload) as { readonly seq: number }).seq));
+    return messages.length < messagesMax && asked.every((message) => seqs.has(message.seq));
+  }
+
+  function settle(draft: Draft, found: Decision, answersSeq: number, settledSeq: number): MessagesTable {
+    const { row } = draft;
+    row.settled_seq = Math.max(row.settled_seq, settledSeq);
+    const answer = found.kind === "answer" ? found.answer : null;
+    const escalate = found.kind === "escalate" || found.escalate;
+    let reply: MessagesTable | undefined;
+    if (found.kind === "files_only" && !escalate) {
+      row.low_streak += 1;
+      reply = say(draft, channels, settings, [], {
+        content: settings.filesOnlyMessage,
+        answersSeq,
+        confidence: "low",
+      });
+    }
+    if (answer !== null && (answer.answered || !escalate)) {
+      row.low_streak = answer.confidence === "low" ? row.low_streak + 1 : 0;
+      const said = {
+        content: answer.text,
+        answersSeq,
+        confidence: answer.confidence,
+        skills: JSON.stringify(answer.skillsFired),
+        tokensUsed: answer.tokensUsed,
+        audience: audience.length === 0 ? null : JSON.stringify(audience),
+      };
+      reply = say(draft, channels, settings, answer.sources.slice(0, sourcesMax), said, escalate);
+    }
+    if (!escalate) {
+      if (reply === undefined) throw new Error("a turn that does not escalate has an answer");
+      return reply;
+    }
+    const reason =
+      found.kind === "escalate" ? found.reason : `${settings.lowAnswersToEscalate} answers in a row of low confidence`;
+    const spent = found.kind === "escalate" ? found.answer : undefined;
+    return handOver(draft, channels, settings, systemActor("escalation"), {
+      reason,
+      answersSeq,
+      ...(spent === undefined ? {} : { skills: spent.skillsFired, tokensUsed: spent.tokensUsed }),
+    });
+  }
+}
+
+/** What came of one turn of the bot. */
+export interface Turn {
+  /** The work that it ends. */
+  readonly rows: readonly OutboxRow[];
+  readonly signal: AbortSignal;
+  /** Absent: nothing is said. */
+  readonly said?: {
+    readonly workspaceId: string;
+    readonly conversationId: string;
+    readonly settings: WorkspaceSettings;
+    /** Null when it is not the bot's turn any more. */
+    say(tx: Tx, draft: Draft, now: number): Promise<Pick<Thought, "reply" | "answer"> | null>;
+  };
+}
+
+/** Stores what is said, the turns that end at the same time together. */
+export function createSettling({
+  store,
+  clock,
+  search,
+  hands,
+}: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly search: ConversationSearch;
+  readonly hands: FindHands;
+}): (turn: Turn) => Promise<Thought> {
+  async function settleAll(tx: Tx, turns: readonly Turn[]): Promise<readonly Thought[]> {
+    // What comes too late is not said.
+    for (const { signal } of turns) signal.throwIfAborted();
+    // Fails when this work was taken over meanwhile: then the reply is the other's to give.
+    await finishWork(
+      tx,
+      turns.flatMap(({ rows }) => rows),
+    );
+    const ids = turns.flatMap(({ said }) => said?.conversationId ?? []);
+    const conversations = new Map((await lockConversations(tx, ids)).map((row) => [row.id, row]));
+    const changes = createChanges(clock.now(), search);
+    const thoughts: Thought[] = [];
+    let first: number | undefined;
+    for (const { said } of turns) {
+      const row = said === undefined ? undefined : conversations.get(said.conversationId);
+      const outcome =
+        said === undefined || row === undefined || row.workspace_id !== said.workspaceId
+          ? null
+          : await said.say(tx, changes.track(row, said.settings, false), changes.now);
+      if (outcome !== null) first ??= thoughts.length;
+      thoughts.push(outcome === null ? silent : { ...outcome, effects: null });
+    }
+    if (first === undefined) return thoughts;
+    // They are those of all; one of them gives the signals.
+    const effects = await takeAtOnce(tx, hands(), await changes.flush(tx), changes.now);
+    return thoughts.map((thought, at) => (at === first ? { ...thought, effects } : thought));
+  }
+
+  return createTogether({
+    store,
+    all: settleAll,
+    async alone(tx, turn) {
+      const [thought = silent] = await settleAll(tx, [turn]);
+      return thought;
+    },
+  });
+}
+
+/** The search of the documents tells nothing of itself but what the answer shows. */
+function callsOf(answer: Answer | undefined): readonly SkillCall[] {
+  if (answer === undefined) return [];
+  const { calls = [], skillsFired, sources, answered } = answer;
+  const searched = skillsFired.filter((name) => !calls.some(({ skill }) => skill === name));
+  const outcome = answered
+    ? `answered, with ${sources.length} ${sources.length === 1 ? "source" : "sources"}`
+    : "found no answer";
+  return [...calls, ...searched.map((skill) => ({ skill, arguments: [], outcome }))];
+}
+
+const assistant = (name: string): Actor => ({ type: "assistant", id: null, name });
+
+/** By a button: what stands on it may be in any language. */
+function hasChosen(metadata: string | null): boolean {
+  return metadata !== null && (JSON.parse(metadata) as { readonly wants_person?: unknown }).wants_person === true;
+}
+
+type RecentMessage = Pick<
+  MessagesTable,
+  "id" | "seq" | "role" | "content" | "audience" | "author_id" | "files" | "metadata" | "created_at"
+>;
+
+/** A flood of messages is answered by its end. */
+const messagesMax = 50;
+
+/** `upTo`: nothing after this message matters. */
+async function recentMessages(
+  store: Store,
+  conversation: ConversationRow,
+  upTo: number | undefined,
+): Promise<RecentMessage[]> {
+  const from = Math.min(conversation.settled_seq, conversation.last_customer_seq, upTo ?? Infinity) - historyMax;
+  const rows = await messageRows(store, { id: conversation.id, from, upTo: upTo ?? Number.MAX_SAFE_INTEGER });
+  return rows.toReversed();
+}
+
+export async function readConversation(store: Store, conversationId: string): Promise<ConversationRow | undefined> {
+  const [row] = await conversationRows(store, { conversationId });
+  return row;
+}
+
+const conversationRows = prepareRead((db, { conversationId }: { readonly conversationId: string }) =>
+  db.selectFrom("conversations").selectAll().where("id", "=", conversationId),
+);
+
+interface Stretch extends Readonly<Record<string, string | number>> {
+  readonly id: string;
+  readonly from: number;
+  readonly upTo: number;
+}
+
+const messageRows = prepareRead((db, { id, from, upTo }: Stretch) =>
+  db
+    .selectFrom("messages")
+    .select(["id", "seq", "role", "content", "audience", "author_id", "files", "metadata", "created_at"])
+    .where("conversation_id", "=", id)
+    .where("seq", ">", from)
+    .where("seq", "<=", upTo)
+    .orderBy("seq", "desc")
+    .limit(messagesMax),
+);
+
+const tagsIn = (audience: string | null): readonly string[] =>
+  audience === null ? [] : (JSON.parse(audience) as readonly string[]);

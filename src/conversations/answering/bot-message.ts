@@ -1,0 +1,121 @@
+import type { OutboundMessage } from "#channels/contract.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import type { Actor, Source } from "#domain/conversation/message.ts";
+import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import type { MessagesTable } from "#database/schema/tables.ts";
+import type { Draft } from "#conversations/transaction/unit-of-work.ts";
+import type { NewMessage, NewPart } from "#conversations/transaction/new-message.ts";
+import type { Channels, FollowUp } from "#conversations/ports.ts";
+import { windowOf } from "#conversations/delivery/reply-window.ts";
+
+/**
+ * The platform calls that bring a text to the customer; none over the API, where the client fetches it. To a customer
+ * who wrote by another account last it goes by that one too, else by `followUp` when they do not look at it.
+ */
+export function renderParts(
+  channels: Channels,
+  row: ConversationRow,
+  message: OutboundMessage,
+  now: number,
+  followUp?: FollowUp,
+): readonly NewPart[] {
+  if (row.channel === "api") return [];
+  const elsewhere = row.via_account_id === null ? followUp : { accountId: row.via_account_id, afterMs: 0 };
+  const more =
+    elsewhere === undefined || !channels.loaded({ id: elsewhere.accountId })
+      ? []
+      : channels
+          .render({ id: elsewhere.accountId }, message)
+          .map((part): NewPart => ({ payload: JSON.stringify(part), elsewhere }));
+  const parts = ownParts(channels, row, message, now);
+  // What goes by the other way alone has reached the customer by it.
+  return more.length > 0 && parts.some(({ closed }) => closed !== undefined) ? more : [...parts, ...more];
+}
+
+/** By the conversation's own channel: before anything is queued it is known whether that takes it at all. */
+function ownParts(channels: Channels, row: ConversationRow, message: OutboundMessage, now: number): readonly NewPart[] {
+  const window = windowOf(channels, row, now);
+  const outside = window === undefined || window.isOpen ? undefined : window.of.outside(message);
+  const parts = Array.isArray(outside) ? outside : channels.render({ id: row.account_id }, message);
+  if (parts.length === 0) throw new Error(`the adapter of ${row.channel} rendered nothing`);
+  return parts.map((part): NewPart => ({
+    payload: JSON.stringify(part),
+    ...(typeof outside === "string" ? { closed: outside } : {}),
+  }));
+}
+
+/** Loads an account that may be gone by now: then nothing goes by it. */
+export async function readyIfThere(channels: Channels, accountId: string): Promise<void> {
+  try {
+    await channels.ready({ id: accountId });
+  } catch (error) {
+    if (!(error instanceof DeliveryError)) throw error;
+  }
+}
+
+/** Stores what the bot says, and queues it for the customer. `forPeople`: people have the conversation from now on. */
+export function say(
+  draft: Draft,
+  channels: Channels,
+  settings: WorkspaceSettings,
+  sources: readonly Source[],
+  message: Omit<NewMessage, "role" | "sources">,
+  forPeople = draft.row.status === "escalated",
+): MessagesTable {
+  const authorName = settings.botName;
+  return draft.addMessage({
+    role: "assistant",
+    authorName,
+    sources: JSON.stringify(sources),
+    skills: "[]",
+    tokensUsed: 0,
+    ...message,
+    parts: renderParts(
+      channels,
+      draft.row,
+      {
+        role: "assistant",
+        authorName,
+        markdown: message.content,
+        sources,
+        ...(forPeople ? { forPeople } : {}),
+      },
+      draft.now,
+    ),
+  });
+}
+
+/** Hands the conversation to people, and tells the customer so. The message that tells it. */
+export function handOver(
+  draft: Draft,
+  channels: Channels,
+  settings: WorkspaceSettings,
+  actor: Actor,
+  how: {
+    readonly reason?: string;
+    readonly answersSeq?: number;
+    /** What has led to it. */
+    readonly skills?: readonly string[];
+    readonly tokensUsed?: number;
+  },
+): MessagesTable {
+  const said = {
+    content: settings.handoverMessage,
+    ...(how.answersSeq === undefined ? {} : { answersSeq: how.answersSeq }),
+    ...(how.skills === undefined ? {} : { skills: JSON.stringify(how.skills) }),
+    ...(how.tokensUsed === undefined ? {} : { tokensUsed: how.tokensUsed }),
+  };
+  const message = say(draft, channels, settings, [], said, true);
+  handOverUntold(draft, actor, how.reason);
+  return message;
+}
+
+/** The same where the customer cannot be told. */
+export function handOverUntold(draft: Draft, actor: Actor, reason: string | undefined): void {
+  const { row } = draft;
+  draft.setStatus("escalated", actor, reason === undefined ? {} : { reason });
+  draft.setTags(["escalated"], [], actor);
+  row.low_streak = 0;
+  row.settled_seq = row.last_customer_seq;
+}

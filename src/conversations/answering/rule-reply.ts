@@ -1,0 +1,95 @@
+import type { Status } from "#domain/conversation/status.ts";
+import { systemActor } from "#domain/conversation/message.ts";
+import { lockConversation } from "#database/queries/conversations.ts";
+import { agentHasWritten } from "#database/queries/messages.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { finishWork } from "#database/queries/outbox.ts";
+import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
+import { ruleActor } from "#conversations/automation/rules.ts";
+import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import type { Channels, Clock, ConversationSearch, Store, Tx } from "#conversations/ports.ts";
+import { readyIfThere, say } from "./bot-message.ts";
+import { insertNote } from "#conversations/agents/update.ts";
+import { settingsIn } from "#database/queries/workspaces.ts";
+
+/** What a rule has to say to a customer, and what must still hold then. */
+export interface Speech {
+  readonly conversationId: string;
+  readonly rule: string;
+  readonly text: string;
+  readonly status: Status;
+  /** The newest message when the rule fired. */
+  readonly seq: number;
+  /** The customer's message that it answers; null: none. */
+  readonly answersSeq: number | null;
+}
+
+/**
+ * Says what a rule has to say. Its adapter has to be loaded for that, which no transaction can wait for: hence it is
+ * work of its own. Where an agent has written since, or the status is another, it is not said.
+ */
+export async function speak(
+  dependencies: {
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly channels: Channels;
+    readonly search: ConversationSearch;
+  },
+  row: OutboxRow,
+): Promise<Effects | null> {
+  const { store, clock, channels, search } = dependencies;
+  const speech = JSON.parse(row.payload) as Speech;
+  const found = await store.read
+    .selectFrom("conversations")
+    .select(["account_id", "via_account_id", "workspace_id"])
+    .where("id", "=", speech.conversationId)
+    .executeTakeFirst();
+  if (found !== undefined) {
+    await channels.ready({ id: found.account_id });
+    if (found.via_account_id !== null) await readyIfThere(channels, found.via_account_id);
+  }
+  return store.write(async (tx) => {
+    await finishWork(tx, [row]);
+    const locked =
+      found === undefined ? undefined : await lockConversation(tx, found.workspace_id, speech.conversationId);
+    if (locked === undefined) return null;
+    const settings = await settingsIn(tx, locked.workspace_id);
+    const changes = createChanges(clock.now(), search);
+    const draft = changes.track(locked, settings, false);
+    const objection = await objectionTo(tx, speech, locked.status);
+    draft.asRule(() => {
+      if (objection === undefined) {
+        const { text, answersSeq } = speech;
+        say(draft, channels, settings, [], { content: text, ...(answersSeq === null ? {} : { answersSeq }) });
+        return;
+      }
+      draft.audit("rule_fired", ruleActor(speech.rule), { detail: `not said to the customer: ${objection}` });
+      draft.touch();
+    });
+    return changes.flush(tx);
+  });
+}
+
+async function objectionTo(tx: Tx, speech: Speech, status: Status): Promise<string | undefined> {
+  if (status !== speech.status) return `the conversation is ${status} by now`;
+  const agent = await agentHasWritten(tx, speech.conversationId, speech.seq);
+  return agent ? "an agent has written meanwhile" : undefined;
+}
+
+/** It could not be said, and is not tried any more: the agents are told. */
+export async function abandonSpeech(
+  tx: Tx,
+  search: ConversationSearch,
+  row: OutboxRow,
+  reason: string,
+  now: number,
+): Promise<Effects | null> {
+  const { conversationId, rule } = JSON.parse(row.payload) as Speech;
+  const locked = await lockDraft(tx, search, conversationId, now);
+  if (locked === undefined) return null;
+  const { changes, draft } = locked;
+  const content = `The rule "${rule}" could not reply to the customer: ${reason}`;
+  await insertNote(tx, draft, { content, authorEmail: "system" }, systemActor("delivery"), now);
+  return changes.flush(tx);
+}

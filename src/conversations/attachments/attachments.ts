@@ -1,0 +1,318 @@
+import { hash } from "node:crypto";
+import type { Insertable, Selectable } from "kysely";
+import type { InboundEvent, InboundFile } from "#channels/contract.ts";
+import { cleanFileName, filesPerMessage, plainMediaType, sizeText } from "#domain/files.ts";
+import { newId } from "#domain/ids.ts";
+import type { Channel } from "#domain/conversation/message.ts";
+import { isChat } from "#domain/conversation/message.ts";
+import { Problem } from "#domain/problem.ts";
+import { chunks } from "#database/queries/customers.ts";
+import type { NewWork } from "#database/queries/outbox.ts";
+import type { AttachmentsTable } from "#database/schema/tables.ts";
+import type { Files, Reader, Tx } from "#conversations/ports.ts";
+
+export type AttachmentRow = Selectable<AttachmentsTable>;
+
+export const fileLane = (id: string): string => `file:${id}`;
+
+/** Platforms tell of the parts of an album within a second or so. */
+export const groupWaitMs = 1_500;
+
+/** Uploaded files that were never sent are kept so long. */
+export const draftMs = 86_400_000;
+
+/** What a message brings with it: files that the platform still has to give, and files that are stored already. */
+export interface MessageFiles {
+  readonly fresh: readonly AttachmentRow[];
+  readonly uploaded: readonly AttachmentRow[];
+}
+
+export const noFiles: MessageFiles = { fresh: [], uploaded: [] };
+
+const uploadedPattern = /^file_[0-9a-z]{26}$/;
+
+/** Rows for what a customer's message brings; `uploads` are those that came before it, by id. */
+export function filesOfArrival(
+  given: readonly InboundFile[],
+  of: {
+    readonly workspaceId: string;
+    readonly accountId: string;
+    readonly thread: string;
+    readonly group: string | null;
+  },
+  uploads: Map<string, AttachmentRow>,
+  seal: Files["seal"],
+  now: number,
+): MessageFiles {
+  const fresh: AttachmentRow[] = [];
+  const uploaded: AttachmentRow[] = [];
+  for (const [position, { ref, name, mediaType, bytes }] of given.slice(0, filesPerMessage).entries()) {
+    const before = uploads.get(ref);
+    if (isUploadOf(before, of.accountId, of.thread)) {
+      // Once: another message that names it gets a file that cannot be fetched.
+      uploads.delete(ref);
+      uploaded.push({ ...before, position, group_key: of.group });
+      continue;
+    }
+    fresh.push({
+      id: newId("file", now),
+      workspace_id: of.workspaceId,
+      account_id: of.accountId,
+      conversation_id: null,
+      message_id: null,
+      position,
+      name: cleanFileName(name),
+      media_type: plainMediaType(mediaType),
+      bytes: bytes !== null && Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : null,
+      state: "pending",
+      reason: null,
+      ref: seal(ref.slice(0, 4_096)),
+      sha256: null,
+      uploaded_by: null,
+      group_key: of.group,
+      created_at: now,
+      stored_at: null,
+    });
+  }
+  return { fresh, uploaded };
+}
+
+function isUploadOf(row: AttachmentRow | undefined, accountId: string, thread: string): row is AttachmentRow {
+  return row?.account_id === accountId && row.uploaded_by === thread;
+}
+
+/** In a chat, files are uploaded before their message; those that stay unsent are removed. */
+export function namesGoneFile(
+  event: InboundEvent,
+  { id, channel }: { readonly id: string; readonly channel: Channel },
+  uploads: ReadonlyMap<string, AttachmentRow>,
+): boolean {
+  if (!isChat(channel) || event.kind !== "message") return false;
+  const refs = (event.files ?? []).slice(0, filesPerMessage).map(({ ref }) => ref);
+  return refs.some((ref) => !isUploadOf(uploads.get(ref), id, event.thread));
+}
+
+/** A message that other events belong to as well. */
+export interface Grouped {
+  readonly messageId: string;
+  readonly conversationId: string;
+  readonly seq: number;
+  content: string;
+  files: number;
+  createdAt: number;
+}
+
+/** How a group is known: the platform's key is its own business, and can be long. */
+export const groupKey = (thread: string, key: string): string => hash("sha256", `${thread}\n${key}`);
+
+/** The messages of these groups that are stored already, by account and group. */
+export async function groupsOf(
+  tx: Tx,
+  wanted: readonly { readonly accountId: string; readonly group: string }[],
+): Promise<Map<string, Grouped>> {
+  const found = new Map<string, Grouped>();
+  for (const [accountId, of] of Map.groupBy(wanted, (each) => each.accountId)) {
+    const rows = await tx
+      .selectFrom("attachments")
+      .innerJoin("messages", "messages.id", "attachments.message_id")
+      .select(["attachments.group_key", "messages.id", "messages.conversation_id", "messages.seq"])
+      .select(["messages.content", "messages.files", "messages.created_at"])
+      .where("attachments.account_id", "=", accountId)
+      .where(
+        "attachments.group_key",
+        "in",
+        of.map(({ group }) => group),
+      )
+      // Where words came too late for the first message, the rest joins the one that has them.
+      .orderBy("messages.seq")
+      .execute();
+    for (const row of rows) {
+      found.set(`${accountId}\n${row.group_key}`, {
+        messageId: row.id,
+        conversationId: row.conversation_id,
+        seq: row.seq,
+        content: row.content,
+        files: row.files ?? 0,
+        createdAt: row.created_at,
+      });
+    }
+  }
+  return found;
+}
+
+/**
+ * Keeps files of a group of which nobody knows yet whether it is a customer's message: if none of it is within a day, they
+ * are swept away like uploads that were never sent.
+ */
+export async function keepAside(tx: Tx, { fresh }: MessageFiles): Promise<void> {
+  if (fresh.length > 0)
+    await tx
+      .insertInto("attachments")
+      .values([...fresh])
+      .execute();
+}
+
+/** The files of a message that begins a group, behind those of the group that were kept aside. */
+export async function withKeptAside(
+  tx: Tx,
+  accountId: string,
+  group: string,
+  files: MessageFiles,
+): Promise<MessageFiles> {
+  const aside = await tx
+    .selectFrom("attachments")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .where("group_key", "=", group)
+    .where("message_id", "is", null)
+    .orderBy("id")
+    .execute();
+  if (aside.length === 0) return files;
+  await tx
+    .deleteFrom("attachments")
+    .where(
+      "id",
+      "in",
+      aside.map(({ id }) => id),
+    )
+    .execute();
+  const behind = (file: AttachmentRow): AttachmentRow => ({ ...file, position: file.position + aside.length });
+  return {
+    fresh: [...aside.map((file, position) => ({ ...file, position })), ...files.fresh.map(behind)],
+    uploaded: files.uploaded.map(behind),
+  };
+}
+
+/** Where the files of a change wait for the message that it changes. */
+const waitingKey = ({ thread, externalId }: Waiting): string => groupKey(thread, `change ${externalId}`);
+
+type Waiting = Extract<InboundEvent, { kind: "edit" }>;
+
+/** Keeps the files of a change whose message is not there yet: its event, as it is stored, does not tell how to get them. */
+export async function keepWaiting(tx: Tx, event: Waiting, { fresh }: MessageFiles): Promise<void> {
+  await keepAside(tx, { fresh: fresh.map((file) => ({ ...file, group_key: waitingKey(event) })), uploaded: [] });
+}
+
+/** Of the files of a change that has waited those that are wanted, as far as they are still there. */
+export async function takeWaiting(
+  tx: Tx,
+  accountId: string,
+  event: Waiting,
+  wanted: readonly InboundFile[],
+): Promise<MessageFiles> {
+  if (wanted.length === 0) return noFiles;
+  const { fresh } = await withKeptAside(tx, accountId, waitingKey(event), noFiles);
+  const positions = new Set(wanted.map((file) => event.files?.indexOf(file)));
+  const taken = fresh.filter(({ position }) => positions.has(position));
+  return { fresh: taken.map((file, position) => ({ ...file, position, group_key: null })), uploaded: [] };
+}
+
+/** The uploads that these files may name. */
+export async function uploadsOf(tx: Tx, refs: readonly string[]): Promise<Map<string, AttachmentRow>> {
+  const ids = refs.filter((ref) => uploadedPattern.test(ref));
+  if (ids.length === 0) return new Map();
+  const rows = await tx
+    .selectFrom("attachments")
+    .selectAll()
+    .where("id", "in", ids)
+    .where("message_id", "is", null)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** The files that an agent has uploaded for this conversation, in the order named. Throws Problem for any other. */
+export async function uploadsForReply(
+  tx: Tx,
+  conversationId: string,
+  ids: readonly string[],
+  author: string,
+  messageBytesMax: number,
+): Promise<readonly AttachmentRow[]> {
+  if (ids.length === 0) return [];
+  if (ids.length > filesPerMessage) {
+    throw new Problem("invalid_parameter", `files: a message has at most ${filesPerMessage}`);
+  }
+  const rows = await tx
+    .selectFrom("attachments")
+    .selectAll()
+    .where("id", "in", [...ids])
+    .where("conversation_id", "=", conversationId)
+    .where("message_id", "is", null)
+    .where("uploaded_by", "=", author)
+    .execute();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const found = [...new Set(ids)].map((id, position) => {
+    const row = byId.get(id);
+    if (row === undefined) {
+      throw new Problem("invalid_parameter", "files: one of them is not there any more; upload it again");
+    }
+    return { ...row, position };
+  });
+  const total = found.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
+  if (total > messageBytesMax) {
+    throw new Problem("payload_too_large", `files: together they are larger than ${sizeText(messageBytesMax)}`);
+  }
+  return found;
+}
+
+/** Writes what belongs to messages from now on. */
+export async function storeAttachments(
+  tx: Tx,
+  fresh: readonly Insertable<AttachmentsTable>[],
+  uploaded: readonly AttachmentRow[],
+): Promise<void> {
+  if (fresh.length > 0) await tx.insertInto("attachments").values(fresh).execute();
+  for (const { id, conversation_id, message_id, position, group_key } of uploaded) {
+    const { numUpdatedRows } = await tx
+      .updateTable("attachments")
+      .set({ conversation_id, message_id, position, group_key })
+      .where("id", "=", id)
+      .where("message_id", "is", null)
+      .executeTakeFirst();
+    if (numUpdatedRows !== 1n) {
+      throw new Problem("invalid_parameter", "files: one of them is not there any more; upload it again");
+    }
+  }
+}
+
+/** What messages bring with them, by message; reads nothing where they bring nothing. */
+export async function attachmentsOf(
+  db: Reader | Tx,
+  messages: readonly { readonly id: string; readonly files: number | null }[],
+): Promise<ReadonlyMap<string, readonly AttachmentRow[]>> {
+  const ids = messages.filter(({ files }) => files !== null && files > 0).map(({ id }) => id);
+  if (ids.length === 0) return new Map();
+  const rows: AttachmentRow[] = [];
+  for (const some of chunks(ids)) {
+    rows.push(...(await db.selectFrom("attachments").selectAll().where("message_id", "in", some).execute()));
+  }
+  rows.sort((a, b) => a.position - b.position);
+  return Map.groupBy(rows, (row) => row.message_id ?? "");
+}
+
+/** The work of removing bytes whose rows are removed in this transaction. */
+export function removalOf(
+  rows: readonly Pick<AttachmentRow, "id" | "workspace_id">[],
+  now: number,
+): readonly NewWork[] {
+  return [...chunks(rows, 100)].map((some) => ({
+    lane: `unfile:${some[0]?.id ?? ""}`,
+    kind: "unfile",
+    payload: { files: some.map(({ id, workspace_id: workspaceId }) => ({ workspaceId, id })) },
+    dueAt: now,
+  }));
+}
+
+/** Takes attachments out of the database; the work of removing their bytes. */
+export async function dropAttachments(
+  tx: Tx,
+  rows: readonly Pick<AttachmentRow, "id" | "workspace_id">[],
+  now: number,
+): Promise<readonly NewWork[]> {
+  for (const some of chunks(rows)) {
+    const ids = some.map(({ id }) => id);
+    await tx.deleteFrom("outbox").where("lane", "in", ids.map(fileLane)).execute();
+    await tx.deleteFrom("attachments").where("id", "in", ids).execute();
+  }
+  return removalOf(rows, now);
+}

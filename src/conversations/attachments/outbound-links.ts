@@ -1,0 +1,41 @@
+import type { OutboundFile, OutboundMessage } from "#channels/contract.ts";
+import { sizeText } from "#domain/files.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import type { AttachmentRow } from "./attachments.ts";
+import type { Channels, Files } from "#conversations/ports.ts";
+
+/** An address that a customer was sent opens the file for so long. */
+const sentLinkMs = 30 * 86_400_000;
+
+/** The message with its files: those that the channel carries, and an address in the text for each of the others. */
+export function withFiles(
+  channels: Channels,
+  files: Pick<Files, "link">,
+  conversation: Pick<ConversationRow, "account_id" | "channel">,
+  message: OutboundMessage,
+  attachments: readonly AttachmentRow[],
+): OutboundMessage {
+  // Over the API the client fetches them with the message.
+  if (attachments.length === 0 || conversation.channel === "api") return message;
+  const max = channels.fileBytesMax({ id: conversation.account_id });
+  const isCarried = ({ bytes }: AttachmentRow): boolean => bytes !== null && bytes <= max;
+  const carried = attachments.filter(isCarried).map(outboundFile);
+  const links = attachments
+    .filter((file) => !isCarried(file))
+    .map(({ id, name, bytes }) => `[${escaped(name)}](<${files.link(id, sentLinkMs)}>) (${sizeText(bytes ?? 0)})`);
+  return {
+    ...message,
+    markdown: [message.markdown, ...links].filter((text) => text !== "").join("\n\n"),
+    ...(carried.length === 0 ? {} : { files: carried }),
+  };
+}
+
+const outboundFile = ({ id, name, media_type: mediaType, bytes }: AttachmentRow): OutboundFile => ({
+  id,
+  name,
+  mediaType,
+  bytes: bytes ?? 0,
+});
+
+/** A name is a name, whatever signs of Markdown are in it. */
+const escaped = (name: string): string => name.replaceAll(/[\\`*_{}[\]<>()#+!|~-]/gu, String.raw`\$&`);

@@ -1,0 +1,120 @@
+import type { Status } from "#domain/conversation/status.ts";
+import { slaState } from "#domain/conversation/sla.ts";
+import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import type { NewWork, OutboxRow } from "#database/queries/outbox.ts";
+import { finishWork, insertWork } from "#database/queries/outbox.ts";
+import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import { settleNow } from "./timer-work.ts";
+import type { Clock, ConversationSearch, Reader, Store } from "#conversations/ports.ts";
+import { nextTimer } from "./timers.ts";
+import { readWorkspace } from "#database/queries/workspaces.ts";
+
+/** The states whose timers depend on settings; in the last three those of rules do. */
+const timed = ["open", "escalated", "resolved", "claimed", "snoozed", "archived"] as const satisfies readonly Status[];
+const ruled: ReadonlySet<Status> = new Set(["claimed", "snoozed", "archived"]);
+
+const pageSize = 500;
+const settledAtOnce = 20;
+/** Processes go by settings that are a second old at most: what they still do by the old ones is found by then. */
+const delayMs = 2_000;
+
+interface Retime {
+  readonly workspaceId: string;
+  readonly status?: (typeof timed)[number];
+  readonly after?: { readonly startedAt: number; readonly id: string };
+}
+
+/** To be stored together with new settings. */
+export const retimeWork = (workspaceId: string, now: number): NewWork => ({
+  lane: `retime:${workspaceId}`,
+  kind: "retime",
+  payload: { workspaceId } satisfies Retime,
+  dueAt: now + delayMs,
+});
+
+/**
+ * Brings the clocks of existing conversations to the workspace's settings, a page at a time, each with the row of the
+ * next. Only timers that are too late are moved: one that fires too early looks again.
+ */
+export async function retime(
+  dependencies: {
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly search: ConversationSearch;
+    readonly announce: (effects: Effects) => void;
+  },
+  rows: readonly OutboxRow[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock, search, announce } = dependencies;
+  const works = rows.map((row) => JSON.parse(row.payload) as Retime);
+  // Settings that changed while this went on are applied from the beginning.
+  const work = works.find(({ status }) => status === undefined) ?? works[0];
+  if (work === undefined) return;
+  const { workspaceId, status = timed[0], after } = work;
+  const workspace = await readWorkspace(store.read, workspaceId);
+  if (workspace === undefined) {
+    await store.write((tx) => finishWork(tx, rows));
+    return;
+  }
+  const page = await pageOf(store.read, workspaceId, status, after);
+  const now = clock.now();
+  const wrong = page.filter((row) => isWrong(row, workspace.settings, now)).map(({ id }) => id);
+  for (let at = 0; at < wrong.length; at += settledAtOnce) {
+    signal.throwIfAborted();
+    const effects = await store.write(async (tx) => {
+      const done: Effects[] = [];
+      for (const id of wrong.slice(at, at + settledAtOnce)) {
+        const settled = await settleNow(tx, search, workspace, id, clock.now());
+        if (settled !== null) done.push(settled);
+      }
+      return done;
+    });
+    for (const each of effects) announce(each);
+  }
+  const next = following(work, status, page, workspace.settings);
+  await store.write(async (tx) => {
+    await finishWork(tx, rows);
+    if (next === undefined) return;
+    const { lane, kind } = retimeWork(workspaceId, now);
+    await insertWork(tx, [{ lane, kind, payload: next, dueAt: clock.now() }], clock.now());
+  });
+}
+
+function following(
+  { workspaceId }: Retime,
+  status: (typeof timed)[number],
+  page: readonly ConversationRow[],
+  settings: WorkspaceSettings,
+): Retime | undefined {
+  const last = page.at(-1);
+  if (last !== undefined && page.length === pageSize) {
+    return { workspaceId, status, after: { startedAt: last.started_at, id: last.id } };
+  }
+  const nextStatus = timed[timed.indexOf(status) + 1];
+  const goesOn =
+    nextStatus !== undefined && (!ruled.has(nextStatus) || settings.rules.some((rule) => rule.when.kind === "time"));
+  return goesOn ? { workspaceId, status: nextStatus } : undefined;
+}
+
+function pageOf(db: Reader, workspaceId: string, status: Status, after: Retime["after"]): Promise<ConversationRow[]> {
+  let query = db
+    .selectFrom("conversations")
+    .selectAll()
+    .where("workspace_id", "=", workspaceId)
+    .where("status", "=", status);
+  if (after !== undefined) {
+    query = query
+      .where("started_at", ">=", after.startedAt)
+      .where((eb) => eb.or([eb("started_at", ">", after.startedAt), eb("id", ">", after.id)]));
+  }
+  return query.orderBy("started_at").orderBy("id").limit(pageSize).execute();
+}
+
+function isWrong(row: ConversationRow, settings: WorkspaceSettings, now: number): boolean {
+  const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
+  if (row.sla_running_since !== null && slaState(clock, settings.slaTargets[row.priority], now) !== row.sla_state)
+    return true;
+  return (nextTimer(row, settings, now) ?? Number.POSITIVE_INFINITY) < (row.timer_at ?? Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,343 @@
+import type { Action, Facts, Happening, Rule } from "#domain/workspace/automation.ts";
+import { describeAction, dueAt, reasonToFire } from "#domain/workspace/automation.ts";
+import { isOpen } from "#domain/workspace/business-hours.ts";
+import { newId } from "#domain/ids.ts";
+import { languageOf } from "#language/message-language.ts";
+import { transitionEvent, wakeTarget } from "#domain/conversation/status.ts";
+import type { Actor } from "#domain/conversation/message.ts";
+import { systemActor } from "#domain/conversation/message.ts";
+import { slaState } from "#domain/conversation/sla.ts";
+import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import { agentHasWritten } from "#database/queries/messages.ts";
+import type { RuleFiringsTable } from "#database/schema/automation.ts";
+import { nextAgent } from "./assignment.ts";
+import type { Draft } from "#conversations/transaction/unit-of-work.ts";
+import type { Tx } from "#conversations/ports.ts";
+
+/** A conversation that this transaction changes, as rules see it. */
+export interface RuleSubject extends Draft {
+  readonly row: ConversationRow;
+  readonly before: ConversationRow;
+  readonly settings: WorkspaceSettings;
+  readonly isNew: boolean;
+  /** What has happened to it in this transaction, by anybody but rules. */
+  readonly happenings: readonly Happening[];
+  /** A person has done some of it. */
+  readonly byPerson: boolean;
+  readonly tagsAdded: ReadonlySet<string>;
+  readonly tagsRemoved: ReadonlySet<string>;
+  /** Says this to the customer, by and by. `answers`: the customer's messages, by `seq`, that it is the answer to. */
+  speak(text: string, rule: string, answers: readonly number[]): void;
+}
+
+/** However a rule and another system set each other off. */
+const firingsADayMax = 50;
+const dayMs = 86_400_000;
+const detailMax = 1_900;
+const tagsMax = 50;
+
+export const ruleActor = (rule: string): Actor => systemActor(`rule:${rule}`);
+
+/**
+ * Runs the workspaces' rules on what this transaction does, within it: what a rule does is stored with what it answers
+ * to, or neither is. What rules do triggers no rule, neither here nor later: a rule that a clock or the bot has set off
+ * fires again only when a person has done something meanwhile.
+ */
+export async function runRules(tx: Tx, all: readonly RuleSubject[], now: number): Promise<void> {
+  const subjects = all.filter(({ settings }) => settings.rules.length > 0);
+  if (subjects.length === 0) return;
+  const moved = new Map(subjects.map((subject) => [subject, happeningsOf(subject, now)]));
+  const concerned = subjects.filter((subject) => (moved.get(subject) ?? []).length > 0);
+  const known = concerned.length === 0 ? undefined : await loadKnown(tx, concerned);
+  for (const subject of subjects) {
+    const { row, settings } = subject;
+    if (known !== undefined) await runOn(tx, subject, moved.get(subject) ?? [], known, now);
+    if (settings.rules.some(({ when }) => when.kind === "time")) row.rules_until = now;
+  }
+}
+
+function happeningsOf(subject: RuleSubject, now: number): readonly Happening[] {
+  const { row, before, settings, isNew } = subject;
+  const found: Happening[] = [...subject.happenings];
+  const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
+  const state = slaState(clock, settings.slaTargets[row.priority], now);
+  if (!isNew && state !== before.sla_state && state !== "in_compliance") found.push({ kind: "sla", state });
+  for (const rule of settings.rules) {
+    const at = ruleDueAt(row, rule);
+    if (at !== null && at > row.rules_until && at <= now) found.push({ kind: "time", rule: rule.name });
+  }
+  return found;
+}
+
+export function ruleDueAt(row: ConversationRow, rule: Rule): number | null {
+  return dueAt(rule, row.status, {
+    lastMessageAt: row.last_message_at,
+    statusAt: row.status_at,
+    startedAt: row.started_at,
+  });
+}
+
+interface Known {
+  readonly tags: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly plans: ReadonlyMap<string, string>;
+  /** Conversations whose customer an agent has written to last. */
+  readonly answered: ReadonlySet<string>;
+  firings(conversationId: string): Promise<Map<string, RuleFiringsTable>>;
+}
+
+async function loadKnown(tx: Tx, subjects: readonly RuleSubject[]): Promise<Known> {
+  const stored = subjects.filter(({ isNew }) => !isNew).map(({ row }) => row.id);
+  const tagRows =
+    stored.length === 0
+      ? []
+      : await tx
+          .selectFrom("conversation_tags")
+          .select(["conversation_id", "tag"])
+          .where("conversation_id", "in", stored)
+          .execute();
+  const tags = new Map(
+    subjects.map(({ row, tagsAdded, tagsRemoved }) => {
+      const held = tagRows.filter((each) => each.conversation_id === row.id).map(({ tag }) => tag);
+      return [row.id, new Set([...held, ...tagsAdded].filter((tag) => !tagsRemoved.has(tag)))] as const;
+    }),
+  );
+  const asksForPlan = subjects.some(({ settings }) =>
+    settings.rules.some(({ conditions }) => conditions.plans !== undefined),
+  );
+  const contacts = !asksForPlan
+    ? []
+    : await tx
+        .selectFrom("contacts")
+        .select(["id", "attributes", "user_id"])
+        .where("id", "in", [...new Set(subjects.map(({ row }) => row.contact_id))])
+        .execute();
+  const plans = new Map(contacts.flatMap(({ id, attributes, user_id }) => planOf(id, attributes, user_id)));
+  const firings = new Map<string, Map<string, RuleFiringsTable>>();
+  return {
+    tags,
+    plans,
+    answered: await answeredByAgents(tx, subjects),
+    async firings(conversationId) {
+      const held = firings.get(conversationId);
+      if (held !== undefined) return held;
+      const rows = await tx
+        .selectFrom("rule_firings")
+        .selectAll()
+        .where("conversation_id", "=", conversationId)
+        .execute();
+      const read = new Map(rows.map((row) => [row.rule, row]));
+      firings.set(conversationId, read);
+      return read;
+    },
+  };
+}
+
+async function answeredByAgents(tx: Tx, subjects: readonly RuleSubject[]): Promise<ReadonlySet<string>> {
+  const answered = new Set<string>();
+  for (const { row, settings, isNew, happenings } of subjects) {
+    if (!settings.rules.some(({ conditions }) => conditions.unanswered !== undefined)) continue;
+    const now = happenings.findLast(({ kind }) => kind === "message");
+    if (now?.kind === "message" && now.by !== "assistant") {
+      if (now.by === "agent") answered.add(row.id);
+      continue;
+    }
+    if (isNew) continue;
+    if (await agentHasWritten(tx, row.id, row.last_customer_seq)) answered.add(row.id);
+  }
+  return answered;
+}
+
+/** Attributes count only where an identity was verified. */
+function planOf(id: string, attributes: string, userId: string | null): (readonly [string, string])[] {
+  const { plan } = JSON.parse(attributes) as { readonly plan?: unknown };
+  return userId !== null && typeof plan === "string" ? [[id, plan.trim().toLowerCase()]] : [];
+}
+
+async function runOn(
+  tx: Tx,
+  subject: RuleSubject,
+  happenings: readonly Happening[],
+  known: Known,
+  now: number,
+): Promise<void> {
+  const { row, settings } = subject;
+  const tags = new Set(known.tags.get(row.id));
+  const { businessHours } = settings;
+  const open = businessHours === null ? null : isOpen(businessHours, now);
+  // A rule fires once, however many messages a transaction brings.
+  for (const rule of settings.rules) {
+    const reasonsFor = (happening: Happening): readonly string[] | undefined => {
+      const facts: Facts = {
+        channel: row.channel,
+        status: row.status,
+        tags: [...tags],
+        priority: row.priority,
+        language: () => (happening.kind === "message" ? languageOf(happening.message.content) : null),
+        plan: known.plans.get(row.contact_id) ?? null,
+        verified: row.customer_verified === 1,
+        open,
+        unanswered: isUnanswered(row, known),
+        assigned: row.assigned_to !== null,
+      };
+      return reasonToFire(rule, happening, facts);
+    };
+    for (const [at, happening] of happenings.entries()) {
+      const reasons = reasonsFor(happening);
+      if (reasons === undefined) continue;
+      if (await mayFire(tx, subject, rule, known, now)) {
+        // It fires for these together. The bot answers the others.
+        const answers = happenings
+          .slice(at)
+          .flatMap((each) => (isCustomers(each) && reasonsFor(each) !== undefined ? [each.message.seq] : []));
+        await fire(tx, subject, rule, { answers, reasons, tags, now });
+      }
+      break;
+    }
+  }
+}
+
+/** While people have it, what the bot says is no answer: such as that people will write. */
+function isUnanswered(row: ConversationRow, { answered }: Known): boolean {
+  if (row.last_customer_seq === 0 || answered.has(row.id)) return false;
+  return row.status !== "open" || row.last_seq === row.last_customer_seq;
+}
+
+/** Whether it may fire, which is then stored. */
+async function mayFire(tx: Tx, subject: RuleSubject, rule: Rule, known: Known, now: number): Promise<boolean> {
+  const { row, byPerson } = subject;
+  const firings = await known.firings(row.id);
+  const before = firings.get(rule.name);
+  if (before !== undefined && !byPerson && before.activity === row.activity) return false;
+  const day = Math.floor(now / dayMs);
+  const count = before?.day === day ? before.count + 1 : 1;
+  if (count > firingsADayMax) {
+    if (count === firingsADayMax + 1) {
+      const detail = `not fired any more today: it has fired ${firingsADayMax} times, as rules do that set each other off by way of another system`;
+      subject.audit("rule_fired", ruleActor(rule.name), { detail });
+    } else return false;
+  }
+  const next = { conversation_id: row.id, rule: rule.name, activity: row.activity, day, count };
+  firings.set(rule.name, next);
+  if (before === undefined) await tx.insertInto("rule_firings").values(next).execute();
+  else {
+    await tx
+      .updateTable("rule_firings")
+      .set(next)
+      .where("conversation_id", "=", row.id)
+      .where("rule", "=", rule.name)
+      .execute();
+  }
+  return count <= firingsADayMax;
+}
+
+const isCustomers = (happening: Happening): happening is Extract<Happening, { kind: "message" }> =>
+  happening.kind === "message" && happening.by === "user";
+
+interface Firing {
+  /** The customer's messages that it fires for, by `seq`. */
+  readonly answers: readonly number[];
+  readonly reasons: readonly string[];
+  readonly tags: Set<string>;
+  readonly now: number;
+}
+
+async function fire(tx: Tx, subject: RuleSubject, rule: Rule, firing: Firing): Promise<void> {
+  const { reasons } = firing;
+  const done: string[] = [];
+  for (const action of rule.actions) {
+    const objection = await act(tx, subject, rule, action, firing);
+    done.push(objection === undefined ? describeAction(action) : `${describeAction(action)} (left out: ${objection})`);
+  }
+  const detail = `because ${reasons.join(", and ")}; did: ${done.join("; ")}`;
+  subject.audit("rule_fired", ruleActor(rule.name), { detail: detail.slice(0, detailMax) });
+  subject.touch();
+}
+
+/** Does one thing; undefined, or why it was left out. */
+async function act(
+  tx: Tx,
+  subject: RuleSubject,
+  rule: Rule,
+  action: Action,
+  { answers, tags, now }: Firing,
+): Promise<string | undefined> {
+  const { row, settings } = subject;
+  const actor = ruleActor(rule.name);
+  switch (action.kind) {
+    case "tag": {
+      const add = action.tags.filter((tag) => !tags.has(tag));
+      if (add.length === 0) return "it has been tagged so already";
+      if (tags.size + add.length > tagsMax) return `a conversation has at most ${tagsMax} tags`;
+      for (const tag of add) tags.add(tag);
+      subject.setTags(add, [], actor);
+      return undefined;
+    }
+    case "untag": {
+      const remove = action.tags.filter((tag) => tags.delete(tag));
+      if (remove.length === 0) return "it has no such tag";
+      subject.setTags([], remove, actor);
+      return undefined;
+    }
+    case "priority":
+      if (row.priority === action.priority) return "it is that already";
+      subject.audit("priority_changed", actor, { from: row.priority, to: action.priority });
+      row.priority = action.priority;
+      return undefined;
+    case "assign": {
+      if (row.status !== "open" && row.status !== "escalated") {
+        return row.assigned_to === null ? `it is ${row.status}` : `it is ${row.assigned_to}'s already`;
+      }
+      const agent = await nextAgent(tx, row.workspace_id, rule.name, action);
+      if (agent.kind === "nobody") return agent.reason;
+      subject.setStatus("claimed", actor, { reason: `assigned by the rule ${rule.name}` });
+      const entry = subject.audit("assigned", actor, { from: row.assigned_to, to: agent.email });
+      // Its holder is not who claimed it.
+      subject.mirror({ kind: "event", id: entry });
+      row.assigned_to = agent.email;
+      subject.tell("conversation.assigned", actor);
+      return undefined;
+    }
+    case "escalate": {
+      const fresh = row.status === "open" || (row.status === "snoozed" && wakeTarget(row.snoozed_from) === "open");
+      if (!fresh) return `it is ${row.status}`;
+      subject.setStatus("escalated", actor, { reason: action.reason });
+      if (!tags.has("escalated")) subject.setTags(["escalated"], [], actor);
+      tags.add("escalated");
+      row.low_streak = 0;
+      row.settled_seq = row.last_customer_seq;
+      subject.speak(settings.handoverMessage, rule.name, answers);
+      return undefined;
+    }
+    case "note":
+      await addNote(tx, subject, action.text, actor, now);
+      return undefined;
+    case "notify":
+      await addNote(tx, subject, action.text, actor, now);
+      subject.tell("conversation.notice", actor, { notice: { rule: rule.name, text: action.text } });
+      return undefined;
+    case "reply":
+      if (row.status === "archived") return "it is archived";
+      subject.speak(action.text, rule.name, answers);
+      return undefined;
+    case "snooze":
+      if (row.status === "snoozed") return "it is snoozed already";
+      subject.setStatus("snoozed", actor, { snoozedUntil: now + action.hours * 3_600_000 });
+      return undefined;
+    case "resolve":
+      if (transitionEvent(row.status, "resolved") === undefined) return `it is ${row.status}`;
+      subject.setStatus("resolved", actor, { reason: `the rule ${rule.name}` });
+      return undefined;
+  }
+}
+
+async function addNote(tx: Tx, subject: RuleSubject, content: string, actor: Actor, now: number): Promise<void> {
+  const id = newId("note", now);
+  const author = actor.id ?? actor.type;
+  await tx
+    .insertInto("notes")
+    .values({ id, conversation_id: subject.row.id, content, author, created_at: now })
+    .execute();
+  subject.audit("note_added", actor, { detail: id });
+  subject.mirror({ kind: "note", id });
+}

@@ -1,0 +1,37 @@
+import { nextSlaChange } from "#domain/conversation/sla.ts";
+import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import { ruleDueAt } from "./rules.ts";
+
+const dayMs = 86_400_000;
+
+/** After days of silence; what was opened again, released or woken has its days from then on. */
+export function autoResolveAt(row: ConversationRow, settings: WorkspaceSettings): number | null {
+  if (row.status !== "open" || settings.autoResolveDays === null) return null;
+  return Math.max(row.last_message_at, row.sla_running_since ?? 0) + settings.autoResolveDays * dayMs;
+}
+
+export function autoArchiveAt(row: ConversationRow, settings: WorkspaceSettings): number | null {
+  if (row.status !== "resolved" || settings.autoArchiveDays === null || row.resolved_at === null) return null;
+  return row.resolved_at + settings.autoArchiveDays * dayMs;
+}
+
+/** What was due before has been looked at. */
+const dueRule = (row: ConversationRow, at: number | null): number | null =>
+  at !== null && at > row.rules_until ? at : null;
+
+/**
+ * When something next happens to this conversation by itself, in epoch milliseconds; null when nothing will. One timer
+ * row a conversation is due at this time or earlier; when it fires, what is due is done and the next time is set.
+ */
+export function nextTimer(row: ConversationRow, settings: WorkspaceSettings, now: number): number | null {
+  const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
+  const times = [
+    row.status === "snoozed" ? row.snoozed_until : null,
+    autoResolveAt(row, settings),
+    autoArchiveAt(row, settings),
+    nextSlaChange(clock, settings.slaTargets[row.priority], now),
+    ...settings.rules.map((rule) => dueRule(row, ruleDueAt(row, rule))),
+  ].filter((at) => at !== null);
+  return times.length === 0 ? null : Math.min(...times);
+}

@@ -1,0 +1,111 @@
+import { newId } from "#domain/ids.ts";
+import type { Actor } from "#domain/conversation/message.ts";
+import { storedSettings } from "#domain/workspace/settings.ts";
+import { claimLanes, dueLanes } from "#database/queries/outbox.ts";
+import { mergeContacts, unmergeContact } from "./merge.ts";
+import type { Forgotten } from "#conversations/retention/erase-customer.ts";
+import { forgetCustomer, purgeIndex } from "#conversations/retention/erase-customer.ts";
+import { removeFiles } from "#conversations/attachments/file-work.ts";
+import type { Clock, ConversationSearch, Files, Store } from "#conversations/ports.ts";
+import { relink } from "./move-conversations.ts";
+import { closeWorkspace, emptyWorkspace } from "#conversations/retention/remove-workspace.ts";
+
+const leaseMs = 15_000;
+/** What is left after so many rounds is a worker's. */
+const roundsMax = 1_000;
+
+/** What an operator does with customers and their data, from outside of the running server. */
+export interface People {
+  merge(
+    workspaceId: string,
+    fromId: string,
+    intoId: string,
+    actor: Actor,
+  ): Promise<{ readonly from: string; readonly into: string }>;
+  unmerge(
+    workspaceId: string,
+    contactId: string,
+    actor: Actor,
+  ): Promise<{ readonly contact: string; readonly from: string }>;
+  forget(workspaceId: string, email: string, progress: (line: string) => void): Promise<Forgotten>;
+  /** Shuts a workspace, and then removes all of it. Can be called again after it was interrupted. */
+  removeWorkspace(workspaceId: string, progress: (line: string) => void): Promise<void>;
+}
+
+export function createPeople(dependencies: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly search: ConversationSearch;
+  readonly files: Files;
+}): People {
+  const { store, clock, search, files } = dependencies;
+
+  /** Brings the conversations along at once, so that what is shown next is right also while no server runs. */
+  async function relinkNow(): Promise<void> {
+    const id = newId("ses", clock.now());
+    for (let round = 0; round < roundsMax; round += 1) {
+      const now = clock.now();
+      const lanes = (await dueLanes(store.read, now, { except: [], limit: 500 })).filter((lane) =>
+        lane.startsWith("relink:"),
+      );
+      if (lanes.length === 0) return;
+      const rows = await store.write((tx) => claimLanes(tx, lanes, { id, until: now + leaseMs }, now));
+      if (rows.length === 0) return;
+      for (const group of Map.groupBy(rows, ({ lane }) => lane).values()) {
+        await store.write((tx) => relink(tx, search, group, clock.now()));
+      }
+    }
+  }
+
+  /** What was erased is erased when the command ends, also while no server runs. */
+  async function removeFilesNow(): Promise<void> {
+    const id = newId("ses", clock.now());
+    const { signal } = new AbortController();
+    for (let round = 0; round < roundsMax; round += 1) {
+      const now = clock.now();
+      const due = await store.read
+        .selectFrom("outbox")
+        .select("lane")
+        .where("kind", "=", "unfile")
+        .where("due_at", "<=", now)
+        .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)]))
+        .limit(100)
+        .execute();
+      if (due.length === 0) return;
+      const lanes = [...new Set(due.map(({ lane }) => lane))];
+      const rows = await store.write((tx) => claimLanes(tx, lanes, { id, until: now + leaseMs }, now));
+      if (rows.length === 0) return;
+      await removeFiles({ store, files }, rows, signal);
+    }
+  }
+
+  return {
+    async merge(workspaceId, fromId, intoId, actor) {
+      const merged = await store.write((tx) => mergeContacts(tx, workspaceId, fromId, intoId, actor, clock.now()));
+      await relinkNow();
+      return merged;
+    },
+    async unmerge(workspaceId, contactId, actor) {
+      const parted = await store.write((tx) => unmergeContact(tx, workspaceId, contactId, actor, clock.now()));
+      await relinkNow();
+      return parted;
+    },
+    async forget(workspaceId, email, progress) {
+      const { settings, ...row } = await store.read
+        .selectFrom("workspaces")
+        .select(["id", "name", "plan", "settings"])
+        .where("id", "=", workspaceId)
+        .executeTakeFirstOrThrow();
+      const workspace = { ...row, settings: storedSettings(settings) };
+      const forgotten = await forgetCustomer({ store, clock, search, progress }, workspace, email);
+      await removeFilesNow();
+      return forgotten;
+    },
+    async removeWorkspace(workspaceId, progress) {
+      await store.write((tx) => closeWorkspace(tx, workspaceId, clock.now()));
+      await emptyWorkspace({ store, clock, search }, workspaceId, new AbortController().signal, progress);
+      await purgeIndex({ store, search });
+      await removeFilesNow();
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { insertRows } from "#database/dialects/insert-rows.ts";
+import { prepareWork } from "#database/dialects/prepared.ts";
+import type { ContactsTable, IdentitiesTable } from "#database/schema/tables.ts";
+import type { Tx } from "#conversations/ports.ts";
+
+/** What people are known by: a platform's id, a user id, an address. */
+export type IdentityKey = Pick<IdentitiesTable, "workspace_id" | "kind" | "value">;
+
+export const textOf = ({ workspace_id, kind, value }: IdentityKey): string => `${workspace_id}\n${kind}\n${value}`;
+
+/** The identities of these keys by their text, and by id the contacts that they and their merges lead to. */
+export async function loadIdentities(tx: Tx, wanted: readonly IdentityKey[]) {
+  const keys = new Map(wanted.map((key) => [textOf(key), key]));
+  const identities = new Map<string, IdentitiesTable>();
+  const contacts = new Map<string, ContactsTable>();
+  if (keys.size === 0) return { identities, contacts };
+  const groups = [...Map.groupBy(keys.values(), ({ workspace_id, kind }) => `${workspace_id}\n${kind}`).values()];
+  const rows: IdentitiesTable[] = [];
+  for (const group of groups) {
+    const { workspace_id: workspaceId = "", kind = "" } = group[0] ?? {};
+    rows.push(...(await identitiesOf(tx, { workspaceId, kind, values: group.map(({ value }) => value) })).rows);
+  }
+  for (const row of rows) identities.set(textOf(row), row);
+  let missing = [...new Set(rows.map(({ contact_id }) => contact_id))];
+  // Twice at most: the contacts themselves, and those that stand for them since a merge.
+  while (missing.length > 0) {
+    const { rows: found } = await contactsOf(tx, { ids: missing });
+    for (const row of found) contacts.set(row.id, row);
+    missing = [...new Set(found.map(({ root_id }) => root_id))].filter((id) => !contacts.has(id));
+    if (found.length === 0) break;
+  }
+  return { identities, contacts };
+}
+
+interface OneKind extends Readonly<Record<string, string | readonly string[]>> {
+  readonly workspaceId: string;
+  readonly kind: string;
+  readonly values: readonly string[];
+}
+
+const identitiesOf = prepareWork((db, { workspaceId, kind, values }: OneKind) =>
+  db
+    .selectFrom("identities")
+    .selectAll()
+    .where("workspace_id", "=", workspaceId)
+    .where("kind", "=", kind)
+    .where("value", "in", values),
+);
+
+const contactsOf = prepareWork((db, { ids }: { readonly ids: readonly string[] }) =>
+  db.selectFrom("contacts").selectAll().where("id", "in", ids),
+);
+
+/** Pairs of contacts, `a\nb` in both orders, whose merge was undone. */
+export async function undoneMerges(tx: Tx, contactIds: readonly string[]): Promise<Set<string>> {
+  const rows = await tx
+    .selectFrom("contact_merges")
+    .select(["from_contact_id as from", "into_contact_id as into"])
+    .where((eb) => eb.or([eb("from_contact_id", "in", contactIds), eb("into_contact_id", "in", contactIds)]))
+    .where("undone_at", "is not", null)
+    .execute();
+  return new Set(rows.flatMap(({ from, into }) => [`${from}\n${into}`, `${into}\n${from}`]));
+}
+
+export async function saveIdentities(tx: Tx, rows: readonly IdentitiesTable[]): Promise<void> {
+  await insertRows(tx, "identities", rows, {
+    keys: ["workspace_id", "kind", "value"],
+    replace: ["contact_id", "verified"],
+  });
+}

@@ -1,0 +1,103 @@
+import { storedSettings } from "#domain/workspace/settings.ts";
+import { dialectOf } from "#database/dialects/dialect.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { finishWork } from "#database/queries/outbox.ts";
+import type { ContactsTable } from "#database/schema/tables.ts";
+import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import { relinkLane } from "#queue/lanes.ts";
+import { showContact } from "./contacts.ts";
+import type { ConversationSearch, Tx } from "#conversations/ports.ts";
+
+/** Conversations that one transaction looks at. */
+const step = 50;
+
+interface Relink {
+  readonly contactId: string;
+  /** The last conversation that was looked at, and the last one that stayed. */
+  readonly after?: { readonly startedAt: number; readonly id: string };
+  readonly previous?: string | null;
+}
+
+/**
+ * Brings the conversations of a contact up to date with its merges: those that belong to whom it was merged into, or
+ * parted from, go there; those that stay show the customer as they are known now, and name the one before. A step at a
+ * time, each with the row of the next.
+ */
+export async function relink(
+  tx: Tx,
+  search: ConversationSearch,
+  rows: readonly OutboxRow[],
+  now: number,
+): Promise<Effects | null> {
+  await finishWork(tx, rows);
+  // One pass serves all that asked for one, from its beginning if any of them did.
+  const works = rows.map((row) => JSON.parse(row.payload) as Relink);
+  const work = works.find(({ after }) => after === undefined) ?? works[0];
+  if (work === undefined) return null;
+  const { contactId, after } = work;
+  const contact = await tx.selectFrom("contacts").selectAll().where("id", "=", contactId).executeTakeFirst();
+  if (contact === undefined) return null;
+  const { settings: stored } = await tx
+    .selectFrom("workspaces")
+    .select("settings")
+    .where("id", "=", contact.workspace_id)
+    .executeTakeFirstOrThrow();
+  const settings = storedSettings(stored);
+
+  let query = tx.selectFrom("conversations").selectAll().where("contact_id", "=", contactId);
+  if (after !== undefined) {
+    query = query
+      .where("started_at", ">=", after.startedAt)
+      .where((eb) =>
+        eb.or([
+          eb("started_at", ">", after.startedAt),
+          eb.and([eb("started_at", "=", after.startedAt), eb("id", ">", after.id)]),
+        ]),
+      );
+  }
+  query = query.orderBy("started_at").orderBy("id").limit(step);
+  const conversations = await (dialectOf(tx) === "mysql" ? query.forUpdate() : query).execute();
+  const contacts = await ownersOf(tx, [contactId, ...conversations.map((row) => row.own_contact_id ?? row.contact_id)]);
+
+  const changes = createChanges(now, search);
+  const others = new Set<string>();
+  let previous = work.previous ?? null;
+  for (const row of conversations) {
+    const draft = changes.track(row, settings, false);
+    const ownerId = row.own_contact_id ?? contactId;
+    // Whoever is gone leaves it to whom it is with.
+    const rootId = contacts.get(ownerId)?.root_id ?? contact.root_id;
+    const root = contacts.get(rootId) ?? contact;
+    if (root.id === contactId) {
+      if (row.previous_conversation_id !== previous) {
+        draft.row.previous_conversation_id = previous;
+        draft.touch();
+      }
+      previous = row.id;
+    } else others.add(root.id);
+    if (showContact(draft.row, { contact: root, ownerId })) draft.touch();
+  }
+  const last = conversations.at(-1);
+  if (last !== undefined && conversations.length === step) {
+    const next: Relink = { contactId, after: { startedAt: last.started_at, id: last.id }, previous };
+    changes.addWork({ lane: relinkLane(contactId), kind: "relink", payload: next, dueAt: now });
+  }
+  for (const id of others)
+    changes.addWork({ lane: relinkLane(id), kind: "relink", payload: { contactId: id }, dueAt: now });
+  return changes.flush(tx);
+}
+
+/** These contacts and those that stand for them. */
+async function ownersOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, ContactsTable>> {
+  const found = new Map<string, ContactsTable>();
+  const load = async (wanted: readonly string[]): Promise<void> => {
+    const missing = [...new Set(wanted)].filter((id) => !found.has(id));
+    if (missing.length === 0) return;
+    for (const row of await tx.selectFrom("contacts").selectAll().where("id", "in", missing).execute())
+      found.set(row.id, row);
+  };
+  await load(ids);
+  await load([...found.values()].map(({ root_id }) => root_id));
+  return found;
+}

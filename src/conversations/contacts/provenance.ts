@@ -1,0 +1,72 @@
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import type { ContactsTable } from "#database/schema/tables.ts";
+import type { Reader } from "#conversations/ports.ts";
+
+export const contactFields = ["name", "email", "phone"] as const;
+export type ContactField = (typeof contactFields)[number];
+
+/**
+ * The source of a contact's value: the company (signature or API) or the customer's platform. A claim has no entry.
+ */
+type Voucher = "company" | "platform";
+export type Source = Voucher | "claim";
+export type Provenance = Readonly<Partial<Record<ContactField, Voucher>>>;
+
+type Values = Pick<ContactsTable, ContactField | "provenance">;
+
+const ranks: Readonly<Record<Source, number>> = { claim: 0, platform: 1, company: 2 };
+
+export const provenanceOf = ({ provenance }: Pick<ContactsTable, "provenance">): Provenance =>
+  JSON.parse(provenance ?? "{}") as Provenance;
+
+/** The fields whose values are verified. */
+export function verifiedFields(contact: Values): readonly ContactField[] {
+  const provenance = provenanceOf(contact);
+  return contactFields.filter((field) => contact[field] !== null && provenance[field] !== undefined);
+}
+
+/** The contact's values with these, as far as none with a better source is there. A platform's first value stays. */
+export function withValues(
+  contact: Values,
+  given: { readonly [field in ContactField]?: string | undefined },
+  source: Source,
+): Values {
+  const { name, email, phone } = contact;
+  const next = { name, email, phone };
+  const provenance: Partial<Record<ContactField, Voucher>> = { ...provenanceOf(contact) };
+  for (const field of contactFields) {
+    const value = given[field];
+    const current = provenance[field] ?? "claim";
+    if (value === undefined) continue;
+    if (next[field] !== null && (ranks[source] < ranks[current] || (source === "platform" && current === source)))
+      continue;
+    next[field] = value;
+    if (source === "claim") delete provenance[field];
+    else provenance[field] = source;
+  }
+  return { ...next, provenance: storedProvenance(provenance) };
+}
+
+export const storedProvenance = (provenance: Provenance): string | null =>
+  Object.keys(provenance).length === 0 ? null : JSON.stringify(provenance);
+
+/** By conversation: which of the customer's values that it shows are verified. */
+export async function verifiedByConversation(
+  db: Reader,
+  rows: readonly ConversationRow[],
+): Promise<ReadonlyMap<string, readonly ContactField[]>> {
+  const ids = [...new Set(rows.map((row) => row.contact_id))];
+  const contacts = await db
+    .selectFrom("contacts")
+    .select(["id", ...contactFields, "provenance"])
+    .where("id", "in", ids)
+    .execute();
+  return new Map(
+    rows.map((row) => {
+      const shown = { name: row.customer_name, email: row.customer_email, phone: row.customer_phone };
+      const contact = contacts.find(({ id }) => id === row.contact_id);
+      const fields = contact === undefined ? [] : verifiedFields(contact);
+      return [row.id, fields.filter((field) => contact?.[field] === shown[field])];
+    }),
+  );
+}

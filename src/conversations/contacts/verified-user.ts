@@ -1,0 +1,108 @@
+import type { InboundEvent } from "#channels/contract.ts";
+import type { Attributes } from "#domain/workspace/audience.ts";
+import { isChat } from "#domain/conversation/message.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import type { ContactsTable } from "#database/schema/tables.ts";
+import type { Draft } from "#conversations/transaction/unit-of-work.ts";
+import { identityValue, showContact } from "./contacts.ts";
+import type { Asker, Reader, Tx } from "#conversations/ports.ts";
+import { provenanceOf, withValues } from "./provenance.ts";
+
+interface AskerWithAttributes extends Asker {
+  readonly attributes: Attributes;
+}
+
+/**
+ * The user who asks, where that is proven: over the API by the request itself (`request`), elsewhere by what is known of
+ * the customer. Where several people write in one conversation, nobody is; in a chat, nobody where one of the messages
+ * that are answered (`asked`) was sent without the proof of this user.
+ */
+export async function verifiedUser(
+  db: Reader,
+  row: Pick<ConversationRow, "id" | "channel" | "workspace_id" | "account_id" | "contact_id" | "customer_verified">,
+  messages: readonly { readonly role: string; readonly author_id: string | null }[],
+  asked: readonly { readonly id: string }[],
+  request: { readonly userId: string | undefined } | undefined,
+): Promise<AskerWithAttributes | null> {
+  if (request !== undefined) return request.userId === undefined ? null : userOf(db, row.workspace_id, request.userId);
+  if (row.customer_verified === 0) return null;
+  const authors = new Set(messages.filter(({ role }) => role === "user").map(({ author_id }) => author_id));
+  if (authors.size !== 1) return null;
+  const contact = await db
+    .selectFrom("contacts")
+    .select(["user_id", "email", "attributes", "provenance"])
+    .where("id", "=", row.contact_id)
+    .executeTakeFirst();
+  if (contact === undefined || contact.user_id === null) return null;
+  if (isChat(row.channel) && !(await areProven(db, row, asked, contact.user_id))) return null;
+  return describe(contact.user_id, contact);
+}
+
+/** By the events that brought them. What came by another account was proven by that account's platform. */
+async function areProven(
+  db: Reader,
+  { id, account_id }: Pick<ConversationRow, "id" | "account_id">,
+  asked: readonly { readonly id: string }[],
+  userId: string,
+): Promise<boolean> {
+  const events = await db
+    .selectFrom("inbound_events")
+    .select("payload")
+    .where("conversation_id", "=", id)
+    .where(
+      "message_id",
+      "in",
+      asked.map((message) => message.id),
+    )
+    .where("account_id", "=", account_id)
+    .where("kind", "=", "message")
+    .execute();
+  return events.every(({ payload }) => {
+    // Housekeeping empties the payload.
+    const { sender } = JSON.parse(payload) as Partial<Extract<InboundEvent, { kind: "message" }>>;
+    return sender === undefined || sender.verified?.userId === userId;
+  });
+}
+
+async function userOf(db: Reader, workspaceId: string, userId: string): Promise<AskerWithAttributes | null> {
+  const contact = await db
+    .selectFrom("identities")
+    .innerJoin("contacts as owner", "owner.id", "identities.contact_id")
+    .innerJoin("contacts as root", "root.id", "owner.root_id")
+    .select(["root.user_id", "root.email", "root.attributes", "root.provenance"])
+    .where("identities.workspace_id", "=", workspaceId)
+    .where("identities.kind", "=", "user_id")
+    .where("identities.value", "=", identityValue(userId))
+    .executeTakeFirst();
+  return contact?.user_id === userId ? describe(userId, contact) : null;
+}
+
+/** Only what the company itself vouches for. */
+function describe(
+  id: string,
+  contact: Pick<ContactsTable, "email" | "attributes" | "provenance">,
+): AskerWithAttributes {
+  const attributes = JSON.parse(contact.attributes) as Attributes;
+  const { plan } = attributes;
+  return {
+    id,
+    email: provenanceOf(contact).email === "company" ? contact.email : null,
+    plan: typeof plan === "string" ? plan : null,
+    attributes,
+  };
+}
+
+/** Keeps what a customer says of themselves; it replaces nothing that is verified. */
+export async function claimDetails(
+  tx: Tx,
+  draft: Draft,
+  claimed: { readonly name?: string; readonly email?: string; readonly phone?: string },
+  now: number,
+): Promise<void> {
+  const contact = await tx.selectFrom("contacts").selectAll().where("id", "=", draft.row.contact_id).executeTakeFirst();
+  if (contact === undefined) return;
+  const next = { ...withValues(contact, claimed, "claim"), updated_at: now };
+  await tx.updateTable("contacts").set(next).where("id", "=", contact.id).execute();
+  const ownerId = draft.row.own_contact_id ?? contact.id;
+  if (showContact(draft.row, { contact: { ...contact, ...next }, ownerId })) draft.touch();
+}

@@ -1,0 +1,171 @@
+import type { Accepted, BroughtFile, InboundEvent, Sender, TypingParty, VerifiedUser } from "#channels/contract.ts";
+import type { Seen } from "#channels/desk/contract.ts";
+import type { Status } from "#domain/conversation/status.ts";
+import type { Actor, Channel, Confidence, Source } from "#domain/conversation/message.ts";
+import type { Priority } from "#domain/conversation/sla.ts";
+import type { Strictness } from "#domain/workspace/settings.ts";
+import type { Acted, ActingAgent, Action } from "./agents/actions.ts";
+import type { Said, Words } from "./agents/messages.ts";
+import type { BringOptions, WantedFile } from "./attachments/prefetch.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import type { Office } from "#agent-desk/desk-service.ts";
+import type { WindowView } from "./delivery/reply-window.ts";
+
+/**
+ * What can be done with conversations: the only place where their state changes. Each call is one transaction and
+ * resolves when it is durable. Throws `Problem` where the caller can act.
+ */
+export interface Engine {
+  /** A platform's event: stored with the work it causes. Rejects when it could not be stored. */
+  accept(accountId: string, event: InboundEvent): Promise<Accepted>;
+  /** A question over the API, answered in this process. */
+  query(query: Query, signal: AbortSignal): Promise<QueryResult>;
+  /** An agent's reply; leaves on the channel the customer used. Claims an open or escalated conversation. */
+  reply(reply: AgentReply): Promise<{ readonly messageId: string; readonly seq: number }>;
+  /** Changes a conversation: all of it, or nothing. */
+  update(workspaceId: string, conversationId: string, change: ConversationChange, actor: Actor): Promise<void>;
+  /** Does what an agent at a desk asks for; `seen`: only if the conversation still stands so. */
+  act(workspaceId: string, conversationId: string, action: Action, agent: ActingAgent, seen?: Seen): Promise<Acted>;
+  /** Says what an agent at the inbox says, by the same rules. */
+  say(workspaceId: string, conversationId: string, words: Words, agent: ActingAgent): Promise<Said>;
+  /** What can be done on this conversation's channel with a reply that was sent. */
+  amendable(accountId: string, channel: Channel): Promise<{ readonly edit: boolean; readonly remove: boolean }>;
+  /** Stores a file for a message to come. Throws Problem `payload_too_large`. */
+  upload(upload: Upload, source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Uploaded>;
+  /** Stores files for a message that is told of again until it is stored; see {@link bringFiles}. */
+  bring(
+    files: readonly WantedFile[],
+    to: Omit<Upload, "name" | "mediaType">,
+    options: BringOptions,
+    signal: AbortSignal,
+  ): Promise<readonly BroughtFile[]>;
+  /** Takes back an upload that was not sent. */
+  dropUpload(upload: { readonly workspaceId: string; readonly uploadedBy: string; readonly id: string }): Promise<void>;
+  addNote(workspaceId: string, conversationId: string, note: NewNote, actor: Actor): Promise<Note>;
+  remove(workspaceId: string, conversationId: string, actor: Actor): Promise<void>;
+  /** Moves SLA states that are due now, so that a filter on them is exact. */
+  settleClocks(workspaceId: string): Promise<void>;
+  /** Shows the customer that somebody writes. Not stored. */
+  typing(workspaceId: string, conversationId: string, who: TypingParty): Promise<void>;
+  /** Until when a conversation's customer can be written to, for agents; null: at any time. */
+  window(row: ConversationRow): Promise<WindowView | null>;
+  /** For agents' desks on platforms. */
+  readonly desk: Office;
+}
+
+export interface Upload {
+  readonly workspaceId: string;
+  readonly accountId: string;
+  /** Null: the customer's first message is still to come. */
+  readonly conversationId: string | null;
+  /** An agent, or a customer's thread: nobody else can send it. */
+  readonly uploadedBy: string;
+  readonly name: string;
+  readonly mediaType: string;
+  /** Of a visitor, whose quotas the file counts in. */
+  readonly address?: string;
+  /** As the sender says; absent: unknown. */
+  readonly declaredBytes?: number;
+}
+
+export interface Uploaded {
+  readonly id: string;
+  readonly name: string;
+  /** What the bytes say. */
+  readonly mediaType: string;
+  readonly bytes: number;
+}
+
+export interface Query {
+  readonly workspaceId: string;
+  /** Absent: a new conversation. */
+  readonly conversationId?: string;
+  readonly text: string;
+  /** Present when a hash or a token proved who asks. */
+  readonly user?: VerifiedUser;
+  /** What the request says of that user beside a token that does not cover it. */
+  readonly claimed?: Sender["claimed"];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly strictness?: Strictness;
+  readonly topK?: number;
+  /** For a language model, 0 to 1. */
+  readonly temperature?: number;
+  readonly documentIds?: readonly string[];
+  /** Of the tags that the asker has, only these. */
+  readonly audience?: readonly string[];
+  /** The sender's own id of this question: the same id again is the same question, and gets the same answer. */
+  readonly clientId?: string;
+  readonly onToken?: (delta: string) => void;
+}
+
+export interface QueryResult {
+  readonly answer: string;
+  readonly sources: readonly Source[];
+  readonly conversationId: string;
+  readonly messageId: string | null;
+  readonly skillsFired: readonly string[];
+  readonly tokensUsed: number;
+  readonly confidence: Confidence | null;
+}
+
+export interface AgentReply {
+  readonly workspaceId: string;
+  readonly conversationId: string;
+  readonly content: string;
+  /** The agent's address; created as an agent of the workspace is not needed. */
+  readonly authorEmail: string;
+  /** The name that customers see where the address is no agent's of the workspace. */
+  readonly authorName?: string;
+  /** The sender's own id of this reply: the same id again is the same reply. */
+  readonly clientId?: string;
+  /** The newest message that the agent had seen; refused when the customer or a colleague has written since. */
+  readonly basedOnSeq?: number;
+  /** Uploads of {@link Engine.upload} that go with it; the content may then be empty. */
+  readonly files?: readonly string[];
+  /** Who has uploaded them. */
+  readonly uploadedBy?: string;
+  readonly actor: Actor;
+}
+
+export type Snooze =
+  | { readonly kind: "until_reply" }
+  /** Epoch milliseconds. */
+  | { readonly kind: "until"; readonly at: number };
+
+export interface ConversationChange {
+  readonly status?: Status;
+  readonly assignedTo?: string;
+  /** Claims it also from the colleague who has put it to sleep. */
+  readonly takeOver?: boolean;
+  readonly snooze?: Snooze;
+  /** Reopens a resolved conversation in the state that it was resolved from, without telling the customer. */
+  readonly restore?: { readonly status: "open" | "escalated" | "claimed"; readonly snooze?: Snooze };
+  /** Replaces the set; already trimmed, lower-cased, without duplicates. */
+  readonly tags?: readonly string[];
+  /** Adds to the set. */
+  readonly addTags?: readonly string[];
+  /** Takes from the set. */
+  readonly removeTags?: readonly string[];
+  readonly priority?: Priority;
+  readonly notes?: readonly NewNote[];
+  /** The sender's own id of this change: its notes are not added again. */
+  readonly clientId?: string;
+}
+
+export interface NewNote {
+  readonly content: string;
+  /** Null: the actor's own name. */
+  readonly authorEmail: string | null;
+  /** The sender's own id of this note, as `newId("req")` makes it: the same id again is the same note. */
+  readonly clientId?: string;
+  /** The people who work on the conversation's platform have it already, or need not see it. */
+  readonly hereOnly?: true;
+}
+
+export interface Note {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly content: string;
+  readonly author: string;
+  readonly createdAt: number;
+}

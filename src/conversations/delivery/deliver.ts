@@ -1,0 +1,341 @@
+import type { Attempt, Part, Receipt, SendContext } from "#channels/contract.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import type { Role } from "#domain/conversation/message.ts";
+import { linkConversations } from "#database/queries/conversations.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { LostLease, finishWork, holdWork, insertWork, isHeld } from "#database/queries/outbox.ts";
+import { prepareRead } from "#database/dialects/prepared.ts";
+import type { DeliveriesTable, DeliveryState } from "#database/schema/tables.ts";
+import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import { amendUnsent } from "./edit-unsent.ts";
+import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import { followLane, sendLane } from "#queue/lanes.ts";
+import type { Checkpoint } from "#runtime/checkpoints.ts";
+import { mirrorAlso } from "#agent-desk/sync/sync-work.ts";
+import { noteFailure } from "./failures.ts";
+import type { Marks } from "./delivery-tracker.ts";
+import { statesBefore } from "#conversations/inbound/event-effects.ts";
+import type { Channels, Clock, ConversationSearch, Files, Reader, Store, Tx } from "#conversations/ports.ts";
+import { storedBytes } from "#conversations/attachments/stored-bytes.ts";
+import { redirectWork } from "./reroute-work.ts";
+
+/** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
+export class RetryLater extends Error {
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, retryAfterMs: number | undefined, cause: unknown) {
+    super(message, { cause });
+    this.name = "RetryLater";
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export interface DeliverDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly channels: Channels;
+  readonly search: ConversationSearch;
+  readonly files: Files;
+  readonly checkpoint: Checkpoint;
+  /** Made by {@link createMarks}, once for all that is sent. */
+  readonly marks: Marks;
+  /** Gives the signals of what is durable now. */
+  readonly announce: (effects: Effects | null) => void;
+}
+
+/**
+ * Makes the platform call of one part, and stores what came of it. That a call begins is stored before it does, so that
+ * after a crash it is known that the part may have arrived: then the platform is asked, or, where sending again shows
+ * nothing twice, it is sent again, or else an agent is told.
+ */
+export async function deliver(dependencies: DeliverDependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
+  const { store, clock, channels, search, checkpoint, marks, announce } = dependencies;
+  const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
+  const [delivery] = await deliveryRows(store, { deliveryId });
+  // The conversation was deleted, or the part is settled: nothing is left to send.
+  if (delivery === undefined || (delivery.state !== "queued" && delivery.state !== "sending")) {
+    await store.write((tx) => finishWork(tx, [row]));
+    return;
+  }
+  const account = { id: delivery.account_id };
+  if (
+    delivery.unless_seen !== null &&
+    delivery.state === "queued" &&
+    (await isSeen(store.read, delivery.unless_seen))
+  ) {
+    announce(
+      await store.write(async (tx) => {
+        await finishWork(tx, [row]);
+        await tx.deleteFrom("deliveries").where("id", "=", deliveryId).where("state", "=", "queued").execute();
+        // What waited for it was all that kept the fate of the reply open.
+        return withFate(tx, delivery, null, clock.now());
+      }),
+    );
+    return;
+  }
+  try {
+    await channels.ready(account);
+  } catch (error) {
+    // The account is gone for good; any other failure is one of loading, which may pass.
+    if (!(error instanceof DeliveryError)) throw error;
+    await failed(error);
+    return;
+  }
+  // Elsewhere what was sent can still be changed.
+  const isForGood = delivery.role === "agent" && !(channels.can(account, "edit") && channels.can(account, "remove"));
+  if (isForGood && delivery.state === "queued" && delivery.thread === null) {
+    if (await amendUnsent(dependencies, delivery)) return deliver(dependencies, row, signal);
+  }
+  const part = JSON.parse(delivery.payload) as Part;
+  const context: SendContext = {
+    thread: delivery.thread ?? delivery.context_key,
+    key: delivery.id,
+    messageId: delivery.message_id,
+    signal,
+    file: (id) => storedBytes(dependencies, { message_id: delivery.message_id }, id),
+    fileLink: (id, lifetimeMs) => dependencies.files.link(id, lifetimeMs),
+  };
+  const harmless = channels.idempotentSend(account);
+
+  if (delivery.state === "sending" && !harmless) {
+    const attempt: Attempt = {
+      part,
+      startedAt: delivery.started_at ?? 0,
+      otherExternalIds: await otherParts(store.read, delivery),
+    };
+    const found = await channels.reconcile(account, context.key, context, attempt);
+    if (found === "cannot_tell") {
+      await settle("unknown", null, "This message may not have arrived: the connection broke while it was being sent.");
+      return;
+    }
+    if (found !== null) {
+      await settle(found.state, found, null);
+      return;
+    }
+  }
+  // Whoever changes their reply has to know that it may have gone.
+  if (!harmless || (isForGood && delivery.state === "queued")) {
+    await marks.begin({ row, deliveryId, state: delivery.state });
+  } else if (!(await isHeld(store, row))) {
+    // Nothing is stored first of what may be sent twice. Still, what slept does not send what another has sent.
+    throw new LostLease();
+  }
+
+  checkpoint("send.before");
+  let receipt: Receipt;
+  try {
+    receipt = await channels.send(account, part, context);
+  } catch (error) {
+    await failed(error);
+    return;
+  }
+  checkpoint("send.after");
+  await settle(receipt.state, receipt, null);
+  checkpoint("send.marked");
+
+  async function failed(error: unknown): Promise<void> {
+    const outcome = error instanceof DeliveryError ? error.outcome : "unknown";
+    const message = error instanceof Error ? error.message : "the platform call failed";
+    const retryAfterMs = error instanceof DeliveryError ? error.retryAfterMs : undefined;
+    switch (outcome) {
+      case "rejected":
+        if (error instanceof DeliveryError && error.windowClosed && account.id === delivery?.own_account_id) {
+          announce(await store.write((tx) => giveWay(tx, search, row, delivery, message, clock.now())));
+          return;
+        }
+        await settle("failed", null, `This message could not be delivered: ${message}`);
+        return;
+      case "not_sent":
+        await store.write(async (tx) => {
+          await holdWork(tx, row);
+          await tx
+            .updateTable("deliveries")
+            .set({ state: "queued" })
+            .where("id", "=", deliveryId)
+            .where("state", "=", "sending")
+            .execute();
+        });
+        throw new RetryLater(message, retryAfterMs, error);
+      case "unknown":
+        // The state stays "sending", so the next attempt asks before it sends.
+        throw new RetryLater(message, retryAfterMs, error);
+    }
+  }
+
+  async function settle(state: DeliveryState, sent: Receipt | null, note: string | null): Promise<void> {
+    // Nothing else hangs on the parts of most messages.
+    const isPlain = note === null && sent !== null && (sent.marks ?? []).length === 0 && delivery?.role !== "agent";
+    if (isPlain) {
+      const isFoundOut = !harmless && channels.reconciles(account);
+      const known = { row, deliveryId, externalId: sent.externalId, state: sent.state, isFoundOut };
+      if (await marks.sent(known)) return;
+    }
+    const effects = await store.write(async (tx) => {
+      await finishWork(tx, [row]);
+      const { numUpdatedRows } = await tx
+        .updateTable("deliveries")
+        .set({ state, external_id: sent?.externalId ?? null, settled_at: clock.now(), error: note })
+        .where("id", "=", deliveryId)
+        .where("state", "in", statesBefore(state))
+        .executeTakeFirstOrThrow();
+      if (numUpdatedRows === 0n) {
+        // The platform's report was faster, and knows more: it stands.
+        await tx
+          .updateTable("deliveries")
+          .set({ external_id: sent?.externalId ?? null })
+          .where("id", "=", deliveryId)
+          .where("external_id", "is", null)
+          .execute();
+      }
+      const names = delivery === undefined ? [] : (sent?.marks ?? []);
+      await linkConversations(
+        tx,
+        names.map((name) => ({
+          account_id: account.id,
+          kind: "mark" as const,
+          name,
+          conversation_id: delivery?.conversation_id ?? "",
+        })),
+      );
+      const given =
+        note === null || delivery === undefined || numUpdatedRows === 0n
+          ? null
+          : await giveUp(
+              tx,
+              { search, channels },
+              delivery,
+              { state, note, isAlarming: state === "unknown" },
+              clock.now(),
+            );
+      return withFate(tx, delivery, given, clock.now());
+    });
+    announce(effects);
+  }
+}
+
+const deliveryRows = prepareRead((db, { deliveryId }: { readonly deliveryId: string }) =>
+  db
+    .selectFrom("deliveries")
+    .innerJoin("conversations", "conversations.id", "deliveries.conversation_id")
+    .innerJoin("messages", "messages.id", "deliveries.message_id")
+    .selectAll("deliveries")
+    .select(["conversations.context_key", "conversations.account_id as own_account_id", "messages.role"])
+    .where("deliveries.id", "=", deliveryId),
+);
+
+const otherPartsMax = 200;
+
+async function otherParts(
+  db: Reader,
+  { id, account_id, conversation_id }: Pick<DeliveriesTable, "id" | "account_id" | "conversation_id">,
+): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom("deliveries")
+    .select("external_id")
+    .where("conversation_id", "=", conversation_id)
+    .where("account_id", "=", account_id)
+    .where("id", "!=", id)
+    .where("external_id", "is not", null)
+    .orderBy("id", "desc")
+    .limit(otherPartsMax)
+    .execute();
+  return rows.flatMap(({ external_id: externalId }) => externalId ?? []);
+}
+
+/** Shows at the agents' desk, where there is one, what became of an agent's reply. */
+async function withFate(
+  tx: Tx,
+  delivery: { readonly role: Role; readonly message_id: string; readonly conversation_id: string } | undefined,
+  effects: Effects | null,
+  now: number,
+): Promise<Effects | null> {
+  if (delivery?.role !== "agent") return effects;
+  const work = await mirrorAlso(tx, delivery.conversation_id, [{ kind: "fate", id: delivery.message_id }], now);
+  if (work === null) return effects;
+  await insertWork(tx, [work], now);
+  return { threads: [], workspaces: [], ...effects, wake: [...(effects?.wake ?? []), { lane: work.lane, dueAt: now }] };
+}
+
+/** The customer has looked at the message where the conversation is. */
+async function isSeen(db: Reader, deliveryId: string): Promise<boolean> {
+  const part = await db.selectFrom("deliveries").select("state").where("id", "=", deliveryId).executeTakeFirst();
+  return part?.state === "read";
+}
+
+/** A part that is given up takes the rest of its message with it: half a message would mislead. */
+async function giveUp(
+  tx: Tx,
+  { search, channels }: Pick<DeliverDependencies, "search" | "channels">,
+  delivery: Pick<DeliveriesTable, "account_id" | "message_id" | "conversation_id">,
+  { state, note, isAlarming }: { readonly state: DeliveryState; readonly note: string; readonly isAlarming: boolean },
+  now: number,
+): Promise<Effects> {
+  if (state === "failed") {
+    const rest = await tx
+      .selectFrom("deliveries")
+      .select("id")
+      .where("message_id", "=", delivery.message_id)
+      // What goes by another account may still arrive.
+      .where("account_id", "=", delivery.account_id)
+      .where("state", "=", "queued")
+      .execute();
+    for (const { id } of rest) {
+      await tx.updateTable("deliveries").set({ state, error: note, settled_at: now }).where("id", "=", id).execute();
+    }
+  }
+  const changes = createChanges(now, search);
+  await noteFailure(tx, changes, delivery, note, isAlarming ? channels : undefined);
+  return changes.flush(tx);
+}
+
+/** The channel takes the message no more: none of its parts is sent there, and another way is looked for. */
+async function giveWay(
+  tx: Tx,
+  search: ConversationSearch,
+  row: OutboxRow,
+  delivery: Pick<DeliveriesTable, "id" | "account_id" | "message_id" | "conversation_id">,
+  reason: string,
+  now: number,
+): Promise<Effects> {
+  await finishWork(tx, [row]);
+  await tx
+    .updateTable("deliveries")
+    .set({ state: "failed", error: reason, settled_at: now })
+    .where("message_id", "=", delivery.message_id)
+    .where("account_id", "=", delivery.account_id)
+    .where((eb) => eb.or([eb("id", "=", delivery.id), eb("state", "=", "queued")]))
+    .execute();
+  const { conversation_id: conversationId, message_id: messageId } = delivery;
+  const changes = createChanges(now, search);
+  changes.addWork(redirectWork({ conversationId, messageId, reason }, now));
+  return changes.flush(tx);
+}
+
+const lanesOf = (conversationId: string): readonly string[] => [sendLane(conversationId), followLane(conversationId)];
+
+/** What is stored when a send was tried as often as it may be. */
+export async function abandonDelivery(
+  tx: Tx,
+  dependencies: Pick<DeliverDependencies, "search" | "channels">,
+  row: OutboxRow,
+  reason: string,
+  now: number,
+): Promise<Effects | null> {
+  const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
+  const delivery = await tx.selectFrom("deliveries").selectAll().where("id", "=", deliveryId).executeTakeFirst();
+  if (delivery === undefined || !lanesOf(delivery.conversation_id).includes(row.lane)) return null;
+  const state = delivery.state === "sending" ? "unknown" : "failed";
+  const note = `This message could not be delivered, and is not tried any more: ${reason}`;
+  await tx
+    .updateTable("deliveries")
+    .set({ state, error: note, settled_at: now })
+    .where("id", "=", deliveryId)
+    .execute();
+  const given = await giveUp(tx, dependencies, delivery, { state, note, isAlarming: true }, now);
+  const message = await tx
+    .selectFrom("messages")
+    .select("role")
+    .where("id", "=", delivery.message_id)
+    .executeTakeFirst();
+  return withFate(tx, message === undefined ? undefined : { ...delivery, role: message.role }, given, now);
+}

@@ -1,0 +1,63 @@
+import { LostLease } from "#database/queries/outbox.ts";
+import type { DeliveriesTable } from "#database/schema/tables.ts";
+import { amendmentsWaiting, lastOf, partsOf, storeAmendment } from "#conversations/agents/edits.ts";
+import type { DeliverDependencies } from "./deliver.ts";
+import type { Tx } from "#conversations/ports.ts";
+
+/**
+ * A reply that its writer changed before the platform was asked for any of it goes out as it is now, or not at all: on
+ * channels that cannot change what was sent, this is the last moment. Called in the lane of the sends, so nothing else
+ * sends it meanwhile. True: something is different now. What the change is for the conversation is stored when its own
+ * turn comes, after the send; a change that comes too late for this is refused there, and its writer told.
+ */
+export async function amendUnsent(
+  dependencies: DeliverDependencies,
+  { message_id: messageId, conversation_id: conversationId }: Pick<DeliveriesTable, "message_id" | "conversation_id">,
+): Promise<boolean> {
+  const { store, clock, search, announce } = dependencies;
+  const waiting = await amendmentsWaiting(store.read, conversationId);
+  const amendment = lastOf(waiting.flatMap((each) => (each.amendment.messageId === messageId ? [each.amendment] : [])));
+  if (amendment === undefined) return false;
+  const message = await store.read
+    .selectFrom("messages")
+    .innerJoin("conversations", "conversations.id", "messages.conversation_id")
+    .selectAll("messages")
+    .select(["conversations.account_id", "conversations.channel"])
+    .where("messages.id", "=", messageId)
+    .executeTakeFirst();
+  const deliveries = await store.read
+    .selectFrom("deliveries")
+    .select(["id", "payload", "state", "thread"])
+    .where("message_id", "=", messageId)
+    .orderBy("part")
+    .execute();
+  const isUnsent = deliveries.every(({ state, thread }) => state === "queued" && thread === null);
+  if (message === undefined || !isUnsent) return false;
+  const { content } = amendment;
+  if (content === null) {
+    announce(
+      await store.write(async (tx) => {
+        for (const { id } of deliveries) await changeQueued(tx, id, null);
+        return storeAmendment(tx, search, amendment, clock.now());
+      }),
+    );
+    return true;
+  }
+  const parts = await partsOf(dependencies, message, { id: message.account_id }, content);
+  const payloads = parts.map((part) => JSON.stringify(part));
+  const isSame = payloads.length === deliveries.length && deliveries.every(({ payload }, i) => payload === payloads[i]);
+  // Longer than what was put in line: it goes as it was, and its writer is told.
+  if (isSame || payloads.length > deliveries.length) return false;
+  await store.write(async (tx) => {
+    for (const [i, { id }] of deliveries.entries()) await changeQueued(tx, id, payloads[i] ?? null);
+  });
+  return true;
+}
+
+/** Whoever does not find it in line any more has lost the lane to somebody who sends it. */
+async function changeQueued(tx: Tx, id: string, payload: string | null): Promise<void> {
+  const found = await tx.selectFrom("deliveries").select("state").where("id", "=", id).executeTakeFirst();
+  if (found?.state !== "queued") throw new LostLease();
+  if (payload === null) await tx.deleteFrom("deliveries").where("id", "=", id).execute();
+  else await tx.updateTable("deliveries").set({ payload }).where("id", "=", id).execute();
+}

@@ -1,0 +1,52 @@
+import { botMayAnswer } from "#domain/conversation/status.ts";
+import { systemActor } from "#domain/conversation/message.ts";
+import { lockConversation } from "#database/queries/conversations.ts";
+import type { DeliveriesTable } from "#database/schema/tables.ts";
+import { attachmentsOf } from "#conversations/attachments/attachments.ts";
+import type { Changes, Draft } from "#conversations/transaction/unit-of-work.ts";
+import type { Channels, Tx } from "#conversations/ports.ts";
+import { handOver, handOverUntold } from "#conversations/answering/bot-message.ts";
+import { insertNote } from "#conversations/agents/update.ts";
+import { settingsIn } from "#database/queries/workspaces.ts";
+
+/**
+ * Notes in the conversation that something did not reach the customer, and tells those who want to hear of it. With
+ * `channels` people take over what the bot has said in vain: a customer without an answer must not wait unseen.
+ */
+export async function noteFailure(
+  tx: Tx,
+  changes: Changes,
+  delivery: Pick<DeliveriesTable, "conversation_id" | "message_id">,
+  reason: string,
+  channels?: Channels,
+): Promise<void> {
+  const found = await tx
+    .selectFrom("conversations")
+    .select("workspace_id")
+    .where("id", "=", delivery.conversation_id)
+    .executeTakeFirst();
+  if (found === undefined) return;
+  const row = await lockConversation(tx, found.workspace_id, delivery.conversation_id);
+  if (row === undefined) return;
+  const settings = await settingsIn(tx, row.workspace_id);
+  const draft = changes.track(row, settings, false);
+  await noteProblem(tx, draft, reason, changes.now);
+  const message = await tx
+    .selectFrom("messages")
+    .selectAll()
+    .where("id", "=", delivery.message_id)
+    .executeTakeFirstOrThrow();
+  const attachments = (await attachmentsOf(tx, [message])).get(message.id) ?? [];
+  draft.tell("message.delivery_failed", systemActor("delivery"), { message, attachments, error: reason });
+  if (channels === undefined || message.role !== "assistant" || !botMayAnswer(draft.row.status)) return;
+  const actor = systemActor("delivery");
+  const why = "an answer may not have reached the customer";
+  if (channels.loaded({ id: draft.row.account_id })) handOver(draft, channels, settings, actor, { reason: why });
+  else handOverUntold(draft, actor, why);
+}
+
+/** Notes in the conversation, for its agents, what stands between them and the customer. */
+export async function noteProblem(tx: Tx, draft: Draft, reason: string, now: number): Promise<void> {
+  const note = { content: reason, authorEmail: "system", hereOnly: true } as const;
+  await insertNote(tx, draft, note, systemActor("delivery"), now);
+}

@@ -1,0 +1,193 @@
+import type { Handover, InboundEvent } from "#channels/contract.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import { wakeTarget } from "#domain/conversation/status.ts";
+import type { Actor, Channel } from "#domain/conversation/message.ts";
+import { systemActor } from "#domain/conversation/message.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { LostLease, finishWork, insertWork, isHeld } from "#database/queries/outbox.ts";
+import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
+import type { Draft, Effects } from "#conversations/transaction/unit-of-work.ts";
+import { standingOfRow } from "./platform-status.ts";
+import type { DeliverDependencies } from "./deliver.ts";
+import { RetryLater } from "./deliver.ts";
+import { noteProblem } from "./failures.ts";
+import type { ConversationSearch, Tx } from "#conversations/ports.ts";
+import { claim, insertNote } from "#conversations/agents/update.ts";
+
+// What is particular to platforms whose own people work on the conversations too: they open, close and snooze them there,
+// and write notes. Both sides are kept in step, and neither is told what it has said itself.
+
+type StateEvent = Extract<InboundEvent, { kind: "state" }>;
+
+/** Does here what was done there. What the lifecycle does not know of is passed over: nobody there could mend it. */
+export function applyStanding(draft: Draft, { change, by }: StateEvent, channel: Channel, now: number): void {
+  const { row } = draft;
+  const actor: Actor = by === null ? systemActor(channel) : { type: "agent", id: by.email, name: by.name };
+  switch (change.kind) {
+    case "closed":
+      draft.standsThere(change);
+      if (row.status !== "resolved" && row.status !== "archived") draft.setStatus("resolved", actor);
+      return;
+    case "open":
+      draft.standsThere(change);
+      if (row.status === "resolved" || row.status === "archived") draft.setStatus("open", actor);
+      else if (row.status === "snoozed") draft.setStatus(wakeTarget(row.snoozed_from), actor);
+      return;
+    case "snoozed":
+      if (change.until !== null && change.until <= now) return;
+      draft.standsThere(change);
+      draft.setStatus("snoozed", actor, { snoozedUntil: change.until });
+      return;
+    case "taken":
+      if (by === null) return;
+      if (row.status === "open" || row.status === "escalated") claim(draft, by.email, actor);
+      else if (row.status === "claimed") reassign(draft, by.email, actor);
+      return;
+    case "released":
+      if (row.status === "claimed") draft.setStatus("open", actor);
+      return;
+    case "ours":
+      return;
+  }
+}
+
+function reassign(draft: Draft, email: string, actor: Actor): void {
+  const { row } = draft;
+  if (row.assigned_to === email) return;
+  draft.mirror({ kind: "event", id: draft.audit("assigned", actor, { from: row.assigned_to, to: email }) });
+  row.assigned_to = email;
+  draft.tell("conversation.assigned", actor);
+}
+
+/** A note that was written there is not sent back. */
+export async function noteFromThere(
+  tx: Tx,
+  draft: Draft,
+  { email }: { readonly email: string },
+  content: string,
+  now: number,
+): Promise<void> {
+  const actor: Actor = { type: "agent", id: email, name: null };
+  await insertNote(tx, draft, { content, authorEmail: email, hereOnly: true }, actor, now);
+}
+
+type Dependencies = Pick<DeliverDependencies, "store" | "clock" | "channels" | "search" | "announce">;
+
+/** Brings the platform's own state of the conversation in line with how it stands now, whatever caused the work. */
+export async function standThere(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
+  const { store, channels, clock } = dependencies;
+  const { conversationId } = JSON.parse(row.payload) as { readonly conversationId: string };
+  const conversation = await store.read
+    .selectFrom("conversations")
+    .selectAll()
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  if (conversation === undefined) return store.write((tx) => finishWork(tx, [row]));
+  const { account_id: id, context_key: thread } = conversation;
+  const standing = standingOfRow(conversation);
+  const trouble = "The conversation could not be changed on its platform as well";
+  let called = false;
+  const call = (): Promise<void> => {
+    called = true;
+    return channels.setState({ id }, standing, { thread, signal });
+  };
+  try {
+    await there(dependencies, row, { id }, trouble, call);
+  } catch (error) {
+    if (!(error instanceof LostLease) || !called) throw error;
+    // Should it have slept in the middle of the call, it may stand there now as it was before what others did.
+    const { lane, kind } = row;
+    const now = clock.now();
+    await store.write((tx) => insertWork(tx, [{ lane, kind, payload: { conversationId }, dueAt: now }], now));
+    throw error;
+  }
+}
+
+export async function noteThere(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
+  const { store, channels } = dependencies;
+  const { noteId } = JSON.parse(row.payload) as { readonly noteId: string };
+  const note = await store.read
+    .selectFrom("notes")
+    .innerJoin("conversations", "conversations.id", "notes.conversation_id")
+    .select(["notes.id", "notes.content", "notes.author", "notes.created_at"])
+    .select(["conversations.account_id", "conversations.context_key"])
+    .where("notes.id", "=", noteId)
+    .executeTakeFirst();
+  if (note === undefined) return store.write((tx) => finishWork(tx, [row]));
+  const { content: text, author, created_at: createdAt, account_id: id, context_key: thread } = note;
+  await there(dependencies, row, { id }, "A note could not be shown on the conversation's platform", () =>
+    channels.addNote({ id }, { id: noteId, text, author, createdAt }, { thread, signal }),
+  );
+}
+
+export async function handoverThere(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
+  const { store, channels } = dependencies;
+  const { conversationId, handedOver } = JSON.parse(row.payload) as {
+    readonly conversationId: string;
+    readonly handedOver: Handover;
+  };
+  const conversation = await store.read
+    .selectFrom("conversations")
+    .select(["account_id", "context_key"])
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  if (conversation === undefined) return store.write((tx) => finishWork(tx, [row]));
+  const { account_id: id, context_key: thread } = conversation;
+  await there(dependencies, row, { id }, "The hand-over could not be shown on the conversation's platform", () =>
+    channels.handOver({ id }, handedOver, { thread, signal }),
+  );
+}
+
+/** Makes the platform call, unless another process has taken it over. What is refused for good is noted here, and must not hold up the messages behind it. */
+async function there(
+  dependencies: Dependencies,
+  row: OutboxRow,
+  account: { readonly id: string },
+  trouble: string,
+  call: () => Promise<void>,
+): Promise<void> {
+  const { store, channels, search, clock, announce } = dependencies;
+  try {
+    await channels.ready(account);
+    if (!(await isHeld(store, row))) throw new LostLease();
+    await call();
+  } catch (error) {
+    if (!(error instanceof DeliveryError)) throw error;
+    if (error.outcome !== "rejected") throw new RetryLater(error.message, error.retryAfterMs, error);
+    const note = `${trouble}: ${error.message}`;
+    announce(
+      await store.write(async (tx) => {
+        await finishWork(tx, [row]);
+        return noteTrouble(tx, search, row, note, clock.now());
+      }),
+    );
+    return;
+  }
+  await store.write((tx) => finishWork(tx, [row]));
+}
+
+/** What is stored when it was tried as often as it may be. */
+export async function abandonThere(
+  tx: Tx,
+  search: ConversationSearch,
+  row: OutboxRow,
+  reason: string,
+  now: number,
+): Promise<Effects | null> {
+  return noteTrouble(tx, search, row, `The conversation's platform was not told of a change here: ${reason}`, now);
+}
+
+async function noteTrouble(
+  tx: Tx,
+  search: ConversationSearch,
+  work: OutboxRow,
+  note: string,
+  now: number,
+): Promise<Effects | null> {
+  const { conversationId } = JSON.parse(work.payload) as { readonly conversationId: string };
+  const locked = await lockDraft(tx, search, conversationId, now);
+  if (locked === undefined) return null;
+  const { changes, draft } = locked;
+  await noteProblem(tx, draft, note, now);
+  return changes.flush(tx);
+}

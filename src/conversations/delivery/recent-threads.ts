@@ -1,0 +1,58 @@
+import type { RecentThread } from "#channels/contract.ts";
+import { statuses } from "#domain/conversation/status.ts";
+import type { Channel } from "#domain/conversation/message.ts";
+import type { Reader } from "#conversations/ports.ts";
+
+/** Of each status; whoever has more open conversations than this reads the newest of them. */
+const eachMax = 1_000;
+
+/**
+ * The threads of an account in which somebody wrote since, each with the newest message that its customer is known to
+ * have written. For an adapter that has to look for what it has missed.
+ */
+export async function recentThreads(
+  db: Reader,
+  account: { readonly id: string; readonly workspaceId: string; readonly channel: Channel },
+  since: number,
+): Promise<readonly RecentThread[]> {
+  const found: RecentThread[] = [];
+  for (const status of statuses.filter((each) => each !== "archived")) {
+    const rows = await db
+      .selectFrom("conversations as conversation")
+      .select((eb) => [
+        "conversation.context_key as thread",
+        eb
+          .selectFrom("messages as message")
+          .select("message.external_id")
+          .whereRef("message.conversation_id", "=", "conversation.id")
+          .where("message.role", "=", "user")
+          .where("message.external_id", "is not", null)
+          .orderBy("message.seq", "desc")
+          .limit(1)
+          .as("newestExternalId"),
+      ])
+      .where("conversation.workspace_id", "=", account.workspaceId)
+      .where("conversation.channel", "=", account.channel)
+      .where("conversation.status", "=", status)
+      .where("conversation.account_id", "=", account.id)
+      .where("conversation.last_message_at", ">", since)
+      .orderBy("conversation.started_at", "desc")
+      .limit(eachMax)
+      .execute();
+    found.push(...rows);
+  }
+  return found;
+}
+
+/** The account's threads whose names begin so, in whatever state. `prefix` ends in a character of ASCII. */
+export async function threadsBeginning(db: Reader, accountId: string, prefix: string): Promise<readonly string[]> {
+  const end = prefix.slice(0, -1) + String.fromCodePoint((prefix.codePointAt(prefix.length - 1) ?? 0) + 1);
+  const rows = await db
+    .selectFrom("conversations")
+    .select("context_key")
+    .where("account_id", "=", accountId)
+    .where("context_key", ">=", prefix)
+    .where("context_key", "<", end)
+    .execute();
+  return rows.map(({ context_key: thread }) => thread);
+}

@@ -1,0 +1,275 @@
+import { systemActor, channelNames } from "#domain/conversation/message.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import { linkConversations, lockConversation } from "#database/queries/conversations.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { finishWork } from "#database/queries/outbox.ts";
+import type { MessagesTable } from "#database/schema/tables.ts";
+import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
+import { attachmentsOf } from "#conversations/attachments/attachments.ts";
+import type { Changes, Draft, Effects } from "#conversations/transaction/unit-of-work.ts";
+import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import { followLane } from "#queue/lanes.ts";
+import { showContact } from "#conversations/contacts/contacts.ts";
+import { noteFailure } from "./failures.ts";
+import { withFiles } from "#conversations/attachments/outbound-links.ts";
+import type { Channels, Clock, ConversationSearch, Files, Log, Store, Tx } from "#conversations/ports.ts";
+import type { Redirect } from "./reroute-work.ts";
+import type { OtherWay } from "./reply-window.ts";
+import { contactOf, findOtherWay, provenAddress } from "./reply-window.ts";
+import { claim, insertNote } from "#conversations/agents/update.ts";
+import { settingsIn } from "#database/queries/workspaces.ts";
+
+/** On conversations in which an agent's reply has not reached the customer; gone with the next one that is sent. */
+export const needsAction = "needs_action";
+
+export interface RedirectDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly channels: Channels;
+  readonly search: ConversationSearch;
+  readonly files: Pick<Files, "link">;
+}
+
+/**
+ * Brings an agent's reply that the customer's channel takes no more to the same customer by another one; where there is
+ * none, it becomes a task for the agents. Adapters have to be loaded for that, hence it is work of its own. What the bot
+ * says answers what was written here, and goes nowhere else.
+ */
+export async function redirect(dependencies: RedirectDependencies, row: OutboxRow): Promise<Effects | null> {
+  const { store, clock, log, channels, search } = dependencies;
+  const { conversationId, messageId, reason } = JSON.parse(row.payload) as Redirect;
+  const found = await store.read
+    .selectFrom("conversations")
+    .selectAll()
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  const message = await store.read.selectFrom("messages").selectAll().where("id", "=", messageId).executeTakeFirst();
+  const way =
+    found === undefined || message?.role !== "agent"
+      ? null
+      : await findOtherWay({ read: store.read, channels, log, now: clock.now() }, found);
+  return store.write(async (tx) => {
+    await finishWork(tx, [row]);
+    if (found === undefined || message === undefined) return null;
+    const locked = await lockBoth(tx, found.workspace_id, conversationId, way);
+    const own = locked.get(conversationId);
+    if (own === undefined) return null;
+    const failed = await failedParts(tx, messageId, own.account_id);
+    // Another part of it has brought it on the way already.
+    if (failed.length === 0 || failed.some(({ error }) => error?.startsWith(taskBegins) === true)) return null;
+    const changes = createChanges(clock.now(), search);
+    const draft = changes.track(own, await settingsIn(tx, own.workspace_id), false);
+    // The same, and this part's refusal came after that, as platforms tell of one part after the other.
+    if (await goesElsewhere(tx, messageId, own.account_id)) {
+      await dropParts(tx, failed);
+      draft.mirror({ kind: "fate", id: messageId });
+      return changes.flush(tx);
+    }
+    const there = way?.kind === "thread" ? locked.get(way.conversationId) : undefined;
+    if (way === null || !(await isStillTheirs(tx, own, way, there))) {
+      await makeTask(tx, changes, draft, messageId, reason);
+    } else {
+      const names = await sendBy(dependencies, tx, changes, draft, message, way, reason);
+      if (there !== undefined) await showThere(tx, changes, there, own, message, names);
+    }
+    return changes.flush(tx);
+  });
+}
+
+/** In one order everywhere: two that wait for each other would wait for ever. */
+async function lockBoth(tx: Tx, workspaceId: string, conversationId: string, way: OtherWay | null) {
+  const ids = [conversationId, ...(way?.kind === "thread" ? [way.conversationId] : [])].toSorted();
+  const rows = new Map<string, ConversationRow>();
+  for (const id of ids) {
+    const row = await lockConversation(tx, workspaceId, id);
+    if (row !== undefined) rows.set(id, row);
+  }
+  return rows;
+}
+
+function failedParts(tx: Tx, messageId: string, accountId: string) {
+  return tx
+    .selectFrom("deliveries")
+    .select(["id", "error"])
+    .where("message_id", "=", messageId)
+    .where("account_id", "=", accountId)
+    .where("state", "=", "failed")
+    .execute();
+}
+
+/** Whether the whole message is on its way, or has gone, by another account. */
+async function goesElsewhere(tx: Tx, messageId: string, accountId: string): Promise<boolean> {
+  const part = await tx
+    .selectFrom("deliveries")
+    .select("id")
+    .where("message_id", "=", messageId)
+    .where("account_id", "!=", accountId)
+    .where("state", "!=", "failed")
+    .limit(1)
+    .executeTakeFirst();
+  return part !== undefined;
+}
+
+/** What has failed here is no matter any more where the message goes by another way. */
+async function dropParts(tx: Tx, parts: readonly { readonly id: string }[]): Promise<void> {
+  const ids = parts.map(({ id }) => id);
+  await tx.deleteFrom("receipts").where("delivery_id", "in", ids).execute();
+  await tx.deleteFrom("deliveries").where("id", "in", ids).execute();
+}
+
+/** Somebody may have been parted from whom they were taken for. */
+async function isStillTheirs(
+  tx: Tx,
+  own: ConversationRow,
+  way: OtherWay,
+  there: ConversationRow | undefined,
+): Promise<boolean> {
+  if (way.kind === "email") {
+    const contact = await contactOf(tx, own.contact_id);
+    return contact !== undefined && provenAddress(contact) === way.address;
+  }
+  return there?.contact_id === own.contact_id && there.status !== "archived";
+}
+
+/** The names of the reply's files, which go along, or as links. */
+async function sendBy(
+  { channels, files }: RedirectDependencies,
+  tx: Tx,
+  changes: Changes,
+  draft: Draft,
+  message: MessagesTable,
+  way: OtherWay,
+  reason: string,
+): Promise<readonly string[]> {
+  const { row } = draft;
+  const attached = (await attachmentsOf(tx, [message])).get(message.id) ?? [];
+  const outbound = withFiles(
+    channels,
+    files,
+    { account_id: way.accountId, channel: way.kind === "email" ? "email" : way.channel },
+    { role: "agent", authorName: message.author_name, markdown: message.content, sources: [] },
+    attached,
+  );
+  const parts = channels.render({ id: way.accountId }, outbound);
+  const { last } = await tx
+    .selectFrom("deliveries")
+    .select((eb) => eb.fn.max("part").as("last"))
+    .where("message_id", "=", message.id)
+    .executeTakeFirstOrThrow();
+  await dropParts(tx, await failedParts(tx, message.id, row.account_id));
+  const thread = way.kind === "email" ? row.id : way.thread;
+  if (way.kind === "email") {
+    // It may have been proven in another conversation, and this one has to show where its replies go to.
+    const contact = await contactOf(tx, row.contact_id);
+    if (contact !== undefined) showContact(row, { contact, ownerId: row.own_contact_id ?? contact.id });
+    draft.touch();
+    await linkConversations(tx, [{ account_id: way.accountId, kind: "thread", name: row.id, conversation_id: row.id }]);
+  }
+  for (const [index, part] of parts.entries()) {
+    const number = (last ?? -1) + 1 + index;
+    const id = `${message.id}.${number}`;
+    await tx
+      .insertInto("deliveries")
+      .values({
+        id,
+        account_id: way.accountId,
+        thread,
+        unless_seen: null,
+        conversation_id: row.id,
+        message_id: message.id,
+        part: number,
+        payload: JSON.stringify(part),
+        state: "queued",
+        external_id: null,
+        attempts: 0,
+        error: null,
+        started_at: null,
+        settled_at: null,
+      })
+      .execute();
+    changes.addWork({ lane: followLane(row.id), kind: "send", payload: { deliveryId: id }, dueAt: changes.now });
+  }
+  const told =
+    way.kind === "email"
+      ? `This reply goes to the customer's verified e-mail address ${way.address} instead. Their answer by e-mail comes into this conversation.`
+      : `This reply goes to the same customer by ${channelNames[way.channel]} instead. Their answer comes into their conversation there, ${way.conversationId}.`;
+  await note(tx, draft, `${sentence(reason)} ${told}`, changes.now);
+  return attached.map(({ name }) => name);
+}
+
+/**
+ * The other conversation shows what was said in its thread, and that a person has said it. Its files are a conversation's
+ * own, and stay where they were given: here stand their names.
+ */
+async function showThere(
+  tx: Tx,
+  changes: Changes,
+  there: ConversationRow,
+  from: ConversationRow,
+  message: MessagesTable,
+  files: readonly string[],
+): Promise<void> {
+  const draft = changes.track(there, await settingsIn(tx, there.workspace_id), false);
+  const email = message.author_id ?? "";
+  if (there.status === "open" || there.status === "escalated") {
+    claim(draft, email, { type: "agent", id: email, name: message.author_name });
+  }
+  draft.addMessage({
+    role: "agent",
+    content: [message.content, ...files.map((name) => `[file: ${name}]`)].filter((text) => text !== "").join("\n\n"),
+    authorId: message.author_id,
+    authorName: message.author_name,
+  });
+  draft.row.settled_seq = draft.row.last_customer_seq;
+  const told = `This reply was written in the conversation ${from.id} on ${channelNames[from.channel]}, which takes no message to the customer at the moment, and was sent here.`;
+  const filesTold = ` Its files went with it, or links to those that this channel does not carry; you can open them in the conversation ${from.id}.`;
+  await note(tx, draft, files.length === 0 ? told : told + filesTold, changes.now);
+}
+
+const taskBegins = "Needs action: ";
+
+async function makeTask(tx: Tx, changes: Changes, draft: Draft, messageId: string, reason: string): Promise<void> {
+  const { row } = draft;
+  const text = `${taskBegins}this message has not reached the customer. ${sentence(reason)} No other channel of theirs is verified: answer when they write again, or reach them in another way.`;
+  await tx
+    .updateTable("deliveries")
+    .set({ error: text })
+    .where("message_id", "=", messageId)
+    .where("account_id", "=", row.account_id)
+    .where("state", "=", "failed")
+    .execute();
+  await noteFailure(tx, changes, { conversation_id: row.id, message_id: messageId }, text);
+  if (!(await hasTask(tx, row.id))) draft.setTags([needsAction], [], systemActor("delivery"));
+}
+
+export async function hasTask(tx: Tx, conversationId: string): Promise<boolean> {
+  const tag = await tx
+    .selectFrom("conversation_tags")
+    .select("tag")
+    .where("conversation_id", "=", conversationId)
+    .where("tag", "=", needsAction)
+    .executeTakeFirst();
+  return tag !== undefined;
+}
+
+const sentence = (reason: string): string => `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/\.?$/, ".")}`;
+
+async function note(tx: Tx, draft: Draft, content: string, now: number): Promise<void> {
+  await insertNote(tx, draft, { content, authorEmail: "system" }, systemActor("delivery"), now);
+}
+
+/** It was tried as often as it may be: the agents are told, whatever stood in the way. */
+export async function abandonRedirect(
+  tx: Tx,
+  search: ConversationSearch,
+  row: OutboxRow,
+  now: number,
+): Promise<Effects | null> {
+  const { conversationId, messageId, reason } = JSON.parse(row.payload) as Redirect;
+  const locked = await lockDraft(tx, search, conversationId, now);
+  if (locked === undefined) return null;
+  const { changes, draft } = locked;
+  await makeTask(tx, changes, draft, messageId, reason);
+  return changes.flush(tx);
+}

@@ -1,0 +1,422 @@
+import type { Accepted, InboundEvent } from "#channels/contract.ts";
+import { DeliveryError } from "#channels/errors.ts";
+import type { Channel } from "#domain/conversation/message.ts";
+import { systemActor } from "#domain/conversation/message.ts";
+import { Problem } from "#domain/problem.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { finishWork } from "#database/queries/outbox.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import { awaitTurn } from "#database/queries/conversations.ts";
+import type { FindHands } from "./transaction/local-worker.ts";
+import { takeOfAgent } from "./transaction/local-worker.ts";
+import { sendLane } from "#queue/lanes.ts";
+import { createGiveWay } from "./transaction/wait-until-idle.ts";
+import { indexTexts } from "./transaction/search-indexing.ts";
+import { lockDraft } from "./transaction/lock-conversation.ts";
+import { act } from "./agents/actions.ts";
+import { actInWords } from "./agents/messages.ts";
+import { createAcceptance } from "./inbound/ingest-batches.ts";
+import { abandonAmendment, amend } from "./delivery/edit-sent.ts";
+import { createAsk } from "./answering/api-query.ts";
+import type { Effects } from "./transaction/unit-of-work.ts";
+import { createChanges } from "./transaction/unit-of-work.ts";
+import type { Checkpoint } from "#runtime/checkpoints.ts";
+import { dueClocks, runTimer, settleNow } from "./automation/timer-work.ts";
+import { abandonDelivery, deliver } from "./delivery/deliver.ts";
+import { createMarks } from "./delivery/delivery-tracker.ts";
+import { eraseShown } from "#agent-desk/sync/erase.ts";
+import { deskEvent, deskNotice } from "#agent-desk/incoming/events.ts";
+import { mirror } from "#agent-desk/sync/sync.ts";
+import { createOffice } from "#agent-desk/desk-service.ts";
+import type { Engine } from "./contract.ts";
+import { bringFiles } from "./attachments/prefetch.ts";
+import { abandonFile, dropUpload, fetchFile, removeFiles, uploadFile } from "./attachments/file-work.ts";
+import type {
+  Answerer,
+  Channels,
+  Clock,
+  ConversationSearch,
+  Fanout,
+  Files,
+  JudgeAnger,
+  Log,
+  Store,
+  Tx,
+  Wake,
+} from "./ports.ts";
+import { abandonRedirect, redirect } from "./delivery/reroute.ts";
+import { viewWindow } from "./delivery/reply-window.ts";
+import { readyToReply, replyAsAgent } from "./agents/replies.ts";
+import { handOver, handOverUntold } from "./answering/bot-message.ts";
+import type { ThinkDependencies } from "./answering/answer-turn.ts";
+import { abandonSpeech, speak } from "./answering/rule-reply.ts";
+import { createSettling, readConversation, think } from "./answering/answer-turn.ts";
+import { abandonThere, handoverThere, noteThere, standThere } from "./delivery/platform-sync.ts";
+import { threadTopic, workspaceTopic } from "#queue/signals/topics.ts";
+import { insertNote, removeConversation, requireConversation, updateConversation } from "./agents/update.ts";
+import type { RushGauge } from "#queue/backpressure.ts";
+import type { Workspace, Workspaces } from "#database/queries/workspaces.ts";
+import { settingsIn } from "#database/queries/workspaces.ts";
+
+export interface EngineDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly workspaces: Workspaces;
+  readonly accounts: Accounts;
+  readonly channels: Channels;
+  readonly answerer: Answerer;
+  readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
+  readonly inLanguageOf: ThinkDependencies["inLanguageOf"];
+  readonly judgeAnger: JudgeAnger;
+  readonly search: ConversationSearch;
+  readonly files: Files;
+  readonly fanout: Fanout;
+  readonly wake: Wake;
+  readonly processId: string;
+  /** As people reach us; without a slash at the end. */
+  readonly publicUrl: string;
+  readonly checkpoint: Checkpoint;
+  readonly hands: FindHands;
+  readonly rush: RushGauge;
+}
+
+/** The accounts that this process knows. */
+export interface Accounts {
+  get(
+    id: string,
+  ): Promise<{ readonly id: string; readonly workspaceId: string; readonly channel: Channel } | undefined>;
+  /** The workspace's built-in account of the API. */
+  api(workspaceId: string): Promise<{ readonly id: string; readonly channel: "api" }>;
+}
+
+/** The engine's own work in the outbox, by kind; the worker calls it. */
+export interface EngineWork {
+  think(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  send(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  timer(rows: readonly OutboxRow[]): Promise<void>;
+  index(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** An agent's change of a reply. */
+  amend(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Opens, closes or snoozes a conversation on its platform too. */
+  standThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Shows a note to the people who work on the conversation's platform. */
+  noteThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Tells the conversation's platform of a hand-over to people. */
+  handoverThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Shows at the agents' desk what has happened. */
+  desk(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Does what was done at the agents' desk. */
+  deskEvent(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  deskNotice(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Takes back what the desk shows of a conversation that was deleted. */
+  deskErase(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Says what rules have to say to customers. */
+  speak(rows: readonly OutboxRow[]): Promise<void>;
+  redirect(rows: readonly OutboxRow[]): Promise<void>;
+  file(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  unfile(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** What these return is to be called when what they stored is durable. */
+  abandonAmend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  abandonSend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  /** An answer could not be made, and is not tried any more: people take over. */
+  abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  abandonSpeech(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  abandonFile(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  abandonRedirect(tx: Tx, row: OutboxRow, now: number): Promise<() => void>;
+  abandonThere(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+}
+
+export interface CreatedEngine extends Engine {
+  readonly work: EngineWork;
+  /** Gives the signals of what others have stored. */
+  announce(effects: Effects): void;
+}
+
+export function createEngine(given: EngineDependencies): CreatedEngine {
+  const dependencies = { ...given, settleTurn: createSettling(given), marks: createMarks(given) };
+  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint, hands, rush } =
+    dependencies;
+
+  async function workspaceOf(id: string): Promise<Workspace> {
+    const workspace = await workspaces.get(id);
+    if (workspace === undefined) throw new Problem("workspace_not_found", "there is no workspace with this id");
+    return workspace;
+  }
+
+  /** Gives the signals of what is durable now. */
+  function announce(effects: Effects | null): void {
+    if (effects === null) return;
+    // Even if what follows fails: it is taken, and would wait for the end of its lease.
+    if (effects.taken !== undefined) hands()?.take(effects.taken);
+    for (const [dueAt, works] of Map.groupBy(effects.wake, (work) => work.dueAt)) {
+      wake.notify(
+        works.map(({ lane }) => lane),
+        dueAt,
+      );
+    }
+    for (const { accountId, contextKey, amended } of effects.threads) {
+      const signal = { kind: "changed", ...(amended === true ? { amended } : {}) };
+      fanout.publish(threadTopic(accountId, contextKey), JSON.stringify(signal));
+    }
+    for (const { workspaceId, conversationId, assigned } of effects.workspaces) {
+      const topic = workspaceTopic(workspaceId);
+      fanout.publish(topic, JSON.stringify({ kind: "changed", conversationId }));
+      if (assigned !== undefined)
+        fanout.publish(topic, JSON.stringify({ kind: "assigned", conversationId, ...assigned }));
+    }
+  }
+
+  /** Stores what is done to a conversation; `now` is when it is its turn. */
+  const change = <T>(conversationId: string, work: (tx: Tx, now: number) => Promise<T>): Promise<T> =>
+    store.write(async (tx) => {
+      await awaitTurn(tx, conversationId);
+      return work(tx, clock.now());
+    });
+
+  const takeReply = <E extends Effects | null>(tx: Tx, effects: E, conversationId: string, now: number) =>
+    takeOfAgent(tx, hands(), effects, sendLane(conversationId), now);
+
+  const giveWay = createGiveWay(store, hands);
+  const enqueue = createAcceptance({ ...dependencies, announce });
+
+  async function acceptNow(accountId: string, event: InboundEvent): Promise<Accepted> {
+    const account = await accounts.get(accountId);
+    if (account === undefined) throw new Error("this channel account does not exist any more");
+    const workspace = await workspaceOf(account.workspaceId);
+    const { work: _, ...accepted } = await enqueue({ account, workspace, event });
+    return accepted;
+  }
+
+  const query = createAsk({
+    ...dependencies,
+    workspaceOf,
+    apiAccount: (workspaceId) => accounts.api(workspaceId),
+    enqueue: (arrival) => rush.during(() => enqueue(arrival)),
+    announce,
+  });
+
+  const work: EngineWork = {
+    async think(rows, signal) {
+      const conversation = await conversationOfWork(rows);
+      const workspace = await workspaceOfWork(rows, conversation);
+      if (workspace === undefined) return;
+      // Over the API each question has an answer of its own; elsewhere one answer serves a burst.
+      const groups = conversation?.channel === "api" ? rows.map((row) => [row]) : [rows];
+      checkpoint("answer.before");
+      for (const [at, group] of groups.entries()) {
+        // One answer changes what the next is made of.
+        const read = at === 0 ? conversation : undefined;
+        const { effects } = await think(dependencies, workspace, group, {}, signal, read);
+        checkpoint("answer.stored");
+        announce(effects);
+      }
+    },
+    async send(rows, signal) {
+      for (const row of rows) await deliver({ ...dependencies, announce }, row, signal);
+    },
+    async timer(rows) {
+      const conversation = await conversationOfWork(rows);
+      const workspace = await workspaceOfWork(rows, conversation);
+      if (conversation === undefined || workspace === undefined) return;
+      announce(await change(conversation.id, (tx, now) => runTimer(tx, search, workspace, rows, now)));
+    },
+    index: (rows, signal) => indexTexts({ ...dependencies, giveWay }, rows, signal),
+    async amend(rows, signal) {
+      for (const row of rows) await amend({ ...dependencies, announce }, row, signal);
+    },
+    async standThere(rows, signal) {
+      for (const row of rows) await standThere({ ...dependencies, announce }, row, signal);
+    },
+    async noteThere(rows, signal) {
+      for (const row of rows) await noteThere({ ...dependencies, announce }, row, signal);
+    },
+    async handoverThere(rows, signal) {
+      for (const row of rows) await handoverThere({ ...dependencies, announce }, row, signal);
+    },
+    async abandonThere(tx, row, reason, now) {
+      const effects = await abandonThere(tx, search, row, reason, now);
+      return () => announce(effects);
+    },
+    desk: (rows, signal) => mirror(dependencies, rows, signal),
+    async deskEvent(rows, signal) {
+      for (const row of rows) await deskEvent({ ...dependencies, announce }, row, signal);
+    },
+    async deskNotice(rows, signal) {
+      for (const row of rows) await deskNotice({ ...dependencies, announce }, row, signal);
+    },
+    async deskErase(rows, signal) {
+      for (const row of rows) await eraseShown(dependencies, row, signal);
+    },
+    async abandonAmend(tx, row, reason, now) {
+      const effects = await abandonAmendment(tx, search, row, reason, now);
+      return () => announce(effects);
+    },
+    async speak(rows) {
+      for (const row of rows) {
+        checkpoint("speak.before");
+        const effects = await speak(dependencies, row);
+        checkpoint("speak.stored");
+        announce(effects);
+      }
+    },
+    async abandonSpeech(tx, row, reason, now) {
+      const effects = await abandonSpeech(tx, search, row, reason, now);
+      return () => announce(effects);
+    },
+    async redirect(rows) {
+      for (const row of rows) announce(await redirect(dependencies, row));
+    },
+    async abandonRedirect(tx, row, now) {
+      const effects = await abandonRedirect(tx, search, row, now);
+      return () => announce(effects);
+    },
+    async file(rows, signal) {
+      for (const row of rows) await fetchFile({ ...dependencies, announce }, row, signal);
+    },
+    unfile: (rows, signal) => removeFiles(dependencies, rows, signal),
+    async abandonFile(tx, row, reason, now) {
+      const effects = await abandonFile(tx, row, reason, now);
+      return () => announce(effects);
+    },
+    async abandonSend(tx, row, reason, now) {
+      const effects = await abandonDelivery(tx, dependencies, row, reason, now);
+      return () => announce(effects);
+    },
+    async abandonThink(tx, row, reason, now) {
+      const id = conversationOf(row);
+      const locked = await lockDraft(tx, search, id, now);
+      if (locked === undefined || locked.draft.row.status !== "open") return () => undefined;
+      const { changes, draft } = locked;
+      const settings = await settingsIn(tx, draft.row.workspace_id);
+      const actor = systemActor("escalation");
+      // An account that cannot be used is one reason why there is no answer.
+      const isTold = draft.row.channel === "api" || channels.loaded({ id: draft.row.account_id });
+      if (isTold) handOver(draft, channels, settings, actor, { reason: "answer failed" });
+      else handOverUntold(draft, actor, "answer failed");
+      const content = `The bot could not answer${isTold ? "" : ", and the customer was not told"}: ${reason}`;
+      await insertNote(tx, draft, { content, authorEmail: null }, actor, now);
+      const effects = await changes.flush(tx);
+      return () => announce(effects);
+    },
+  };
+
+  /** The conversation that this work is about. */
+  async function conversationOfWork([first]: readonly OutboxRow[]): Promise<ConversationRow | undefined> {
+    return first === undefined ? undefined : readConversation(store, conversationOf(first));
+  }
+
+  /** The workspace of the conversation; undefined, and the work gone, when that is gone. */
+  async function workspaceOfWork(
+    rows: readonly OutboxRow[],
+    conversation: ConversationRow | undefined,
+  ): Promise<Workspace | undefined> {
+    const workspace = conversation === undefined ? undefined : await workspaces.get(conversation.workspace_id);
+    if (workspace === undefined && rows.length > 0) await store.write((tx) => finishWork(tx, rows));
+    return workspace;
+  }
+
+  return {
+    work,
+    announce,
+    accept: (accountId, event) => rush.during(() => acceptNow(accountId, event)),
+    query,
+    async reply(reply) {
+      const workspace = await workspaceOf(reply.workspaceId);
+      const followUp = await readyToReply(dependencies, reply.conversationId);
+      const { effects, messageId, seq } = await change(reply.conversationId, async (tx, now) => {
+        const replied = await replyAsAgent(tx, channels, search, files, workspace, reply, now, followUp);
+        return { ...replied, effects: await takeReply(tx, replied.effects, reply.conversationId, now) };
+      });
+      announce(effects);
+      return { messageId, seq };
+    },
+    upload: (upload, source, signal) => uploadFile({ ...dependencies, announce }, upload, source, signal),
+    bring: (wanted, to, options, signal) => bringFiles({ ...dependencies, announce }, wanted, to, options, signal),
+    dropUpload: (upload) => dropUpload({ ...dependencies, announce }, upload),
+    async update(workspaceId, conversationId, wanted, actor) {
+      const workspace = await workspaceOf(workspaceId);
+      if (wanted.status === "escalated") await readyToReply(dependencies, conversationId);
+      announce(
+        await change(conversationId, (tx, now) =>
+          updateConversation(tx, channels, search, workspace, conversationId, wanted, actor, now),
+        ),
+      );
+    },
+    async addNote(workspaceId, conversationId, note, actor) {
+      const workspace = await workspaceOf(workspaceId);
+      const { added, effects } = await change(conversationId, async (tx, now) => {
+        const row = await requireConversation(tx, workspace.id, conversationId);
+        const changes = createChanges(now, search);
+        const noted = await insertNote(tx, changes.track(row, workspace.settings, false), note, actor, now);
+        return { added: noted, effects: await changes.flush(tx) };
+      });
+      announce(effects);
+      return added;
+    },
+    async remove(workspaceId, conversationId, actor) {
+      const workspace = await workspaceOf(workspaceId);
+      announce(
+        await change(conversationId, (tx, now) =>
+          removeConversation(tx, search, workspace, conversationId, actor, now),
+        ),
+      );
+    },
+    async act(workspaceId, conversationId, action, agent, seen) {
+      const workspace = await workspaceOf(workspaceId);
+      const { acted, effects } = await change(conversationId, (tx, now) =>
+        act(tx, { channels, search }, workspace, conversationId, action, agent, seen, now),
+      );
+      announce(effects);
+      return acted;
+    },
+    async say(workspaceId, conversationId, words, agent) {
+      const workspace = await workspaceOf(workspaceId);
+      const followUp = await readyToReply(dependencies, conversationId);
+      const { said, effects } = await change(conversationId, async (tx, now) => {
+        const acted = await actInWords(tx, dependencies, workspace, conversationId, words, agent, followUp, now);
+        return { ...acted, effects: await takeReply(tx, acted.effects, conversationId, now) };
+      });
+      announce(effects);
+      return said;
+    },
+    async amendable(accountId, channel) {
+      if (channel === "api") return { edit: true, remove: true };
+      try {
+        await channels.ready({ id: accountId });
+      } catch (error) {
+        // Of an account that is gone nothing can be changed any more.
+        if (!(error instanceof DeliveryError)) throw error;
+        return { edit: false, remove: false };
+      }
+      return { edit: channels.can({ id: accountId }, "edit"), remove: channels.can({ id: accountId }, "remove") };
+    },
+    desk: createOffice(dependencies),
+    window: (row) => viewWindow({ read: store.read, channels, log, now: clock.now() }, row),
+    async settleClocks(workspaceId) {
+      const workspace = await workspaceOf(workspaceId);
+      // A worker that is late leaves few; the bound keeps a request from doing its work for minutes.
+      for (const id of await dueClocks(store.read, workspaceId, clock.now(), 500)) {
+        announce(await change(id, (tx, now) => settleNow(tx, search, workspace, id, now)));
+      }
+    },
+    async typing(workspaceId, conversationId, who) {
+      const row = await store.read
+        .selectFrom("conversations")
+        .select(["account_id", "channel", "context_key"])
+        .where("id", "=", conversationId)
+        .where("workspace_id", "=", workspaceId)
+        .executeTakeFirst();
+      if (row === undefined) throw new Problem("conversation_not_found", "there is no conversation with this id");
+      // Over the API nobody looks on.
+      if (row.channel === "api") return;
+      const account = { id: row.account_id };
+      await channels.ready(account);
+      channels.typing(account, row.context_key, who);
+    },
+  };
+}
+
+function conversationOf(row: OutboxRow): string {
+  return (JSON.parse(row.payload) as { readonly conversationId: string }).conversationId;
+}

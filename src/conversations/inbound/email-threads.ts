@@ -1,0 +1,75 @@
+import type { InboundEvent, Sender } from "#channels/contract.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import { emailKey, linkConversations } from "#database/queries/conversations.ts";
+import type { MessagesTable } from "#database/schema/tables.ts";
+import type { Arrival, Arrived } from "./incoming-event.ts";
+import type { MessageFiles } from "#conversations/attachments/attachments.ts";
+import type { Draft } from "#conversations/transaction/unit-of-work.ts";
+import type { Known } from "#conversations/contacts/contacts.ts";
+import type { Tx } from "#conversations/ports.ts";
+import { claim } from "#conversations/agents/update.ts";
+
+// What is particular to channels whose threads can be passed on, and go on with other accounts' conversations: e-mail.
+
+/**
+ * Whether it is the conversation's own customer who writes: the same contact, or the address that is theirs. Of somebody
+ * whom the company has verified an address proves nothing that anybody can write above a letter.
+ */
+export function isCustomer(row: ConversationRow, { contact, ownerId }: Known, sender: Sender): boolean {
+  if (contact.id === row.contact_id || ownerId === (row.own_contact_id ?? row.contact_id)) return true;
+  const proven = sender.proven?.email;
+  const address = proven ?? (row.customer_verified === 0 ? sender.claimed?.email : undefined);
+  return address !== undefined && row.customer_email_key !== null && emailKey(address) === row.customer_email_key;
+}
+
+export function guestNote({ proven, claimed }: Sender, { name }: Known["contact"]): string {
+  const address = proven?.email ?? claimed?.email ?? "an unknown address";
+  const doubt = proven?.email === undefined ? ", which is not proven," : "";
+  return `Somebody else than the customer has written here: ${name === null ? "" : `${name}, `}${address}${doubt} is not the address of this conversation. The bot does not answer this; make sure who it is before you tell them anything.`;
+}
+
+/** An agent's message that came by the platform itself: it claims the conversation as a reply from the inbox does. */
+export function addAgentMessage(
+  draft: Draft,
+  accountId: string,
+  event: Extract<InboundEvent, { kind: "agent" }>,
+  files: MessageFiles,
+): MessagesTable {
+  const { row } = draft;
+  const { email, name } = event.author;
+  if (row.status === "open" || row.status === "escalated") claim(draft, email, { type: "agent", id: email, name });
+  const message = draft.addMessage({
+    role: "agent",
+    content: event.text,
+    authorId: email,
+    authorName: name,
+    externalId: event.messageExternalId ?? event.externalId,
+    ...(event.metadata === undefined ? {} : { metadata: JSON.stringify(event.metadata) }),
+    files,
+    parts: (event.parts ?? []).map((part) => ({
+      payload: JSON.stringify(part),
+      ...(row.account_id === accountId ? {} : { elsewhere: { accountId, afterMs: 0 } }),
+    })),
+  });
+  row.settled_seq = row.last_customer_seq;
+  return message;
+}
+
+/** Whether the thread may be one that goes on with a conversation of another account. */
+export const goesOnElsewhere = ({ event }: Arrival): boolean =>
+  event.kind === "agent" || event.kind === "notice" || (event.kind === "message" && event.checkSender === true);
+
+export async function linkMarks(tx: Tx, arrivals: readonly Arrival[], results: readonly Arrived[]): Promise<void> {
+  const links = arrivals.flatMap(({ account, event }, i) => {
+    const conversationId = results[i]?.conversationId;
+    if (conversationId === null || conversationId === undefined || results[i]?.duplicate === true) return [];
+    const marks = event.kind === "message" || event.kind === "agent" ? (event.marks ?? []) : [];
+    return marks.map((name) => ({
+      account_id: account.id,
+      kind: "mark" as const,
+      name,
+      conversation_id: conversationId,
+    }));
+  });
+  await linkConversations(tx, links);
+}

@@ -1,0 +1,496 @@
+import type { InboundEvent } from "#channels/contract.ts";
+import { botMayAnswer, statusOnCustomerMessage } from "#domain/conversation/status.ts";
+import { isChat, systemActor } from "#domain/conversation/message.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import { insertRows } from "#database/dialects/insert-rows.ts";
+import type { InboundEventsTable, MessagesTable } from "#database/schema/tables.ts";
+import type { Arrival, Arrived } from "./incoming-event.ts";
+import { continued, inboundRow, keyOf, knownEvents, partIdOf } from "./incoming-event.ts";
+import { createAlbums, newFiles, noteFiles, withWords, wordsOf } from "./albums.ts";
+import type { Grouped, MessageFiles } from "#conversations/attachments/attachments.ts";
+import {
+  filesOfArrival,
+  groupKey,
+  groupsOf,
+  groupWaitMs,
+  keepAside,
+  keepWaiting,
+  namesGoneFile,
+  noFiles,
+  takeWaiting,
+  uploadsOf,
+  withKeptAside,
+} from "#conversations/attachments/attachments.ts";
+import type { Draft, Effects } from "#conversations/transaction/unit-of-work.ts";
+import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import { thinkLane } from "#queue/lanes.ts";
+import type { Contacts, Known, Person } from "#conversations/contacts/contacts.ts";
+import { loadContacts, showContact, userIdsOf } from "#conversations/contacts/contacts.ts";
+import { relinkWork } from "#conversations/contacts/merge.ts";
+import { noteProblem } from "#conversations/delivery/failures.ts";
+import { applyDelivery, applyEdit, changeText, moveContext } from "./event-effects.ts";
+import type { Applied } from "./pending-edits.ts";
+import { isNewest, lastEdits, linkApplied, park, parkedChanges, targetOf } from "./pending-edits.ts";
+import { newConversation } from "#conversations/transaction/new-conversation.ts";
+import type { Clock, ConversationSearch, Files, Tx } from "#conversations/ports.ts";
+import { contextOf, lockArrivals } from "./locking.ts";
+import { applyStanding, noteFromThere } from "#conversations/delivery/platform-sync.ts";
+import { addAgentMessage, guestNote, isCustomer, linkMarks } from "./email-threads.ts";
+
+interface Stored {
+  readonly results: readonly Arrived[];
+  readonly effects: Effects;
+}
+
+const nothing: Arrived = { duplicate: false, conversationId: null, messageId: null, seq: null, work: null };
+
+/**
+ * Stores events in the order given, with all the work they cause, in a number of statements that does not grow with
+ * their number. Fails as a whole; then they are to be tried one by one.
+ */
+export async function acceptAll(
+  tx: Tx,
+  search: ConversationSearch,
+  seal: Files["seal"],
+  arrivals: readonly Arrival[],
+  { now: time }: Pick<Clock, "now">,
+): Promise<Stored> {
+  const known = await knownEvents(tx, arrivals);
+  const fresh = arrivals.filter((arrival) => !known.has(keyOf(arrival)));
+  const conversations = await lockArrivals(tx, fresh);
+  // Later than whatever was waited for.
+  const now = time();
+  const changes = createChanges(now, search);
+  const contacts = await loadContacts(
+    tx,
+    fresh.flatMap((arrival) =>
+      arrival.event.kind === "message" || arrival.event.kind === "contact" ? [personOf(arrival, arrival.event)] : [],
+    ),
+    now,
+  );
+  const users = await userIdsOf(tx, chatContacts(conversations.values()));
+  const parked = await parkedChanges(tx, fresh);
+  const edits = await lastEdits(tx, fresh);
+  const uploads = await uploadsOf(
+    tx,
+    fresh.flatMap(({ event }) =>
+      event.kind === "message" || event.kind === "agent" ? (event.files ?? []).map(({ ref }) => ref) : [],
+    ),
+  );
+  const groups = await groupsOf(
+    tx,
+    fresh.flatMap(({ account, event }) =>
+      event.kind === "message" && event.group !== undefined
+        ? [{ accountId: account.id, group: groupKey(event.thread, event.group.key) }]
+        : [],
+    ),
+  );
+  const albums = createAlbums(tx);
+  const joining = new Set<InboundEvent>();
+  const applied: Applied[] = [];
+  // Messages of this very group: the table does not have them yet.
+  const arrived = new Map<string, MessagesTable>();
+  const inbound: Omit<InboundEventsTable, "id">[] = [];
+  const results: Arrived[] = [];
+  const newConversations: Draft[] = [];
+
+  for (const arrival of arrivals) {
+    const key = keyOf(arrival);
+    const before = known.get(key);
+    if (before !== undefined) {
+      results.push({ ...before, duplicate: true });
+      continue;
+    }
+    if (isOfAnother(arrival)) {
+      results.push({ ...nothing, refused: true });
+      continue;
+    }
+    if (namesGoneFile(arrival.event, arrival.account, uploads)) {
+      results.push({ ...nothing, filesGone: true });
+      continue;
+    }
+    const outcome = await acceptOne(arrival);
+    known.set(key, outcome);
+    results.push(outcome);
+    inbound.push(inboundRow(arrival, outcome, joining.has(arrival.event), now));
+  }
+
+  await linkPrevious(tx, newConversations, contacts);
+  await contacts.flush(tx, changes.addWork);
+  const effects = await changes.flush(tx);
+  await linkMarks(tx, arrivals, results);
+  await insertRows(tx, "inbound_events", inbound);
+  await linkApplied(tx, applied);
+  return { results: await withWork(tx, results, arrivals), effects };
+
+  /** A browser's session becomes its user's on sign-in; a socket that was open before proves nothing. */
+  function isOfAnother(arrival: Arrival): boolean {
+    const { account, event } = arrival;
+    if (!isChat(account.channel) || (event.kind !== "message" && event.kind !== "contact")) return false;
+    const row = conversations.get(contextOf(account.id, event.thread));
+    // Two processes may have made a contact for the session at the same time: it then has not always the thread's.
+    const user = users.get(row?.contact_id ?? "");
+    if (user !== undefined && user !== event.sender.verified?.userId) return true;
+    return contacts.isOfAnother(personOf(arrival, event));
+  }
+
+  async function acceptOne(arrival: Arrival): Promise<Arrived> {
+    const { account, workspace, event } = arrival;
+    if (event.kind === "delivery") {
+      await applyDelivery(tx, changes, account.id, event);
+      return nothing;
+    }
+    const context = contextOf(account.id, event.thread);
+    const row = continued(arrival, conversations.get(context));
+    switch (event.kind) {
+      case "message": {
+        const together = groups.get(groupOf(account.id, event) ?? "");
+        if (together !== undefined && row?.id === together.conversationId && !isLate(row, event, together)) {
+          const draft = changes.track(row, workspace.settings, false);
+          draft.joinMessage(together, await joinedWords(arrival, event, together), filesOf(arrival, event));
+          await joinWaiting(draft, arrival, event, together);
+          return { ...nothing, conversationId: row.id, messageId: together.messageId, seq: together.seq };
+        }
+        if (event.group?.joinsOnly === true) {
+          await keepAside(tx, filesOf(arrival, event));
+          return nothing;
+        }
+        const contact = contacts.of(personOf(arrival, event));
+        const draft =
+          row === undefined ? begin(arrival, event.thread, contact) : changes.track(row, workspace.settings, false);
+        conversations.set(context, draft.row);
+        const accepted = await acceptMessage(draft, arrival, event, contact);
+        for (const note of accepted.notes) await noteProblem(tx, draft, note, now);
+        return accepted.arrived;
+      }
+      case "contact": {
+        const contact = contacts.of(personOf(arrival, event));
+        contacts.setClaimed(contact.contact, event.contact);
+        if (row === undefined) return nothing;
+        const draft = changes.track(row, workspace.settings, false);
+        if (showCustomer(draft, contact)) draft.touch();
+        return { ...nothing, conversationId: row.id };
+      }
+      case "agent": {
+        if (row === undefined) return nothing;
+        const draft = changes.track(row, workspace.settings, false);
+        const message = addAgentMessage(draft, account.id, event, filesOf(arrival, event));
+        return { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq };
+      }
+      case "notice": {
+        if (row === undefined) return nothing;
+        const draft = changes.track(row, workspace.settings, false);
+        if (event.author === undefined) await noteProblem(tx, draft, event.text, now);
+        else await noteFromThere(tx, draft, event.author, event.text, now);
+        return { ...nothing, conversationId: row.id };
+      }
+      case "state": {
+        if (row === undefined) return nothing;
+        const draft = changes.track(row, workspace.settings, false);
+        if (event.order <= (draft.row.platform_order ?? "")) return { ...nothing, conversationId: row.id };
+        draft.row.platform_order = event.order;
+        draft.touch();
+        // Our own change is here already, and nothing that came before it counts any more.
+        if (event.change.kind !== "ours") applyStanding(draft, event, account.channel, now);
+        return { ...nothing, conversationId: row.id };
+      }
+      case "moved": {
+        const there = contextOf(account.id, event.toThread);
+        if (row === undefined || conversations.has(there)) return nothing;
+        await moveContext(tx, row.id, event.toThread);
+        row.context_key = event.toThread;
+        conversations.delete(context);
+        conversations.set(there, row);
+        return { ...nothing, conversationId: row.id };
+      }
+      case "reach": {
+        if (row === undefined) return nothing;
+        const draft = changes.track(row, workspace.settings, false);
+        const unreachable = event.reachable ? null : event.reason;
+        // A platform can tell it more than once, and each message that is refused tells it too.
+        if ((draft.row.unreachable === null) !== event.reachable) await noteProblem(tx, draft, event.reason, now);
+        if (draft.row.unreachable !== unreachable) {
+          draft.row.unreachable = unreachable;
+          draft.touch();
+        }
+        return { ...nothing, conversationId: row.id };
+      }
+      case "edit":
+      case "delete": {
+        const target = targetOf(account.id, event.thread, event.messageExternalId);
+        const album = row === undefined ? undefined : albums.here(row.id, event.messageExternalId);
+        const together =
+          arrived.get(target) ??
+          [...arrived.values()].find(({ id }) => event.kind === "edit" && id === album?.messageId);
+        if (!isNewest(edits, target, event)) {
+          return { ...nothing, conversationId: row?.id ?? null, isPassedOver: true };
+        }
+        if (row !== undefined && together !== undefined) {
+          changeText(together, withWords(album, event), now);
+          if (event.kind === "delete") changes.files.withdraw(together);
+          const files =
+            together.deleted_at === null && album !== undefined ? newFiles(album, event, together.files ?? 0) : [];
+          if (files.length > 0) {
+            const draft = changes.track(row, workspace.settings, false);
+            draft.joinMessage(groupedOf(together), together.content, filesOf(arrival, { ...event, files }));
+          }
+          return { ...nothing, conversationId: row.id, messageId: together.id };
+        }
+        const messageId =
+          row === undefined
+            ? null
+            : await applyEdit(tx, changes, changes.track(row, workspace.settings, false), albums, event, (files) =>
+                filesOf(arrival, { ...event, files }),
+              );
+        if (messageId === null) {
+          park(parked, target, event);
+          if (event.kind === "edit" && event.knownOnly !== true) await keepWaiting(tx, event, filesOf(arrival, event));
+        }
+        // What joins it in this transaction is written after this.
+        for (const grouped of groups.values()) {
+          if (grouped.messageId === messageId && event.kind === "edit") {
+            grouped.content = wordsOf(await albums.of(grouped.conversationId, messageId));
+          }
+        }
+        return { ...nothing, conversationId: row?.id ?? null, messageId };
+      }
+    }
+  }
+
+  /** What a message says with the words of another part of it. */
+  async function joinedWords(
+    { account }: Arrival,
+    event: Extract<InboundEvent, { kind: "message" }>,
+    { conversationId, messageId }: Grouped,
+  ): Promise<string> {
+    joining.add(event);
+    const externalId = partIdOf(event);
+    const change = parked.get(targetOf(account.id, event.thread, externalId));
+    if (change !== undefined) {
+      applied.push({ accountId: account.id, externalId, message: { id: messageId, conversation_id: conversationId } });
+    }
+    const album = await albums.of(conversationId, messageId);
+    album.words.set(externalId, change === undefined ? event.text : change.kind === "edit" ? change.text : "");
+    noteFiles(album, externalId, event.files ?? [], true);
+    return wordsOf(album);
+  }
+
+  /** Adds what a change that came before its message has brought to it. */
+  async function joinWaiting(
+    draft: Draft,
+    { account }: Arrival,
+    event: Extract<InboundEvent, { kind: "message" }>,
+    message: Grouped,
+  ): Promise<void> {
+    const change = parked.get(targetOf(account.id, event.thread, partIdOf(event)));
+    if (change?.kind !== "edit" || change.files === undefined) return;
+    const album = await albums.of(message.conversationId, message.messageId);
+    const files = await takeWaiting(tx, account.id, change, newFiles(album, change, message.files));
+    if (files.fresh.length > 0) draft.joinMessage(message, message.content, files);
+  }
+
+  /** A context whose customer turns out to be another contact takes its conversation with it. */
+  function showCustomer(draft: Draft, customer: Known): boolean {
+    const { contact_id: before } = draft.row;
+    const shown = showContact(draft.row, customer);
+    if (before !== draft.row.contact_id) {
+      for (const id of [before, draft.row.contact_id]) for (const work of relinkWork(id, now)) changes.addWork(work);
+    }
+    return shown;
+  }
+
+  function begin(arrival: Arrival, thread: string, { contact }: Known): Draft {
+    const { workspace } = arrival;
+    const row = newConversation(arrival, thread, contact.id, now);
+    const draft = changes.track(row, workspace.settings, true);
+    const actor = { type: "customer", id: contact.id, name: contact.name } as const;
+    draft.audit("status_changed", actor, { to: "open" });
+    draft.tell("conversation.started", actor);
+    newConversations.push(draft);
+    return draft;
+  }
+
+  async function acceptMessage(
+    draft: Draft,
+    arrival: Arrival,
+    event: Extract<InboundEvent, { kind: "message" }>,
+    customer: Known,
+  ): Promise<{ readonly arrived: Arrived; readonly notes: readonly string[] }> {
+    const { row } = draft;
+    const { contact } = customer;
+    if (event.sender.claimed !== undefined) contacts.setClaimed(contact, event.sender.claimed);
+    const guest = event.checkSender === true && row.last_seq > 0 && !isCustomer(row, customer, event.sender);
+    const notes = [
+      ...(guest ? [guestNote(event.sender, contact)] : []),
+      ...(event.peopleOnly === undefined ? [] : [event.peopleOnly]),
+    ];
+    // A conversation that goes on elsewhere stays whose it is: an address joins nothing by itself.
+    if (!guest && row.account_id === arrival.account.id) showCustomer(draft, customer);
+    if (!guest) row.via_account_id = row.account_id === arrival.account.id ? null : arrival.account.id;
+    if (!guest && row.account_id === arrival.account.id) row.customer_wrote_at = now;
+    const actor = { type: "customer", id: contact.id, name: contact.name } as const;
+    // Whoever writes can be written to.
+    row.unreachable = null;
+    draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
+    // Platforms do the same with theirs.
+    if (row.account_id === arrival.account.id) draft.standsThere({ kind: "open" });
+    const externalId = partIdOf(event);
+    const target = targetOf(arrival.account.id, event.thread, externalId);
+    const change = parked.get(target);
+    const message = draft.addMessage({
+      role: "user",
+      content: event.text,
+      authorId: contact.id,
+      authorName: contact.name ?? event.sender.name ?? null,
+      externalId,
+      ...metadataOf(event, guest),
+      // What was taken back before it came is not fetched.
+      ...(change?.kind === "delete" ? {} : { files: await filesAtOnce(arrival, event) }),
+    });
+    if (change !== undefined) {
+      changeText(message, change, now);
+      applied.push({ accountId: arrival.account.id, externalId, message });
+    }
+    arrived.set(target, message);
+    const group = groupOf(arrival.account.id, event);
+    if (message.deleted_at === null) {
+      const grouped = groupedOf(message);
+      if (group !== undefined) groups.set(group, grouped);
+      albums.begin(grouped, externalId, message.content, event.files ?? []);
+      await joinWaiting(draft, arrival, event, grouped);
+    }
+    row.last_customer_seq = message.seq;
+    if (notes.length > 0 && botMayAnswer(row.status)) {
+      const system = systemActor("escalation");
+      draft.setStatus("escalated", system, { reason: guest ? "somebody else has written" : "not for the bot" });
+      draft.setTags(["escalated"], [], system);
+      row.settled_seq = message.seq;
+    }
+    if (botMayAnswer(row.status)) {
+      changes.addWork({
+        lane: thinkLane(row.id),
+        kind: "think",
+        payload: {
+          conversationId: row.id,
+          seq: message.seq,
+          ...(arrival.options === undefined ? {} : { options: arrival.options }),
+        },
+        // Stored, so that the rest of an album is waited for once and no longer, whoever does the work.
+        dueAt: event.group === undefined ? now : now + groupWaitMs,
+        ...(arrival.lease === undefined ? {} : { lease: arrival.lease }),
+      });
+    }
+    return { arrived: { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq }, notes };
+  }
+
+  /** With those of its group that came before anybody knew that it is a customer's. */
+  async function filesAtOnce(
+    arrival: Arrival,
+    event: Extract<InboundEvent, { kind: "message" }>,
+  ): Promise<MessageFiles> {
+    const files = filesOf(arrival, event);
+    if (event.group === undefined) return files;
+    return withKeptAside(tx, arrival.account.id, groupKey(event.thread, event.group.key), files);
+  }
+
+  /** Words that come when the bot has begun to answer the rest of the group are a message that it answers as well. */
+  function isLate(
+    { status }: ConversationRow,
+    { group, text }: Extract<InboundEvent, { kind: "message" }>,
+    { createdAt }: Grouped,
+  ): boolean {
+    return group?.joinsOnly !== true && text.trim() !== "" && botMayAnswer(status) && now >= createdAt + groupWaitMs;
+  }
+
+  function filesOf(
+    { account, workspace }: Arrival,
+    event: Pick<Extract<InboundEvent, { kind: "message" | "agent" }>, "thread" | "files"> & {
+      readonly group?: { readonly key: string };
+    },
+  ): MessageFiles {
+    if (event.files === undefined || event.files.length === 0) return noFiles;
+    const group = event.group === undefined ? null : groupKey(event.thread, event.group.key);
+    const of = { workspaceId: workspace.id, accountId: account.id, thread: event.thread, group };
+    return filesOfArrival(event.files, of, uploads, seal, now);
+  }
+}
+
+const chatContacts = (rows: Iterable<ConversationRow>): readonly string[] =>
+  [...rows].flatMap((row) => (isChat(row.channel) && row.customer_verified === 1 ? [row.contact_id] : []));
+
+function personOf({ workspace, account }: Arrival, { sender }: { readonly sender: Person["sender"] }): Person {
+  return {
+    workspaceId: workspace.id,
+    channel: account.channel,
+    sender,
+  };
+}
+
+const groupedOf = ({ id, conversation_id, seq, content, files, created_at }: MessagesTable): Grouped => ({
+  messageId: id,
+  conversationId: conversation_id,
+  seq,
+  content,
+  files: files ?? 0,
+  createdAt: created_at,
+});
+
+function groupOf(accountId: string, event: Extract<InboundEvent, { kind: "message" }>): string | undefined {
+  return event.group === undefined ? undefined : `${accountId}\n${groupKey(event.thread, event.group.key)}`;
+}
+
+/** Names the customer's conversation before each new one. */
+async function linkPrevious(tx: Tx, drafts: readonly Draft[], contacts: Contacts): Promise<void> {
+  // Those of this very group: the table does not have them yet.
+  const begun = new Map<string, string>();
+  for (const { row } of drafts) {
+    const before = begun.get(row.contact_id);
+    begun.set(row.contact_id, row.id);
+    if (before !== undefined) row.previous_conversation_id = before;
+    if (before !== undefined || contacts.isNew(row.contact_id)) continue;
+    const previous = await tx
+      .selectFrom("conversations")
+      .select("id")
+      .where("contact_id", "=", row.contact_id)
+      .orderBy("started_at", "desc")
+      .orderBy("id", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    row.previous_conversation_id = previous?.id ?? null;
+  }
+}
+
+/** Reads back the rows of work that the caller does itself. */
+async function withWork(
+  tx: Tx,
+  results: readonly Arrived[],
+  arrivals: readonly Arrival[],
+): Promise<readonly Arrived[]> {
+  const own = arrivals.some(({ lease }) => lease !== undefined);
+  if (!own) return results;
+  return Promise.all(
+    results.map(async (result, i) => {
+      const lease = arrivals[i]?.lease;
+      if (lease === undefined || result.conversationId === null || result.duplicate) return result;
+      const rows = await tx
+        .selectFrom("outbox")
+        .selectAll()
+        .where("lane", "=", thinkLane(result.conversationId))
+        .where("lease_id", "=", lease.id)
+        .orderBy("id", "desc")
+        .execute();
+      const work = rows.find((row) => (JSON.parse(row.payload) as { readonly seq?: number }).seq === result.seq);
+      return { ...result, work: work ?? null };
+    }),
+  );
+}
+
+/** What came beside the text, and what else is to be known of the message. */
+function metadataOf(
+  { metadata, wantsPerson }: Extract<InboundEvent, { kind: "message" }>,
+  guest: boolean,
+): { readonly metadata?: string } {
+  const own = { ...(guest ? { guest: true } : {}), ...(wantsPerson === true ? { wants_person: true } : {}) };
+  if (metadata === undefined && Object.keys(own).length === 0) return {};
+  return { metadata: JSON.stringify({ ...metadata, ...own }) };
+}

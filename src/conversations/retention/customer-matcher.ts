@@ -1,0 +1,173 @@
+import { chunks } from "#database/queries/customers.ts";
+import type { Customer } from "#database/queries/customers.ts";
+import type { AuditTable } from "#database/schema/tables.ts";
+import type { Reader } from "#conversations/ports.ts";
+
+/** Who erased conversations, in the audit log. */
+export const forgetActorId = "forget";
+
+const pageSize = 500;
+/** Shorter ones are in every other word. */
+const nameLengthMin = 3;
+const conversationPattern = /conv_[0-9a-z]{26}/g;
+
+/** What tells that a text is about a customer. */
+export interface Traces {
+  /** Lower case. */
+  readonly email: string;
+  /** Finds the address, and not another that only holds it: `joann@shop.example` is not `ann@shop.example`. */
+  readonly named: RegExp;
+  /** Theirs, also deleted ones. */
+  readonly conversations: ReadonlySet<string>;
+  readonly contacts: ReadonlySet<string>;
+  /** Names of the platforms for them, of any kind. */
+  readonly identities: ReadonlySet<string>;
+  /** What they are called, and their numbers, lower case: telling only where it is about them anyway. */
+  readonly names: readonly string[];
+}
+
+/** `erased`: with the conversations that were erased before, of this customer or another: an erasure may not have ended. */
+export async function tracesOf(
+  db: Reader,
+  workspaceId: string,
+  customer: Customer,
+  given: { readonly email: string; readonly erased: boolean },
+): Promise<Traces> {
+  const identities = new Set<string>();
+  const contacts = new Set(customer.contacts.map(({ id }) => id));
+  for (const some of chunks([...contacts])) {
+    const rows = await db.selectFrom("identities").select("value").where("contact_id", "in", some).execute();
+    for (const { value } of rows) identities.add(value);
+  }
+  const address = given.email.trim().toLowerCase();
+  return {
+    email: address,
+    named: addressPattern(address),
+    conversations: new Set([
+      ...customer.conversationIds,
+      ...(await deletedConversations(db, workspaceId, contacts, given.erased)),
+    ]),
+    contacts,
+    identities,
+    names: customer.contacts
+      .flatMap(({ name, phone, user_id: userId }) => [name, phone, userId])
+      .flatMap((each) => (each === null || each.length < nameLengthMin ? [] : [each.toLowerCase()])),
+  };
+}
+
+/** Conversations that are gone, as the audit log tells. What was kept of them elsewhere is found by their ids. */
+async function deletedConversations(
+  db: Reader,
+  workspaceId: string,
+  contacts: ReadonlySet<string>,
+  withErased: boolean,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const page of auditPages(db, workspaceId)) {
+    for (const row of page) {
+      const theirs = row.actor_type === "customer" && row.actor_id !== null && contacts.has(row.actor_id);
+      const erased =
+        withErased && row.action === "deleted" && row.actor_type === "system" && row.actor_id === forgetActorId;
+      if (row.conversation_id !== null && (theirs || erased)) found.push(row.conversation_id);
+    }
+  }
+  return found;
+}
+
+/** Pages of rows in the order of their ids, each read after the one before. */
+async function* pagesById<Id, Row extends { readonly id: Id }>(
+  first: Id,
+  read: (after: Id) => Promise<readonly Row[]>,
+): AsyncGenerator<readonly Row[]> {
+  for (let after = first; ;) {
+    const page = await read(after);
+    yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return;
+    after = last.id;
+  }
+}
+
+/** The audit log of a workspace. */
+export const auditPages = (db: Reader, workspaceId: string) =>
+  pagesById("", (after) =>
+    db
+      .selectFrom("audit")
+      .selectAll()
+      .where("workspace_id", "=", workspaceId)
+      .where("id", ">", after)
+      .orderBy("id")
+      .limit(pageSize)
+      .execute(),
+  );
+
+/** What was received and led to no conversation, of all workspaces' accounts. */
+export const unplacedEventPages = (db: Reader) =>
+  pagesById(0, (after) =>
+    db
+      .selectFrom("inbound_events")
+      .selectAll()
+      .where("conversation_id", "is", null)
+      .where("id", ">", after)
+      .orderBy("id")
+      .limit(pageSize)
+      .execute(),
+  );
+
+/** The responses that are kept for one key's repeated requests. */
+export async function* keptResponsePages(db: Reader, keyId: string) {
+  for (let after = { path: "", idempotency_key: "" }; ;) {
+    const { path, idempotency_key: key } = after;
+    const page = await db
+      .selectFrom("idempotency")
+      .select(["key_id", "path", "idempotency_key", "status", "response", "created_at"])
+      .where("key_id", "=", keyId)
+      .where((eb) => eb.or([eb("path", ">", path), eb.and([eb("path", "=", path), eb("idempotency_key", ">", key)])]))
+      .orderBy("path")
+      .orderBy("idempotency_key")
+      .limit(pageSize)
+      .execute();
+    yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return;
+    after = last;
+  }
+}
+
+/** Before the address may stand what JSON writes for a line's end and the like, whose last sign is a letter. */
+function addressPattern(address: string): RegExp {
+  const before = String.raw`(?:(?<![\p{L}\p{N}.%+-])|(?<=\\[bfnrt]|\\u[0-9a-f]{4}))`;
+  const after = String.raw`(?![\p{L}\p{N}-]|\.[\p{L}\p{N}])`;
+  return new RegExp(`${before}${address.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)}${after}`, "u");
+}
+
+/** Whether a text names the customer, or a conversation of theirs. */
+export function tells(text: string | null, { named, conversations }: Traces): boolean {
+  if (text === null) return false;
+  return named.test(text.toLowerCase()) || (text.match(conversationPattern) ?? []).some((id) => conversations.has(id));
+}
+
+/** In an id nothing tells where the address begins. */
+export const holds = (id: string | null, { email }: Traces): boolean => id?.toLowerCase().includes(email) === true;
+
+/** Whether a received event is about the customer. */
+export function isReceivedFrom(
+  event: { readonly external_id: string; readonly payload: string },
+  traces: Traces,
+): boolean {
+  return tells(event.payload, traces) || holds(event.external_id, traces) || isSentBy(event.payload, traces);
+}
+
+function isSentBy(payload: string, { identities }: Traces): boolean {
+  const { sender } = JSON.parse(payload) as {
+    readonly sender?: { readonly key?: string; readonly verified?: { readonly userId?: string } };
+  };
+  return identities.has(sender?.key ?? "") || identities.has(sender?.verified?.userId ?? "");
+}
+
+/** Whether an entry of the audit log is about the customer: a conversation, a contact, or the name of theirs. */
+export function isAuditOf(row: AuditTable, traces: Traces): boolean {
+  if (row.conversation_id !== null && traces.conversations.has(row.conversation_id)) return true;
+  if ([row.actor_id, row.from_value, row.to_value].some((id) => id !== null && traces.contacts.has(id))) return true;
+  return [row.actor_name, row.from_value, row.to_value, row.detail].some((text) => tells(text, traces));
+}

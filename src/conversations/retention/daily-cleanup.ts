@@ -1,0 +1,155 @@
+import { sql } from "kysely";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { finishWork, insertWork } from "#database/queries/outbox.ts";
+import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import { sweepFiles } from "#conversations/attachments/file-work.ts";
+import type { Clock, ConversationSearch, Files, Log, Store } from "#conversations/ports.ts";
+import { expireContacts, expireConversations, workspacesWithRetention } from "./retention.ts";
+import { sweep } from "./delete-in-batches.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const firstAfterMs = 5 * 60_000;
+const everyMs = dayMs;
+
+/** How long what nobody looks at any more is kept. */
+const kept = {
+  /** Of what platforms delivered, the text; the messages are kept with their conversations. */
+  inboundTextMs: 30 * dayMs,
+  /** That it was delivered, so that it is not taken for new when it comes once more. */
+  inboundMs: 400 * dayMs,
+  deadLetterMs: 30 * dayMs,
+  idempotencyMs: 2 * dayMs,
+  counterMs: 2 * dayMs,
+  /** Counters of a month's queries, and the places that agents sign in from. */
+  monthlyCounterMs: 40 * dayMs,
+  processMs: 7 * dayMs,
+} as const;
+
+const emptiedAtOnce = 500;
+
+const housekeepingLane = "housekeeping";
+
+export interface HousekeepingDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly search: ConversationSearch;
+  readonly files: Files;
+  readonly announce: (effects: Effects) => void;
+}
+
+interface State {
+  /** The text of what was received before this time is gone already. */
+  readonly emptiedUntil?: number;
+}
+
+/** Makes sure that the installation has its one row of housekeeping. */
+export async function scheduleHousekeeping(store: Store, clock: Clock): Promise<void> {
+  await store.write(async (tx) => {
+    const known = await tx
+      .selectFrom("outbox")
+      .select("id")
+      .where("lane", "=", housekeepingLane)
+      .where("dead_at", "is", null)
+      .executeTakeFirst();
+    if (known !== undefined) return;
+    const now = clock.now();
+    await insertWork(
+      tx,
+      [{ lane: housekeepingLane, kind: "housekeeping", payload: {}, dueAt: now + firstAfterMs }],
+      now,
+    );
+  });
+}
+
+/** Deletes what has been kept long enough: once a day, in steps that each lock little and for a short time. */
+export function createHousekeeping(dependencies: HousekeepingDependencies) {
+  const { store, clock, log } = dependencies;
+
+  return async function run(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void> {
+    const now = clock.now();
+    const state = JSON.parse(rows[0]?.payload ?? "{}") as State;
+    const retained = await workspacesWithRetention(store.read);
+    let emptiedUntil = state.emptiedUntil ?? 0;
+    const steps: Readonly<Record<string, () => Promise<void>>> = {
+      conversations: () => expireConversations(dependencies, retained, signal),
+      contacts: () => expireContacts(store, retained, now, signal),
+      "texts of events": async () => {
+        emptiedUntil = await emptyInbound(store, emptiedUntil, now - kept.inboundTextMs, signal);
+      },
+      events: () => old("inbound_events", "received_at", kept.inboundMs),
+      "sign-ins": () => old("agent_tokens", "expires_at", 0),
+      "idempotency keys": () => old("idempotency", "created_at", kept.idempotencyMs),
+      counters: () =>
+        sweep(
+          store,
+          {
+            table: "counters",
+            column: "window_start",
+            before: now - kept.counterMs,
+            and: sql`name not like 'queries:%' and name not like 'inbox:known:%'`,
+          },
+          signal,
+        ),
+      "monthly counters": () => old("counters", "window_start", kept.monthlyCounterMs),
+      "dead letters": () => old("outbox", "dead_at", kept.deadLetterMs),
+      files: () => sweepFiles(dependencies, signal),
+      "passing state of accounts": () => old("account_state", "expires_at", 0),
+      processes: () => old("processes", "heartbeat_at", kept.processMs),
+      "requests of processes that are gone": async () => {
+        await store.write((tx) =>
+          tx
+            .deleteFrom("requests_in_flight")
+            .where("process_id", "not in", (eb) => eb.selectFrom("processes").select("id"))
+            .execute(),
+        );
+      },
+      connections: () => old("connection_leases", "lease_until", kept.processMs),
+    };
+    const failures: unknown[] = [];
+    for (const [what, step] of Object.entries(steps)) {
+      signal.throwIfAborted();
+      try {
+        await step();
+      } catch (error) {
+        signal.throwIfAborted();
+        // The other kinds must not wait for it.
+        log.warn({ err: error, what }, "cleanup: step failed, retrying");
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, "housekeeping failed in part");
+    const next: State = { emptiedUntil };
+    await store.write(async (tx) => {
+      await finishWork(tx, rows);
+      const dueAt = now + everyMs;
+      await insertWork(tx, [{ lane: housekeepingLane, kind: "housekeeping", payload: next, dueAt }], now);
+    });
+
+    function old(table: string, column: string, keptMs: number): Promise<void> {
+      return sweep(store, { table, column, before: now - keptMs }, signal);
+    }
+  };
+}
+
+/** Takes the text out of events received before `until`; the time up to which that is done. */
+async function emptyInbound(store: Store, from: number, until: number, signal: AbortSignal): Promise<number> {
+  for (let at = from; ;) {
+    const rows = await store.read
+      .selectFrom("inbound_events")
+      .select(["id", "received_at"])
+      .where("received_at", ">=", at)
+      .where("received_at", "<", until)
+      .where("payload", "!=", "{}")
+      .orderBy("received_at")
+      .limit(emptiedAtOnce)
+      .execute();
+    const last = rows.at(-1);
+    if (last === undefined) return Math.max(from, until);
+    const ids = rows.map(({ id }) => id);
+    await store.write((tx) => tx.updateTable("inbound_events").set({ payload: "{}" }).where("id", "in", ids).execute());
+    at = last.received_at;
+    signal.throwIfAborted();
+  }
+}

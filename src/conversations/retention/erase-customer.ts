@@ -1,0 +1,313 @@
+import { newId } from "#domain/ids.ts";
+import { systemActor } from "#domain/conversation/message.ts";
+import type { Customer } from "#database/queries/customers.ts";
+import { chunks, customerByEmail } from "#database/queries/customers.ts";
+import { lockConversation } from "#database/queries/conversations.ts";
+import type { AuditTable } from "#database/schema/tables.ts";
+import type { Clock, ConversationSearch, Store, Tx } from "#conversations/ports.ts";
+import { removeContacts } from "./retention.ts";
+import type { Traces } from "./customer-matcher.ts";
+import {
+  auditPages,
+  forgetActorId,
+  holds,
+  isReceivedFrom,
+  keptResponsePages,
+  tells,
+  tracesOf,
+  unplacedEventPages,
+} from "./customer-matcher.ts";
+import { removeConversation } from "#conversations/agents/update.ts";
+import type { Workspace } from "#database/queries/workspaces.ts";
+
+export interface Forgotten {
+  readonly contacts: number;
+  readonly conversations: number;
+  readonly messages: number;
+  /** Audit entries whose names were taken out; the entries stay. */
+  readonly auditEntries: number;
+  readonly events: number;
+  /** Kept responses of the API and queued work. */
+  readonly leftovers: number;
+  /** `queued`: it does not answer now. `none`: there is none beside the database. */
+  readonly searchEngine: "erased" | "queued" | "none";
+}
+
+type Counts = Omit<Forgotten, "searchEngine">;
+
+export interface ForgetDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly search: ConversationSearch;
+  readonly progress?: (line: string) => void;
+}
+
+const actor = systemActor(forgetActorId);
+const pageSize = 500;
+/** Whoever goes on writing must not keep the rest of what is known of them. */
+const roundsMax = 10;
+const erased = "[erased]";
+
+/**
+ * Erases a customer: every conversation with what hangs on it, what they are known by, and what is left of them in
+ * queues, kept responses and the names of audit entries. In transactions of a few rows each; the contact goes last, so
+ * that what was interrupted can be begun again and finds the rest.
+ */
+export async function forgetCustomer(
+  dependencies: ForgetDependencies,
+  workspace: Workspace,
+  email: string,
+): Promise<Forgotten> {
+  let searchEngine: Forgotten["searchEngine"] = dependencies.search.erase === undefined ? "none" : "erased";
+  const total: { -readonly [what in keyof Counts]: number } = {
+    contacts: 0,
+    conversations: 0,
+    messages: 0,
+    auditEntries: 0,
+    events: 0,
+    leftovers: 0,
+  };
+  for (let round = 1; round <= roundsMax; round += 1) {
+    const customer = await customerByEmail(dependencies.store.read, workspace.id, email);
+    // Who writes while this goes on is found again. What else may name them is looked through where there is somebody.
+    if (round > 1 && customer.contacts.length + customer.conversationIds.length === 0) break;
+    const traces = await tracesOf(dependencies.store.read, workspace.id, customer, { email, erased: true });
+    const found = await eraseFound(dependencies, workspace, customer, traces, round === roundsMax);
+    for (const what of Object.keys(total) as (keyof Counts)[]) total[what] += found[what];
+    if ((await dependencies.search.erase?.(workspace.id, [...traces.conversations])) === false) searchEngine = "queued";
+  }
+  await purgeIndex(dependencies);
+  return { ...total, searchEngine };
+}
+
+/** Erases the customer as they were found. Who has begun another conversation meanwhile stays known, to be found by it. */
+async function eraseFound(
+  { progress = () => undefined, ...dependencies }: ForgetDependencies,
+  workspace: Workspace,
+  customer: Customer,
+  traces: Traces,
+  isLast: boolean,
+): Promise<Counts> {
+  const { store, clock } = dependencies;
+  let messages = 0;
+  let events = 0;
+  for (const [done, id] of customer.conversationIds.entries()) {
+    const gone = await store.write((tx) => eraseConversation(tx, dependencies, workspace, id, traces));
+    messages += gone.messages;
+    events += gone.events;
+    if ((done + 1) % 100 === 0) progress(`${done + 1} of ${customer.conversationIds.length} conversations`);
+  }
+  events += await eraseEvents(store, workspace.id, traces);
+  const auditEntries = await eraseNames(store, workspace.id, traces);
+  const leftovers = (await eraseKeptResponses(store, workspace.id, traces)) + (await eraseQueued(store, traces));
+  const ids = customer.contacts.map(({ id }) => id);
+  const conversations = customer.conversationIds.length;
+  // Together with the last contact: without it, nobody finds any more that there was something to be noted.
+  const groups = [...chunks(ids, 100)];
+  const last = groups.pop() ?? [];
+  for (const some of groups) await store.write((tx) => removeContacts(tx, some));
+  const found = { contacts: ids.length, conversations };
+  if (found.contacts + found.conversations > 0) {
+    await store.write(async (tx) => {
+      if (!isLast && (await haveConversation(tx, last))) found.contacts -= last.length;
+      else await removeContacts(tx, last);
+      if (found.contacts + found.conversations > 0) await noteErasure(tx, workspace.id, found, clock.now());
+    });
+  }
+  return { ...found, messages, events, auditEntries, leftovers };
+}
+
+async function haveConversation(tx: Tx, contactIds: readonly string[]): Promise<boolean> {
+  if (contactIds.length === 0) return false;
+  const any = tx.selectFrom("conversations").select("id").where("contact_id", "in", contactIds).limit(1);
+  return (await any.executeTakeFirst()) !== undefined;
+}
+
+async function eraseConversation(
+  tx: Tx,
+  { search, clock }: ForgetDependencies,
+  workspace: Workspace,
+  id: string,
+  traces: Traces,
+): Promise<{ readonly messages: number; readonly events: number }> {
+  const row = await lockConversation(tx, workspace.id, id);
+  if (row === undefined) return { messages: 0, events: 0 };
+  await removeConversation(tx, search, workspace, id, actor, clock.now());
+  const rows = await tx
+    .selectFrom("inbound_events")
+    .select(["id", "external_id", "target_external_id"])
+    .where("conversation_id", "=", id)
+    .execute();
+  // Ids of e-mails can hold the address; the others stay, so that a late redelivery does not bring the text back.
+  const named = rows
+    .filter((event) => holds(event.external_id, traces) || holds(event.target_external_id, traces))
+    .map((event) => event.id);
+  for (const some of chunks(named)) await tx.deleteFrom("inbound_events").where("id", "in", some).execute();
+  return { messages: row.message_count, events: rows.length };
+}
+
+/** Events that led to no conversation: what people said of themselves before they wrote, edits of messages that never came. */
+async function eraseEvents(store: Store, workspaceId: string, traces: Traces): Promise<number> {
+  const accounts = await store.read
+    .selectFrom("accounts")
+    .select("id")
+    .where("workspace_id", "=", workspaceId)
+    .execute();
+  const own = new Set(accounts.map(({ id }) => id));
+  let count = 0;
+  for await (const page of unplacedEventPages(store.read)) {
+    const theirs = page.filter((row) => own.has(row.account_id) && isReceivedFrom(row, traces)).map(({ id }) => id);
+    if (theirs.length > 0) {
+      await store.write((tx) => tx.deleteFrom("inbound_events").where("id", "in", theirs).execute());
+    }
+    count += theirs.length;
+  }
+  return count;
+}
+
+/** Takes the customer's name and address out of the audit log, also of conversations that were deleted before. */
+async function eraseNames(store: Store, workspaceId: string, traces: Traces): Promise<number> {
+  let count = 0;
+  for await (const page of auditPages(store.read, workspaceId)) {
+    const changed = page.flatMap((row) => {
+      const clean = withoutNames(row, traces);
+      return clean === row ? [] : [clean];
+    });
+    if (changed.length > 0) {
+      await store.write(async (tx) => {
+        for (const { id, actor_name, from_value, to_value, detail } of changed) {
+          await tx
+            .updateTable("audit")
+            .set({ actor_name, from_value, to_value, detail })
+            .where("id", "=", id)
+            .execute();
+        }
+      });
+    }
+    count += changed.length;
+  }
+  return count;
+}
+
+function withoutNames(row: AuditTable, { named, names, contacts, conversations }: Traces): AuditTable {
+  const theirs = row.actor_type === "customer" && row.actor_id !== null && contacts.has(row.actor_id);
+  const inTheirs = row.conversation_id !== null && conversations.has(row.conversation_id);
+  const isTelling = (text: string): boolean =>
+    named.test(text) || (inTheirs && names.some((name) => text.includes(name)));
+  const clean = (text: string | null): string | null =>
+    text !== null && isTelling(text.toLowerCase()) ? erased : text;
+  const next = {
+    ...row,
+    actor_name: theirs ? null : clean(row.actor_name),
+    from_value: clean(row.from_value),
+    to_value: clean(row.to_value),
+    detail: clean(row.detail),
+  };
+  const same =
+    next.actor_name === row.actor_name &&
+    next.from_value === row.from_value &&
+    next.to_value === row.to_value &&
+    next.detail === row.detail;
+  return same ? row : next;
+}
+
+async function eraseKeptResponses(store: Store, workspaceId: string, traces: Traces): Promise<number> {
+  const keys = await store.read.selectFrom("api_keys").select("id").where("workspace_id", "=", workspaceId).execute();
+  let count = 0;
+  for (const { id: keyId } of keys) {
+    for await (const page of keptResponsePages(store.read, keyId)) {
+      const theirs = page.filter((row) => tells(row.response, traces) || tells(row.path, traces));
+      if (theirs.length > 0) {
+        await store.write(async (tx) => {
+          for (const row of theirs) {
+            await tx
+              .deleteFrom("idempotency")
+              .where("key_id", "=", keyId)
+              .where("path", "=", row.path)
+              .where("idempotency_key", "=", row.idempotency_key)
+              .execute();
+          }
+        });
+      }
+      count += theirs.length;
+    }
+  }
+  return count;
+}
+
+/** Whatever waits, or was given up, with the customer in it. */
+async function eraseQueued(store: Store, traces: Traces): Promise<number> {
+  let count = 0;
+  for (let after = 0; ;) {
+    const page = await store.read
+      .selectFrom("outbox")
+      .select(["id", "kind", "payload", "last_error", "dead_at"])
+      .where("id", ">", after)
+      .orderBy("id")
+      .limit(pageSize)
+      .execute();
+    // Work of other workspaces stands here too, and goes on even where it names the same address.
+    const theirs = page
+      .filter((row) => isWorkOf(row, traces) || (row.dead_at !== null && tells(row.payload, traces)))
+      .map(({ id }) => id);
+    const telling = page.filter(({ id, last_error: error }) => !theirs.includes(id) && tells(error, traces));
+    if (theirs.length + telling.length > 0) {
+      await store.write(async (tx) => {
+        if (theirs.length > 0) await tx.deleteFrom("outbox").where("id", "in", theirs).execute();
+        for (const { id } of telling)
+          await tx.updateTable("outbox").set({ last_error: erased }).where("id", "=", id).execute();
+      });
+    }
+    count += theirs.length + telling.length;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return count;
+    after = last.id;
+  }
+}
+
+const workIds = /(?:conv|con)_[0-9a-z]{26}/g;
+
+/**
+ * Their rows hold ids alone, and have to be done: the deletion from a search engine outside, and work for other customers
+ * that names this one in passing.
+ */
+const keptKinds: ReadonlySet<string> = new Set(["index", "relink", "retime", "search"]);
+
+function isWorkOf(
+  { kind, payload }: { readonly kind: string; readonly payload: string },
+  { conversations, contacts }: Traces,
+): boolean {
+  if (keptKinds.has(kind)) return false;
+  return (payload.match(workIds) ?? []).some((id) => conversations.has(id) || contacts.has(id));
+}
+
+async function noteErasure(
+  tx: Tx,
+  workspaceId: string,
+  found: { readonly contacts: number; readonly conversations: number },
+  now: number,
+): Promise<void> {
+  await tx
+    .insertInto("audit")
+    .values({
+      id: newId("aud", now),
+      workspace_id: workspaceId,
+      conversation_id: null,
+      action: "deleted",
+      actor_type: actor.type,
+      actor_id: actor.id,
+      actor_name: actor.name,
+      from_value: null,
+      to_value: null,
+      detail: `a customer: ${found.contacts} contacts, ${found.conversations} conversations`,
+      created_at: now,
+    })
+    .execute();
+}
+
+/** An index can hold words of what was removed until its parts are merged. */
+export async function purgeIndex({ store, search }: Pick<ForgetDependencies, "store" | "search">): Promise<void> {
+  const { purge } = search;
+  if (purge === undefined) return;
+  for (let first = true; await store.write((tx) => purge(tx, first));) first = false;
+}

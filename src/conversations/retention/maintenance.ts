@@ -1,0 +1,50 @@
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { finishWork } from "#database/queries/outbox.ts";
+import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import { createHousekeeping } from "./daily-cleanup.ts";
+import type { Clock, ConversationSearch, Fanout, Files, Log, Store } from "#conversations/ports.ts";
+import { relink } from "#conversations/contacts/move-conversations.ts";
+import { purge } from "./remove-workspace.ts";
+import { retime } from "#conversations/automation/reschedule-timers.ts";
+import { agentTopic } from "#queue/signals/topics.ts";
+
+/** Work of the outbox that keeps the data in order, by kind; the worker calls it. */
+export interface Upkeep {
+  /** A contact's conversations go to whoever stands for it. */
+  relink(rows: readonly OutboxRow[]): Promise<void>;
+  /** A workspace's settings have changed: its conversations' clocks follow. */
+  retime(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  housekeeping(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** The rest of a workspace that was deleted. */
+  purge(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** An agent is gone: their live connections end. */
+  signOut(rows: readonly OutboxRow[]): Promise<void>;
+}
+
+export function createUpkeep(dependencies: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly search: ConversationSearch;
+  readonly files: Files;
+  readonly fanout: Pick<Fanout, "publish">;
+  readonly announce: (effects: Effects) => void;
+}): Upkeep {
+  const { store, clock, search, fanout, announce } = dependencies;
+  return {
+    async relink(rows) {
+      const effects = await store.write((tx) => relink(tx, search, rows, clock.now()));
+      if (effects !== null) announce(effects);
+    },
+    retime: (rows, signal) => retime(dependencies, rows, signal),
+    housekeeping: createHousekeeping(dependencies),
+    purge: (rows, signal) => purge(dependencies, rows, signal),
+    async signOut(rows) {
+      for (const { payload } of rows) {
+        const { agentId } = JSON.parse(payload) as { readonly agentId: string };
+        fanout.publish(agentTopic(agentId), "{}");
+      }
+      await store.write((tx) => finishWork(tx, rows));
+    },
+  };
+}

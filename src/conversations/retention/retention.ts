@@ -1,0 +1,151 @@
+import { systemActor } from "#domain/conversation/message.ts";
+import type { Plan } from "#domain/workspace/settings.ts";
+import { retentionMs, storedSettings } from "#domain/workspace/settings.ts";
+import { lockConversation } from "#database/queries/conversations.ts";
+import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Clock, ConversationSearch, Reader, Store, Tx } from "#conversations/ports.ts";
+import { removeConversation } from "#conversations/agents/update.ts";
+import type { Workspace } from "#database/queries/workspaces.ts";
+
+/** Rows that are looked at together, and conversations that are deleted in one transaction. */
+const pageSize = 500;
+const deletedAtOnce = 10;
+
+export interface RetentionDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly search: ConversationSearch;
+  readonly announce: (effects: Effects) => void;
+}
+
+export async function workspacesWithRetention(db: Reader): Promise<readonly Workspace[]> {
+  const rows = await db
+    .selectFrom("workspaces")
+    .select(["id", "name", "plan", "settings"])
+    .where("deleted_at", "is", null)
+    .execute();
+  return rows.map((row) => ({
+    ...row,
+    settings: storedSettings(row.settings),
+  }));
+}
+
+const endOf = (plan: Plan, now: number): number => now - retentionMs[plan];
+
+interface Place {
+  readonly started_at: number;
+  readonly id: string;
+}
+
+/**
+ * Deletes conversations whose last message is too old. No message is older than the start, so those that began since
+ * need not be looked at: the list's own index leads to the others.
+ */
+export async function expireConversations(
+  { store, clock, search, announce }: RetentionDependencies,
+  workspaces: readonly Workspace[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const workspace of workspaces) {
+    const end = endOf(workspace.plan, clock.now());
+    for (let after: Place | undefined; ;) {
+      const page = await begunBefore(store.read, workspace.id, end, after);
+      const ids = page.filter((row) => row.last_message_at <= end).map(({ id }) => id);
+      for (let at = 0; at < ids.length; at += deletedAtOnce) {
+        signal.throwIfAborted();
+        const some = ids.slice(at, at + deletedAtOnce);
+        const effects = await store.write(async (tx) => {
+          const done: Effects[] = [];
+          for (const id of some) {
+            const gone = await expire(tx, search, workspace, id, clock.now());
+            if (gone !== null) done.push(gone);
+          }
+          return done;
+        });
+        for (const each of effects) announce(each);
+      }
+      after = page.at(-1);
+      if (page.length < pageSize) break;
+      signal.throwIfAborted();
+    }
+  }
+}
+
+function begunBefore(db: Reader, workspaceId: string, end: number, after: Place | undefined) {
+  let query = db
+    .selectFrom("conversations")
+    .select(["id", "started_at", "last_message_at"])
+    .where("workspace_id", "=", workspaceId)
+    .where("started_at", "<=", end);
+  if (after !== undefined) {
+    query = query
+      .where("started_at", ">=", after.started_at)
+      .where((eb) => eb.or([eb("started_at", ">", after.started_at), eb("id", ">", after.id)]));
+  }
+  return query.orderBy("started_at").orderBy("id").limit(pageSize).execute();
+}
+
+async function expire(
+  tx: Tx,
+  search: ConversationSearch,
+  workspace: Workspace,
+  id: string,
+  now: number,
+): Promise<Effects | null> {
+  const row = await lockConversation(tx, workspace.id, id);
+  // Somebody has written since it was looked at.
+  if (row === undefined || row.last_message_at > endOf(workspace.plan, now)) return null;
+  return removeConversation(tx, search, workspace, id, systemActor("retention"), now);
+}
+
+/** Deletes contacts as old as that of whom there is no conversation any more. */
+export async function expireContacts(
+  store: Store,
+  workspaces: readonly Workspace[],
+  now: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { id: workspaceId, plan } of workspaces) {
+    const end = endOf(plan, now);
+    for (let after = ""; ;) {
+      // Ids of one kind sort by creation.
+      const page = await store.read
+        .selectFrom("contacts")
+        .select(["id", "root_id", "created_at", "updated_at"])
+        .where("workspace_id", "=", workspaceId)
+        .where("id", ">", after)
+        .orderBy("id")
+        .limit(pageSize)
+        .execute();
+      const old = page.filter((row) => row.created_at <= end && row.updated_at <= end);
+      if (old.length > 0) await store.write((tx) => removeUnused(tx, old));
+      signal.throwIfAborted();
+      const last = page.at(-1);
+      if (last === undefined || page.length < pageSize || last.created_at > end) break;
+      after = last.id;
+    }
+  }
+}
+
+async function removeUnused(tx: Tx, rows: readonly { readonly id: string; readonly root_id: string }[]): Promise<void> {
+  const used = await tx
+    .selectFrom("conversations")
+    .select("contact_id")
+    .distinct()
+    .where("contact_id", "in", [...new Set(rows.flatMap(({ id, root_id }) => [id, root_id]))])
+    .execute();
+  const withConversation = new Set(used.map(({ contact_id }) => contact_id));
+  await removeContacts(
+    tx,
+    rows.filter((row) => !withConversation.has(row.id) && !withConversation.has(row.root_id)).map(({ id }) => id),
+  );
+}
+
+/** Deletes contacts with all that they are known by. */
+export async function removeContacts(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.deleteFrom("identities").where("contact_id", "in", ids).execute();
+  await tx.deleteFrom("contact_merges").where("from_contact_id", "in", ids).execute();
+  await tx.deleteFrom("contact_merges").where("into_contact_id", "in", ids).execute();
+  await tx.deleteFrom("contacts").where("id", "in", ids).execute();
+}

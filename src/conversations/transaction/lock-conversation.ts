@@ -1,0 +1,23 @@
+import { lockConversation } from "#database/queries/conversations.ts";
+import type { Changes, Draft } from "./unit-of-work.ts";
+import { createChanges } from "./unit-of-work.ts";
+import type { ConversationSearch, Tx } from "#conversations/ports.ts";
+import { settingsIn } from "#database/queries/workspaces.ts";
+
+/** Locks a conversation of which work knows the id alone, to change it; undefined: it was deleted. */
+export async function lockDraft(
+  tx: Tx,
+  search: ConversationSearch,
+  conversationId: string,
+  now: number,
+): Promise<{ readonly changes: Changes; readonly draft: Draft } | undefined> {
+  const found = await tx
+    .selectFrom("conversations")
+    .select("workspace_id")
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  const row = found === undefined ? undefined : await lockConversation(tx, found.workspace_id, conversationId);
+  if (row === undefined) return undefined;
+  const changes = createChanges(now, search);
+  return { changes, draft: changes.track(row, await settingsIn(tx, row.workspace_id), false) };
+}

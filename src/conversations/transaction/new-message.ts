@@ -1,0 +1,63 @@
+import { newId } from "#domain/ids.ts";
+import type { Role } from "#domain/conversation/message.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import type { MessagesTable } from "#database/schema/tables.ts";
+import type { MessageFiles } from "#conversations/attachments/attachments.ts";
+import { noFiles } from "#conversations/attachments/attachments.ts";
+
+export interface NewMessage {
+  readonly role: Role;
+  readonly content: string;
+  readonly authorId?: string | null;
+  readonly authorName?: string | null;
+  readonly externalId?: string | null;
+  readonly answersSeq?: number;
+  readonly confidence?: MessagesTable["confidence"];
+  readonly sources?: string;
+  readonly skills?: string;
+  readonly tokensUsed?: number;
+  readonly metadata?: string;
+  readonly audience?: string | null;
+  readonly files?: MessageFiles;
+  /** The parts that bring it to the customer; none where the customer fetches it. */
+  readonly parts?: readonly NewPart[];
+}
+
+export interface NewPart {
+  readonly payload: string;
+  /** Another account than the conversation's own, by which it goes as well. */
+  readonly elsewhere?: {
+    readonly accountId: string;
+    /** Not before so long; and not any more once the customer has seen the message where the conversation is. */
+    readonly afterMs: number;
+  };
+  /** Why the conversation's channel takes it no more: it is not queued there, and another way is looked for. */
+  readonly closed?: string;
+}
+
+/** The message that the conversation's newest number stands for. */
+export function messageRow(row: ConversationRow, message: NewMessage, now: number): MessagesTable {
+  const { files = noFiles } = message;
+  const count = files.fresh.length + files.uploaded.length;
+  return {
+    id: newId("msg", now),
+    conversation_id: row.id,
+    seq: row.last_seq,
+    role: message.role,
+    content: message.content,
+    author_id: message.authorId ?? null,
+    author_name: message.authorName ?? null,
+    external_id: message.externalId ?? null,
+    answers_seq: message.answersSeq ?? null,
+    confidence: message.confidence ?? null,
+    sources: message.sources ?? null,
+    skills: message.skills ?? null,
+    tokens_used: message.tokensUsed ?? null,
+    metadata: message.metadata ?? null,
+    audience: message.audience ?? null,
+    files: count === 0 ? null : count,
+    created_at: now,
+    edited_at: null,
+    deleted_at: null,
+  };
+}

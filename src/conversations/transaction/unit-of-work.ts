@@ -1,0 +1,467 @@
+import type { Insertable } from "kysely";
+import type { Handover, ThreadStanding } from "#channels/contract.ts";
+import type { Happening } from "#domain/workspace/automation.ts";
+import { newId } from "#domain/ids.ts";
+import type { ConversationEventType } from "#domain/event-types.ts";
+import type { Status } from "#domain/conversation/status.ts";
+import { stepBefore, transitionEvent } from "#domain/conversation/status.ts";
+import type { Actor, AuditAction } from "#domain/conversation/message.ts";
+import { Problem } from "#domain/problem.ts";
+import { clockOnStatus, slaState } from "#domain/conversation/sla.ts";
+import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import { insertConversations, linkConversations, saveConversations } from "#database/queries/conversations.ts";
+import { insertRows } from "#database/dialects/insert-rows.ts";
+import type { NewWork, OutboxRow } from "#database/queries/outbox.ts";
+import { hasWork, insertWork } from "#database/queries/outbox.ts";
+import type { AuditTable, ConversationLinksTable, DeliveriesTable, MessagesTable } from "#database/schema/tables.ts";
+import type { MirrorItem } from "#agent-desk/sync/sync-work.ts";
+import { mirrorWork } from "#agent-desk/sync/sync-work.ts";
+import { runRules } from "#conversations/automation/rules.ts";
+import type { Grouped, MessageFiles } from "#conversations/attachments/attachments.ts";
+import type { ConversationSignal } from "./inbox-signal.ts";
+import { signalOf } from "./inbox-signal.ts";
+import type { EventDetails } from "./events.ts";
+import { authorOf, createEvents } from "./events.ts";
+import { speakLane, thinkLane, timerLane } from "#queue/lanes.ts";
+import { indexWorks } from "./search-indexing.ts";
+import type { FileChanges } from "./file-effects.ts";
+import { createFileChanges } from "./file-effects.ts";
+import type { NewMessage } from "./new-message.ts";
+import { messageRow } from "./new-message.ts";
+import { handoverOf, standingOfRow, worksThere } from "#conversations/delivery/platform-status.ts";
+import { sendingOf } from "#conversations/delivery/send-plan.ts";
+import type { ConversationSearch, Tx } from "#conversations/ports.ts";
+import type { Speech } from "#conversations/answering/rule-reply.ts";
+import { createTagChanges } from "./tag-effects.ts";
+import { nextTimer } from "#conversations/automation/timers.ts";
+
+/** What a transaction does to conversations, gathered in memory and written in a few statements at its end. */
+export interface Changes {
+  readonly now: number;
+  /** A conversation as it is after all changes so far. `isNew`: not stored yet. */
+  track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft;
+  addWork(work: NewWork): void;
+  /** What is brought by messages, new ones and those that others join. */
+  readonly files: Pick<FileChanges, "rewrite" | "withdraw">;
+  /** Writes everything. What must happen after the commit is in the result. */
+  flush(tx: Tx): Promise<Effects>;
+}
+
+/** Signals to give once the transaction is durable. */
+export interface Effects {
+  /** Work that was taken for this process itself. */
+  readonly taken?: readonly OutboxRow[];
+  readonly wake: readonly { readonly lane: string; readonly dueAt: number }[];
+  /** `amended`: something that was shown before has changed. */
+  readonly threads: readonly { readonly accountId: string; readonly contextKey: string; readonly amended?: boolean }[];
+  readonly workspaces: readonly ConversationSignal[];
+}
+
+interface StatusDetails {
+  readonly snoozedUntil?: number | null;
+  readonly reason?: string;
+  /**
+   * A step by which a resolve is taken back: the SLA clock continues, and neither endpoints, rules nor the platform's people
+   * are told of it.
+   */
+  readonly undoes?: boolean;
+}
+
+export interface Draft {
+  readonly row: ConversationRow;
+  readonly now: number;
+  /** Adds files to a message that was stored, or added here, before, and says what its words are with those of them. */
+  joinMessage(message: Grouped, content: string, files: MessageFiles): void;
+  /** A message that is stored was changed or taken back: everybody who shows it or is told of it hears of it. */
+  messageUpdated(messageId: string): void;
+  /** Appends a message and queues its parts. */
+  addMessage(message: NewMessage): MessagesTable;
+  /**
+   * Moves through the lifecycle table; the same status is no change. Throws `invalid_transition` for what the table does
+   * not have.
+   */
+  setStatus(to: Status, actor: Actor, how?: StatusDetails): void;
+  /** Writes an entry of the audit log; its id. */
+  audit(
+    action: AuditAction,
+    actor: Actor,
+    change: { from?: string | null; to?: string | null; detail?: string | null },
+  ): string;
+  setTags(add: readonly string[], remove: readonly string[], actor: Actor): void;
+  /** Tells the endpoints that want it. What {@link setStatus} and {@link addMessage} do is told by themselves. */
+  tell(type: ConversationEventType, actor: Actor, details?: EventDetails): void;
+  /** Shows it at the agents' desk. What {@link addMessage} and {@link setStatus} do is shown by itself. */
+  mirror(item: MirrorItem): void;
+  /** The conversation gets a thread at the desk, whatever the settings say. */
+  bringToDesk(): void;
+  /** How the conversation stands on its platform by now: what came from there is not sent back. */
+  standsThere(standing: ThreadStanding): void;
+  /** Shows the note to the platform's people, where it has some. */
+  noteThere(id: string): void;
+  /** Marks the row as changed where a field was set directly. */
+  touch(): void;
+  /** What is done here is a rule's doing, and triggers no rule. */
+  asRule<T>(work: () => T): T;
+}
+
+interface Tracked extends Draft {
+  readonly row: ConversationRow;
+  readonly settings: WorkspaceSettings;
+  readonly isNew: boolean;
+  readonly before: ConversationRow;
+  changed: boolean;
+  /** There is something new for the customer to see. */
+  visible: boolean;
+  /** Something that the customer was shown is another. */
+  amended: boolean;
+  /** There are new words to find it by. */
+  spoken: boolean;
+  /** What lists and searches are narrowed by has changed. */
+  refiltered: boolean;
+  readonly items: MirrorItem[];
+  wanted: boolean;
+  there: ThreadStanding;
+  readonly notesThere: string[];
+  handedOver: Handover | undefined;
+  readonly happenings: Happening[];
+  /** A person has done some of it. */
+  byPerson: boolean;
+  readonly tagsAdded: Set<string>;
+  readonly tagsRemoved: Set<string>;
+  /** A rule is at work. */
+  ruled: boolean;
+  /** The customer's messages that a rule has answered, by `seq`. */
+  readonly answeredByRule: Set<number>;
+  speak(text: string, rule: string, answers: readonly number[]): void;
+}
+
+export function createChanges(now: number, search: Pick<ConversationSearch, "refilter">): Changes {
+  const drafts = new Map<string, Tracked>();
+  const messages: MessagesTable[] = [];
+  const deliveries: Insertable<DeliveriesTable>[] = [];
+  const audits: AuditTable[] = [];
+  const works: NewWork[] = [];
+  const files = createFileChanges(works, now);
+  const speeches: { readonly draft: Tracked; readonly speech: Omit<Speech, "status" | "seq"> }[] = [];
+  const events = createEvents(now);
+  const links: ConversationLinksTable[] = [];
+  const tagging = createTagChanges();
+
+  function track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft {
+    const known = drafts.get(row.id);
+    if (known !== undefined) return known;
+    const current = { ...row };
+    const draft: Tracked = {
+      row: current,
+      now,
+      settings,
+      isNew,
+      before: row,
+      changed: isNew,
+      visible: false,
+      amended: false,
+      spoken: false,
+      refiltered: false,
+      items: [],
+      wanted: false,
+      there: standingOfRow(row),
+      notesThere: [],
+      handedOver: undefined,
+      standsThere(standing) {
+        draft.there = standing;
+      },
+      noteThere(id) {
+        draft.notesThere.push(id);
+        draft.changed = true;
+      },
+      mirror(item) {
+        draft.items.push(item);
+        draft.changed = true;
+      },
+      bringToDesk() {
+        draft.wanted = true;
+        draft.changed = true;
+      },
+      happenings: [],
+      byPerson: false,
+      tagsAdded: new Set(),
+      tagsRemoved: new Set(),
+      ruled: false,
+      answeredByRule: new Set(),
+      touch() {
+        draft.changed = true;
+      },
+      asRule(work) {
+        draft.ruled = true;
+        try {
+          return work();
+        } finally {
+          draft.ruled = false;
+        }
+      },
+      speak: (text, rule, answers) => speak(draft, text, rule, answers),
+      messageUpdated(messageId) {
+        draft.mirror({ kind: "changed", id: messageId });
+        draft.visible = true;
+        draft.amended = true;
+        events.tellUpdate(draft, messageId);
+      },
+      joinMessage: (message, content, given) => joinMessage(draft, message, content, given),
+      addMessage: (message) => addMessage(draft, message),
+      setStatus: (to, actor, how = {}) => setStatus(draft, to, actor, how),
+      audit: (action, actor, change) => audit(draft, action, actor, change),
+      setTags(add, remove, actor) {
+        for (const tag of add) setTag(draft, "tagged", tag, actor);
+        for (const tag of remove) setTag(draft, "untagged", tag, actor);
+        draft.changed = true;
+        draft.refiltered ||= add.length + remove.length > 0;
+      },
+      tell: (type, actor, details = {}) => events.tell(draft, type, actor, details),
+    };
+    drafts.set(row.id, draft);
+    return draft;
+  }
+
+  function happen(draft: Tracked, happening: Happening): Happening | undefined {
+    if (draft.ruled) return undefined;
+    draft.happenings.push(happening);
+    return happening;
+  }
+
+  function setTag(draft: Tracked, kind: "tagged" | "untagged", tag: string, actor: Actor): void {
+    const isAdded = kind === "tagged";
+    (isAdded ? draft.tagsAdded : draft.tagsRemoved).add(tag);
+    (isAdded ? draft.tagsRemoved : draft.tagsAdded).delete(tag);
+    const happening = happen(draft, { kind, tag });
+    const entry = audit(draft, kind, actor, isAdded ? { to: tag } : { from: tag });
+    tagging.add({ draft, tag, kind, entry, happening });
+  }
+
+  /** Where a client fetches its answers it is there at once; else the adapter has to be asked how it is sent. */
+  function speak(draft: Tracked, text: string, rule: string, answers: readonly number[]): void {
+    const { row, settings } = draft;
+    const answersSeq = answers.at(-1) ?? null;
+    for (const seq of answers) draft.answeredByRule.add(seq);
+    if (row.channel === "api") {
+      const authorName = settings.botName;
+      const given = { authorName, sources: "[]", skills: "[]", tokensUsed: 0 };
+      addMessage(draft, {
+        role: "assistant",
+        content: text,
+        ...given,
+        ...(answersSeq === null ? {} : { answersSeq }),
+      });
+      return;
+    }
+    speeches.push({ draft, speech: { conversationId: row.id, rule, text, answersSeq } });
+  }
+
+  function addMessage(draft: Tracked, message: NewMessage): MessagesTable {
+    const { row } = draft;
+    row.last_seq += 1;
+    row.message_count += 1;
+    row.last_message_at = Math.max(row.last_message_at, now);
+    const stored = messageRow(row, message, now);
+    messages.push(stored);
+    const sending = sendingOf(row, stored, message.parts ?? [], now);
+    deliveries.push(...sending.deliveries);
+    links.push(...sending.links);
+    works.push(...sending.works);
+    draft.spoken = true;
+    draft.changed = true;
+    draft.visible = true;
+    draft.mirror({ kind: "message", seq: stored.seq });
+    if (message.role !== "assistant") draft.byPerson = true;
+    happen(draft, { kind: "message", by: message.role, message: stored, confidence: stored.confidence });
+    const attachments = files.begin(stored, message.files);
+    draft.tell("message.created", authorOf(stored), { message: stored, attachments });
+    return stored;
+  }
+
+  function joinMessage(draft: Tracked, message: Grouped, content: string, given: MessageFiles): void {
+    const here = messages.find(({ id }) => id === message.messageId);
+    files.join(message, content, given, here);
+    if (here === undefined) {
+      draft.mirror({ kind: "changed", id: message.messageId });
+      events.tellJoined(draft, message.messageId);
+    }
+    draft.spoken = true;
+    draft.changed = true;
+    draft.visible = true;
+  }
+
+  function setStatus(
+    draft: Tracked,
+    to: Status,
+    actor: Actor,
+    { snoozedUntil = null, reason, undoes = false }: StatusDetails,
+  ): void {
+    const { row, settings } = draft;
+    const from = row.status;
+    if (from === to) {
+      if (to === "snoozed" && row.snoozed_until !== snoozedUntil) {
+        row.snoozed_until = snoozedUntil;
+        draft.changed = true;
+      }
+      return;
+    }
+    const event = transitionEvent(from, to);
+    if (event === undefined) {
+      throw new Problem(
+        "invalid_transition",
+        `a conversation that is ${from} cannot become ${to}${stepBefore(from, to)}`,
+      );
+    }
+    const before = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
+    const clock = clockOnStatus(before, from, to, now, undoes);
+    row.sla_elapsed_ms = clock.elapsedMs;
+    row.sla_running_since = clock.runningSince;
+    row.sla_state = slaState(clock, settings.slaTargets[row.priority], now);
+    row.snoozed_from = to === "snoozed" ? from : null;
+    row.snoozed_until = to === "snoozed" ? snoozedUntil : null;
+    row.status = to;
+    row.status_at = now;
+    if (!undoes) happen(draft, { kind: "status", from, to });
+    if (event === "conversation.escalated" && !undoes) draft.handedOver = handoverOf(actor, reason, now);
+    if (to === "resolved") row.resolved_at = now;
+    if (to === "claimed" || to === "escalated") row.resolved_at = null;
+    if (to === "open") {
+      row.resolved_at = null;
+      row.low_streak = 0;
+      // The bot takes up from the next message: what came while it was not its turn is the people's.
+      row.settled_seq = row.last_customer_seq;
+      row.assigned_to = null;
+    }
+    draft.changed = true;
+    draft.visible = true;
+    draft.mirror({ kind: "event", id: audit(draft, "status_changed", actor, { from, to, detail: reason ?? null }) });
+    if (!undoes) draft.tell(event, actor, { previousStatus: from });
+  }
+
+  function audit(
+    draft: Tracked,
+    action: AuditAction,
+    actor: Actor,
+    change: { from?: string | null; to?: string | null; detail?: string | null },
+  ): string {
+    if (personal.has(actor.type)) draft.byPerson = true;
+    const id = newId("aud", now);
+    audits.push({
+      id,
+      workspace_id: draft.row.workspace_id,
+      conversation_id: draft.row.id,
+      action,
+      actor_type: actor.type,
+      actor_id: actor.id,
+      actor_name: actor.name,
+      from_value: change.from ?? null,
+      to_value: change.to ?? null,
+      detail: change.detail ?? null,
+      created_at: now,
+    });
+    return id;
+  }
+
+  async function flush(tx: Tx): Promise<Effects> {
+    const changed = [...drafts.values()].filter((draft) => draft.changed);
+    await tagging.passOver(tx, audits);
+    await automate(tx, changed);
+    await events.number(tx);
+    const spoken = changed.filter((draft) => draft.spoken);
+    works.push(
+      ...indexWorks(
+        spoken.map(({ row }) => row),
+        now,
+      ),
+    );
+    const rearmed: Tracked[] = [];
+    for (const draft of changed) {
+      const { row, before } = draft;
+      works.push(...worksThere(draft.row, draft, now));
+      row.version += 1;
+      const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
+      row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);
+      // Written out: with the names in a list, what V8 had compiled of all this was thrown away again and again.
+      draft.refiltered ||=
+        row.status !== before.status ||
+        row.sla_state !== before.sla_state ||
+        row.customer_email_key !== before.customer_email_key;
+      const at = nextTimer(row, draft.settings, now);
+      // A timer that fires too early looks again; only an earlier one has to be moved.
+      if (at === null || (row.timer_at !== null && row.timer_at <= at && row.timer_at > now)) continue;
+      if (row.timer_at !== null) rearmed.push(draft);
+      row.timer_at = at;
+      works.push({ lane: timerLane(row.id), kind: "timer", payload: { conversationId: row.id }, dueAt: at });
+    }
+    if (rearmed.length > 0) {
+      const lanes = rearmed.map(({ row }) => timerLane(row.id));
+      await tx.deleteFrom("outbox").where("lane", "in", lanes).execute();
+    }
+    await insertConversations(
+      tx,
+      changed.filter((draft) => draft.isNew).map((draft) => draft.row),
+    );
+    await saveConversations(
+      tx,
+      changed.filter((draft) => !draft.isNew),
+    );
+    await insertRows(tx, "messages", messages);
+    await files.write(tx);
+    await insertRows(tx, "deliveries", deliveries);
+    await linkConversations(tx, links);
+    await insertRows(tx, "audit", audits);
+    await tagging.write(tx, changed);
+    const refiltered = changed.filter((draft) => draft.refiltered && !draft.isNew).map(({ row }) => row.id);
+    if (refiltered.length > 0) await search.refilter(tx, refiltered);
+    works.push(...(await events.store(tx)));
+    works.push(...(await mirrorWork(tx, changed, now)));
+    await insertWork(tx, works, now);
+    const signalled = [...drafts.values()].filter((draft) => draft.changed);
+    return {
+      wake: works.filter((work) => work.lease === undefined),
+      threads: signalled
+        .filter((draft) => draft.visible)
+        .map(({ row, amended }) => ({ accountId: row.account_id, contextKey: row.context_key, amended })),
+      workspaces: signalled.map(({ row }) => signalOf(row, audits)),
+    };
+  }
+
+  async function automate(tx: Tx, changed: readonly Tracked[]): Promise<void> {
+    for (const draft of changed) {
+      if (draft.byPerson) draft.row.activity += 1;
+      draft.ruled = true;
+    }
+    await runRules(tx, changed, now);
+    // What rules do after they have spoken, such as to assign the conversation, is no reason not to say it.
+    for (const { draft, speech } of speeches) {
+      const payload: Speech = { ...speech, status: draft.row.status, seq: draft.row.last_seq };
+      works.push({ lane: speakLane(draft.row.id), kind: "speak", payload, dueAt: now });
+    }
+    for (const draft of changed) await withdrawThoughts(tx, draft);
+  }
+
+  /** A rule has answered, or given it to people: the bot does not answer as well. */
+  async function withdrawThoughts(tx: Tx, { row, answeredByRule }: Tracked): Promise<void> {
+    if (answeredByRule.size === 0 && row.status === "open") return;
+    const lane = thinkLane(row.id);
+    const isSettled = ({ payload }: NewWork): boolean =>
+      row.status !== "open" || answeredByRule.has((payload as { readonly seq: number }).seq);
+    for (let at = works.length - 1; at >= 0; at -= 1) {
+      const work = works[at];
+      if (work?.lane === lane && isSettled(work)) works.splice(at, 1);
+    }
+    if (row.status !== "open" || works.some((work) => work.lane === lane) || (await hasWork(tx, lane))) return;
+    row.settled_seq = row.last_customer_seq;
+  }
+
+  return {
+    now,
+    track,
+    addWork: (work) => works.push(work),
+    files,
+    flush,
+  };
+}
+
+const personal: ReadonlySet<Actor["type"]> = new Set(["customer", "agent", "api_key"]);

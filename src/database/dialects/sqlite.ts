@@ -1,0 +1,260 @@
+import type { StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
+import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
+import { DamagedDatabase, damageIn } from "#database/damage.ts";
+import type { RunNow } from "./execute.ts";
+import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+
+const statementsMax = 400;
+
+type Row = Readonly<Record<string, unknown>>;
+
+interface Prepared {
+  readonly statement: StatementSync;
+  /**
+   * Makes a row of a list of values; undefined where there are no rows. Asked for once: to describe the columns costs as
+   * much as a short query.
+   */
+  rowOf: RowOf | undefined;
+  /** Whether it takes whatever columns there are. */
+  readonly takesAll: boolean;
+  /** Where it does, the schema's version that `rowOf` is of; undefined: not known. */
+  version: unknown;
+}
+
+type RowOf = (values: readonly unknown[]) => Row;
+
+type Value = null | number | bigint | string | Uint8Array;
+
+/** Opens a database file with the settings that everything here relies on. */
+export function openDatabase(path: string, options: { readonly readOnly: boolean }): DatabaseSync {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: 10_000 });
+    if (!options.readOnly) {
+      database.exec("pragma journal_mode = wal");
+      // A message is acknowledged after its commit, so a commit must survive the loss of power, unless it says otherwise.
+      database.exec("pragma synchronous = full");
+      // What is deleted is overwritten, so that the file does not go on holding what customers had erased.
+      database.exec("pragma secure_delete = on");
+    }
+    database.exec("pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000");
+    return database;
+  } catch (error) {
+    database?.close();
+    const damage = damageIn(error);
+    if (damage !== undefined) throw new DamagedDatabase(path, damage, error);
+    const reason = error instanceof Error ? error.message : "unknown failure";
+    throw new Error(`${path} cannot be used: ${reason}; the file and its folder must be writable`, { cause: error });
+  }
+}
+
+export type RunSelect = <R>(query: CompiledQuery<R>) => readonly R[];
+
+/**
+ * Runs compiled reads at once. What is written drops all that a connection that only reads has in its memory, but not what
+ * the writing one has: between its transactions it reads, too.
+ */
+export function sqliteSelect(readable: DatabaseSync, writable: DatabaseSync): RunSelect {
+  const aside = new NodeSqliteConnection(readable);
+  const between = new NodeSqliteConnection(writable);
+  return (query) => (writable.isTransaction ? aside : between).select(query);
+}
+
+export interface SqliteAccess {
+  readonly dialect: Dialect;
+  /** For who has the turn. */
+  readonly runNow: RunNow;
+  /** Whether the commits from now on wait for the disk. Not to be called within a transaction. */
+  setFlush(flush: boolean): void;
+}
+
+/** kysely over one connection of node:sqlite. Calls are synchronous, so callers take turns by a queue. */
+export function sqliteAccess(database: DatabaseSync): SqliteAccess {
+  let flushes = true;
+  const connection = new NodeSqliteConnection(database);
+  return {
+    dialect: {
+      createAdapter: () => new TransactionalDdlAdapter(),
+      createDriver: () => new NodeSqliteDriver(connection),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+    runNow: (query) => connection.run(query),
+    setFlush(flush) {
+      if (flush === flushes) return;
+      // In both the log stays in order: a flush is one of all that was committed before.
+      database.exec(`pragma synchronous = ${flush ? "full" : "normal"}`);
+      flushes = flush;
+    },
+  };
+}
+
+/** SQLite undoes changes of the schema too, so a migration that is interrupted leaves nothing behind. */
+class TransactionalDdlAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+class NodeSqliteDriver implements Driver {
+  readonly #connection: NodeSqliteConnection;
+  #turn: Promise<void> = Promise.resolve();
+  #release: () => void = () => undefined;
+
+  constructor(connection: NodeSqliteConnection) {
+    this.#connection = connection;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    const before = this.#turn;
+    let release: () => void = () => undefined;
+    this.#turn = new Promise((resolve) => {
+      release = resolve;
+    });
+    await before;
+    this.#release = release;
+    return this.#connection;
+  }
+
+  async beginTransaction(): Promise<void> {
+    // A transaction that reads first and writes later fails at once when another process wrote in between.
+    this.#connection.database.exec("begin immediate");
+  }
+
+  async commitTransaction(): Promise<void> {
+    this.#connection.database.exec("commit");
+  }
+
+  async rollbackTransaction(): Promise<void> {
+    // An error such as "disk full" has ended the transaction already.
+    if (this.#connection.database.isTransaction) this.#connection.database.exec("rollback");
+  }
+
+  async releaseConnection(): Promise<void> {
+    this.#release();
+  }
+
+  async destroy(): Promise<void> {
+    this.#connection.database.close();
+  }
+}
+
+class NodeSqliteConnection implements DatabaseConnection {
+  readonly database: DatabaseSync;
+  /** Used of late, and before: what is in neither is prepared anew. */
+  #recent = new Map<string, Prepared>();
+  #older = new Map<string, Prepared>();
+  readonly #versionNow: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.database = database;
+    this.#versionNow = database.prepare("pragma schema_version");
+    this.#versionNow.setReturnArrays(true);
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.run(query);
+  }
+
+  run<R>(query: CompiledQuery): QueryResult<R> {
+    const { statement, rowOf } = this.#prepare(query.sql);
+    if (rowOf !== undefined) return { rows: this.select<R>(query) };
+    const values = query.parameters.map(toValue);
+    const { changes, lastInsertRowid } = statement.run(...values);
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  }
+
+  select<R>(query: CompiledQuery): R[] {
+    const prepared = this.#prepare(query.sql);
+    const before = this.#versionBefore(prepared);
+    const rows = prepared.statement.all(...query.parameters.map(toValue));
+    const rowOf = this.#rowOfNow(prepared, before);
+    return rowOf === undefined ? [] : (rows.map((values) => rowOf(values as unknown as unknown[])) as R[]);
+  }
+
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    const prepared = this.#prepare(query.sql);
+    const before = this.#versionBefore(prepared);
+    let rowOf: RowOf | undefined;
+    for (const values of prepared.statement.iterate(...query.parameters.map(toValue))) {
+      rowOf ??= this.#rowOfNow(prepared, before);
+      if (rowOf !== undefined) yield { rows: [rowOf(values as unknown as unknown[]) as R] };
+    }
+  }
+
+  #versionBefore({ takesAll, version }: Prepared): unknown {
+    return takesAll && version === undefined ? this.#schemaVersion() : version;
+  }
+
+  /**
+   * What makes rows of what the statement has just found. SQLite prepares it anew, unseen, when another process has changed
+   * the schema; `select *` then has other columns than it had. They are those of the version `before`, if that is still the
+   * version afterwards.
+   */
+  #rowOfNow(prepared: Prepared, before: unknown): RowOf | undefined {
+    if (!prepared.takesAll) return prepared.rowOf;
+    const isNamed = prepared.version !== undefined;
+    if (isNamed && prepared.version === this.#schemaVersion()) return prepared.rowOf;
+    prepared.rowOf = rowMakerOf(prepared.statement);
+    prepared.version = isNamed ? undefined : before;
+    return prepared.rowOf;
+  }
+
+  #schemaVersion(): unknown {
+    return (this.#versionNow.get() as unknown as readonly unknown[])[0];
+  }
+
+  #prepare(text: string): Prepared {
+    const recent = this.#recent.get(text);
+    if (recent !== undefined) return recent;
+    const prepared = this.#older.get(text) ?? this.#prepareAnew(text);
+    // To move each to the end of one list when it is used would cost more than the statement does.
+    if (this.#recent.size >= statementsMax / 2) {
+      this.#older = this.#recent;
+      this.#recent = new Map<string, Prepared>();
+    }
+    this.#recent.set(text, prepared);
+    return prepared;
+  }
+
+  #prepareAnew(text: string): Prepared {
+    const statement = this.database.prepare(text);
+    const rowOf = rowMakerOf(statement);
+    statement.setReturnArrays(rowOf !== undefined);
+    const takesAll = rowOf !== undefined && text.includes("*");
+    return { statement, rowOf, takesAll, version: undefined };
+  }
+}
+
+function rowMakerOf(statement: StatementSync): RowOf | undefined {
+  const names = statement.columns().map(({ name }) => name);
+  return names.length === 0 ? undefined : rowMaker(names);
+}
+
+/** Rows as the driver makes them are slow to read and to copy; these are made after a pattern, and all of one shape. */
+function rowMaker(names: readonly string[]): RowOf {
+  const pattern: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, null]));
+  return (values) => {
+    const row = { ...pattern };
+    names.forEach((name, at) => (row[name] = values[at]));
+    return row;
+  };
+}
+
+function toValue(parameter: unknown): Value {
+  switch (typeof parameter) {
+    case "string":
+    case "number":
+    case "bigint":
+      return parameter;
+    case "boolean":
+      return parameter ? 1 : 0;
+    default:
+      if (parameter === null || parameter === undefined) return null;
+      if (parameter instanceof Uint8Array) return parameter;
+      throw new TypeError(`a database parameter cannot be a ${typeof parameter}`);
+  }
+}

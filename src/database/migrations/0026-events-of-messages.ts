@@ -1,0 +1,16 @@
+import type { Kysely } from "kysely";
+import type { Migration } from "kysely/migration";
+import { dialectOf } from "#database/dialects/dialect.ts";
+import { apply } from "./statements.ts";
+
+/** What was received of one message is found without reading all that was received of its conversation. */
+export const eventsOfMessages: Migration = { up };
+
+async function up(db: Kysely<unknown>): Promise<void> {
+  const of = dialectOf(db) === "mysql" ? " on inbound_events" : "";
+  await apply(
+    db,
+    `create index inbound_events_message on inbound_events (conversation_id, message_id);
+    drop index inbound_events_conversation${of}`,
+  );
+}

@@ -1,0 +1,54 @@
+import { sql } from "kysely";
+import type { Tx } from "#conversations/ports.ts";
+import { dialectOf } from "#database/dialects/dialect.ts";
+
+/** A count within a window of time that begins at `windowStart`, epoch milliseconds. */
+export interface Counter {
+  readonly name: string;
+  readonly windowStart: number;
+}
+
+/**
+ * Counts each up by so many and returns what they then are, in the same order. The rows stay locked until the end of the
+ * transaction; counters of one key must always come in the same order.
+ */
+export async function countUp(tx: Tx, counters: readonly Counter[], by = 1): Promise<readonly number[]> {
+  const insert = tx
+    .insertInto("counters")
+    .values(counters.map(({ name, windowStart }) => ({ name, window_start: windowStart, value: by })));
+  if (dialectOf(tx) === "mysql") {
+    await insert.onDuplicateKeyUpdate({ value: sql<number>`value + ${by}` }).execute();
+  } else {
+    await insert
+      .onConflict((on) =>
+        on.columns(["name", "window_start"]).doUpdateSet((eb) => ({ value: eb("counters.value", "+", by) })),
+      )
+      .execute();
+  }
+  const rows = await tx
+    .selectFrom("counters")
+    .select(["name", "value"])
+    .where((eb) => eb.or(counters.map(({ name, windowStart }) => eb.and({ name, window_start: windowStart }))))
+    .execute();
+  const values = counters.map(({ name }) => rows.find((row) => row.name === name)?.value ?? 0);
+  // The first of a window clears the counter's earlier windows away.
+  for (const [i, { name, windowStart }] of counters.entries()) {
+    if (values[i] === by) {
+      await tx.deleteFrom("counters").where("name", "=", name).where("window_start", "<", windowStart).execute();
+    }
+  }
+  return values;
+}
+
+/** Gives back what {@link countUp} counted. */
+export async function countDown(tx: Tx, counters: readonly Counter[], by = 1): Promise<void> {
+  for (const { name, windowStart } of counters) {
+    await tx
+      .updateTable("counters")
+      .set((eb) => ({ value: eb("value", "-", by) }))
+      .where("name", "=", name)
+      .where("window_start", "=", windowStart)
+      .where("value", ">=", by)
+      .execute();
+  }
+}

@@ -1,0 +1,208 @@
+import type { Clock, Log, Store, Tx } from "#conversations/ports.ts";
+import type { Heartbeats } from "#database/clock-skew.ts";
+import type { Counter } from "./counters.ts";
+import { insertRows } from "#database/dialects/insert-rows.ts";
+import type { ProcessWatch } from "#database/process-heartbeat.ts";
+import { notSilent } from "#database/process-heartbeat.ts";
+import { createRequestsInFlight } from "./requests-in-flight.ts";
+
+export interface Taken {
+  /** False: one of the counters was at its limit, and none was counted up. */
+  readonly taken: boolean;
+  /** What the counters were with this one counted, in their order, also where it was not taken. */
+  readonly values: readonly number[];
+  /** Why it was not taken, where no counter was at its limit: too many of the key are in flight. */
+  readonly crowded: boolean;
+}
+
+export interface Counting {
+  /**
+   * Counts one up in each of these, unless one of them would go above its limit. It outlives this process, but need not
+   * outlive a loss of power. With a key, whose request must have been entered: not either if more than `inFlightMax` of
+   * them are then in flight, over all processes.
+   */
+  take(counters: readonly Counter[], limits: readonly number[], keyId?: string): Promise<Taken>;
+  /** Enters a request of this key that is in flight; the end of it, to be called once. Null: too many are. */
+  enter(keyId: string): (() => void) | null;
+}
+
+export interface CountingOptions {
+  readonly store: Pick<Store, "write">;
+  readonly clock: Pick<Clock, "now" | "timer">;
+  readonly log: Pick<Log, "warn">;
+  readonly processId: string;
+  readonly watch: Pick<ProcessWatch, "silent">;
+  /** Of one key. */
+  readonly inFlightMax: number;
+}
+
+interface Waiting {
+  readonly counters: readonly Counter[];
+  readonly limits: readonly number[];
+  readonly keyId: string | undefined;
+  readonly resolve: (taken: Taken) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+const batchMax = 500;
+/** After the database refused to take what is over: nothing else might come that tells the other processes of it. */
+const againMs = 1_000;
+
+/**
+ * Counts what comes together together: every request of the API is counted, and a transaction of its own for each would
+ * cost more than most of what they ask for. What comes while a batch is written is the next one.
+ */
+export function createCounting({ store, clock, log, processId, watch, inFlightMax }: CountingOptions): Counting {
+  const waiting: Waiting[] = [];
+  const inFlight = createRequestsInFlight(processId);
+  let writing = false;
+
+  async function writeNext(): Promise<void> {
+    if (writing || (waiting.length === 0 && !inFlight.hasNews())) return;
+    writing = true;
+    const batch = waiting.splice(0, batchMax);
+    let failed = false;
+    try {
+      const { taken, told } = await store.write((tx) => write(tx, batch), { flush: false });
+      told?.committed();
+      for (const [i, each] of batch.entries()) each.resolve(taken[i] ?? { taken: false, values: [], crowded: false });
+    } catch (error) {
+      failed = batch.length === 0;
+      if (failed) log.warn({ err: error }, "rate-limits: storing finished requests failed, retrying");
+      for (const each of batch) each.reject(error);
+    } finally {
+      writing = false;
+      if (failed) clock.timer(againMs, () => void writeNext());
+      else setImmediate(() => void writeNext());
+    }
+  }
+
+  async function write(tx: Tx, batch: readonly Waiting[]) {
+    if (batch.length === 0) return { taken: [], told: await inFlight.tell(tx) };
+    const sums = sumsOf(batch);
+    const silent = watch.silent();
+    const { rows, others } = await add(tx, sums, { processId, silent });
+    const keyIds = [...new Set(batch.flatMap(({ keyId }) => keyId ?? []))];
+    const together = others > 0 && keyIds.length > 0;
+    const told = together || inFlight.hasNews() ? await inFlight.tell(tx) : null;
+    // The counters of a key are locked by now, so that no two processes let its last request in.
+    const elsewhere = together ? await inFlight.elsewhere(tx, keyIds, silent) : new Map<string, number>();
+    const room = new Map(
+      keyIds.map((keyId) => {
+        const here = inFlight.here(keyId) - batch.filter((each) => each.keyId === keyId).length;
+        return [keyId, inFlightMax - (elsewhere.get(keyId) ?? 0) - Math.max(0, here)];
+      }),
+    );
+    return { taken: await takeAll(tx, batch, { sums, rows, room }), told };
+  }
+
+  return {
+    take: (counters, limits, keyId) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ counters, limits, keyId, resolve, reject });
+        if (waiting.length === 1) setImmediate(() => void writeNext());
+      }),
+    enter(keyId) {
+      if (inFlight.here(keyId) >= inFlightMax) return null;
+      const leave = inFlight.enter(keyId);
+      return () => {
+        leave();
+        if (inFlight.hasNews()) void writeNext();
+      };
+    },
+  };
+}
+
+interface Sum {
+  readonly counter: Counter;
+  asked: number;
+  /** What it is in the course of the batch. */
+  value: number;
+}
+
+const keyOf = ({ name, windowStart }: Counter): string => `${windowStart} ${name}`;
+
+function sumsOf(batch: readonly Waiting[]): ReadonlyMap<string, Sum> {
+  const sums = new Map<string, Sum>();
+  for (const counter of batch.flatMap(({ counters }) => counters)) {
+    const sum = sums.get(keyOf(counter)) ?? { counter, asked: 0, value: 0 };
+    sum.asked += 1;
+    sums.set(keyOf(counter), sum);
+  }
+  // In one order, so that two processes that count the same cannot wait for each other.
+  return new Map([...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+interface Taking {
+  readonly sums: ReadonlyMap<string, Sum>;
+  readonly rows: readonly (Counter & { readonly value: number })[];
+  /** How many more requests of each key may be in flight. */
+  readonly room: Map<string, number>;
+}
+
+async function takeAll(tx: Tx, batch: readonly Waiting[], { sums, rows, room }: Taking): Promise<readonly Taken[]> {
+  for (const row of rows) {
+    const sum = sums.get(keyOf(row));
+    if (sum !== undefined) sum.value = row.value - sum.asked;
+  }
+  const begun = [...sums.values()].filter(({ value }) => value === 0).map(({ counter }) => counter);
+  const taken = batch.map(({ counters, limits, keyId }): Taken => {
+    const of = counters.map((counter) => sums.get(keyOf(counter)));
+    const values = of.map((sum) => (sum?.value ?? 0) + 1);
+    const fits = values.every((value, i) => value <= (limits[i] ?? 0));
+    const left = keyId === undefined ? 1 : (room.get(keyId) ?? 0);
+    if (!fits || left <= 0) return { taken: false, values, crowded: fits };
+    for (const sum of of) if (sum !== undefined) sum.value += 1;
+    if (keyId !== undefined) room.set(keyId, left - 1);
+    return { taken: true, values, crowded: false };
+  });
+  const written = new Map(rows.map((row) => [keyOf(row), row.value]));
+  for (const { counter, value } of sums.values()) {
+    if (written.get(keyOf(counter)) === value) continue;
+    // What was refused is taken off again.
+    await tx
+      .updateTable("counters")
+      .set({ value })
+      .where("name", "=", counter.name)
+      .where("window_start", "=", counter.windowStart)
+      .execute();
+  }
+  // The first of a window clears the counter's earlier windows away.
+  for (const { name, windowStart } of begun) {
+    await tx.deleteFrom("counters").where("name", "=", name).where("window_start", "<", windowStart).execute();
+  }
+  return taken;
+}
+
+/**
+ * The rows as they are then, and how many other processes run on this database. The rows stay locked until the end of
+ * the transaction.
+ */
+async function add(
+  tx: Tx,
+  sums: ReadonlyMap<string, Sum>,
+  { processId, silent }: { readonly processId: string; readonly silent: Heartbeats },
+) {
+  const given = [...sums.values()].map(({ counter, asked }) => ({
+    name: counter.name,
+    window_start: counter.windowStart,
+    value: asked,
+  }));
+  await insertRows(tx, "counters", given, { keys: ["name", "window_start"], add: ["value"] });
+  const rows = await tx
+    .selectFrom("counters")
+    .select((eb) => [
+      "name",
+      "window_start as windowStart",
+      "value",
+      eb
+        .selectFrom("processes")
+        .select(({ fn }) => fn.countAll<number>().as("count"))
+        .where("id", "<>", processId)
+        .where(notSilent(silent))
+        .as("others"),
+    ])
+    .where("name", "in", [...new Set([...sums.values()].map(({ counter }) => counter.name))])
+    .execute();
+  return { rows, others: rows[0]?.others ?? 0 };
+}

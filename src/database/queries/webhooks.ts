@@ -1,0 +1,360 @@
+import type { Insertable } from "kysely";
+import type { EventType } from "#domain/event-types.ts";
+import type { Reader, Store, Tx } from "#conversations/ports.ts";
+import { dialectOf } from "#database/dialects/dialect.ts";
+import type { NewWork } from "./outbox.ts";
+import { prepareWork } from "#database/dialects/prepared.ts";
+import type { EventsTable } from "#database/schema/webhooks.ts";
+
+export type NewEvent = Insertable<EventsTable>;
+
+/** One lane an endpoint: one process at a time sends to it, and however much waits for it is one row of the outbox's. */
+export const tellLane = (endpointId: string): string => `tell:${endpointId}`;
+
+/** The outbox only says that an endpoint has something to be sent; what, is in the endpoint's own queue. */
+export const tellWork = (endpointId: string, dueAt: number): NewWork => ({
+  lane: tellLane(endpointId),
+  kind: "tell",
+  payload: { endpointId },
+  dueAt,
+});
+
+/** Which events an endpoint wants. */
+export interface EndpointWish {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly types: ReadonlySet<string>;
+  readonly enabled: boolean;
+}
+
+/** All endpoints of these workspaces, by one indexed read. */
+export async function endpointWishes(tx: Tx, workspaceIds: readonly string[]): Promise<readonly EndpointWish[]> {
+  if (workspaceIds.length === 0) return [];
+  const { rows } = await webhooksOf(tx, { workspaceIds: [...new Set(workspaceIds)] });
+  return rows.map((row) => ({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    types: new Set(typesOf(row)),
+    enabled: row.disabled_at === null,
+  }));
+}
+
+const webhooksOf = prepareWork((db, { workspaceIds }: { readonly workspaceIds: readonly string[] }) =>
+  db
+    .selectFrom("webhooks")
+    .select(["id", "workspace_id", "events", "disabled_at"])
+    .where("workspace_id", "in", workspaceIds),
+);
+
+export function typesOf(row: { readonly events: string }): readonly EventType[] {
+  return JSON.parse(row.events) as readonly EventType[];
+}
+
+/**
+ * Stores events, and queues each for the endpoints that want it. The work that tells of the queues. `held`: until when an
+ * event waits, by its id.
+ */
+export async function insertEvents(
+  tx: Tx,
+  events: readonly NewEvent[],
+  wishes: readonly EndpointWish[],
+  now: number,
+  held: ReadonlyMap<string, number> = new Map(),
+): Promise<readonly NewWork[]> {
+  const queued = events.flatMap((event) =>
+    wishes
+      .filter((wish) => wish.enabled && wish.workspaceId === event.workspace_id && wish.types.has(event.type))
+      .map(({ id }) => ({
+        endpoint_id: id,
+        subject_id: event.subject_id,
+        event_id: event.id,
+        due_at: held.get(event.id) ?? now,
+        attempts: 0,
+        created_at: now,
+      })),
+  );
+  // A statement takes a few megabytes at most, and a message can be long.
+  for (let at = 0; at < events.length; at += insertedMax) {
+    await tx
+      .insertInto("events")
+      .values(events.slice(at, at + insertedMax))
+      .execute();
+  }
+  // Nor does it take any number of values, and there can be many endpoints.
+  for (let at = 0; at < queued.length; at += queuedMax) {
+    await tx
+      .insertInto("webhook_queue")
+      .values(queued.slice(at, at + queuedMax))
+      .execute();
+  }
+  return [...new Set(queued.map(({ endpoint_id }) => endpoint_id))].map((id) => tellWork(id, now));
+}
+
+const insertedMax = 50;
+const queuedMax = 1_000;
+
+/** Everything that events say of a conversation, and what endpoints answered to them. */
+export async function deleteEventsOf(tx: Tx, subjectId: string): Promise<void> {
+  const ids = (await tx.selectFrom("events").select("id").where("subject_id", "=", subjectId).execute()).map(
+    ({ id }) => id,
+  );
+  for (let at = 0; at < ids.length; at += deletedMax) await deleteEvents(tx, ids.slice(at, at + deletedMax));
+}
+
+const deletedMax = 500;
+
+type ReadWrite = Pick<Store, "read" | "write">;
+
+async function deleteEvents(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx.deleteFrom("webhook_queue").where("event_id", "in", ids).execute();
+  await tx.deleteFrom("webhook_attempts").where("event_id", "in", ids).execute();
+  await tx.deleteFrom("events").where("id", "in", ids).execute();
+}
+
+/** Deletes at most `limit` events of a workspace; whether there were any. */
+export async function deleteEventsOfWorkspace(db: ReadWrite, workspaceId: string, limit: number): Promise<boolean> {
+  const events = await db.read
+    .selectFrom("events")
+    .select("id")
+    .where("workspace_id", "=", workspaceId)
+    .limit(limit)
+    .execute();
+  if (events.length === 0) return false;
+  await db.write((tx) =>
+    deleteEvents(
+      tx,
+      events.map(({ id }) => id),
+    ),
+  );
+  return true;
+}
+
+/** Deletes at most `limit` events and as many attempts that are older than `before`; whether there may be more. */
+export async function deleteOldEvents(db: ReadWrite, before: number, limit: number): Promise<boolean> {
+  const events = await db.read
+    .selectFrom("events")
+    .select("id")
+    .where("created_at", "<", before)
+    .orderBy("created_at")
+    .limit(limit)
+    .execute();
+  const attempts = await db.read
+    .selectFrom("webhook_attempts")
+    .select("id")
+    .where("at", "<", before)
+    .orderBy("at")
+    .limit(limit)
+    .execute();
+  if (events.length + attempts.length === 0) return false;
+  await db.write(async (tx) => {
+    if (events.length > 0) {
+      await deleteEvents(
+        tx,
+        events.map(({ id }) => id),
+      );
+    }
+    if (attempts.length > 0) {
+      await tx
+        .deleteFrom("webhook_attempts")
+        .where(
+          "id",
+          "in",
+          attempts.map(({ id }) => id),
+        )
+        .execute();
+    }
+  });
+  return events.length === limit || attempts.length === limit;
+}
+
+export interface QueuedEvent {
+  readonly id: number;
+  readonly subjectId: string;
+  readonly eventId: string;
+  readonly attempts: number;
+}
+
+/** What can be sent to this endpoint now: of each subject the first event, where that is due. */
+export async function dueHeads(
+  db: Reader,
+  endpointId: string,
+  now: number,
+  { except, limit }: { readonly except: readonly string[]; readonly limit: number },
+): Promise<readonly QueuedEvent[]> {
+  let query = db
+    .selectFrom("webhook_queue as q")
+    .select(["q.id", "q.subject_id as subjectId", "q.event_id as eventId", "q.attempts"])
+    .where("q.endpoint_id", "=", endpointId)
+    .where("q.due_at", "<=", now)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom("webhook_queue as earlier")
+            .select("earlier.id")
+            .whereRef("earlier.endpoint_id", "=", "q.endpoint_id")
+            .whereRef("earlier.subject_id", "=", "q.subject_id")
+            .whereRef("earlier.id", "<", "q.id"),
+        ),
+      ),
+    );
+  if (except.length > 0) query = query.where("q.subject_id", "not in", except);
+  return query.orderBy("q.due_at").orderBy("q.id").limit(limit).execute();
+}
+
+/** Puts an event off, and what follows it of the same subject with it. */
+export async function deferEvent(tx: Tx, endpointId: string, event: QueuedEvent, dueAt: number): Promise<void> {
+  await tx
+    .updateTable("webhook_queue")
+    .set({ due_at: dueAt, attempts: event.attempts + 1 })
+    .where("id", "=", event.id)
+    .execute();
+  await deferFollowers(tx, endpointId, event.subjectId, event.id, dueAt);
+}
+
+async function deferFollowers(tx: Tx, endpointId: string, subjectId: string, id: number, dueAt: number): Promise<void> {
+  await tx
+    .updateTable("webhook_queue")
+    .set({ due_at: dueAt })
+    .where("endpoint_id", "=", endpointId)
+    .where("subject_id", "=", subjectId)
+    .where("id", ">", id)
+    .where("due_at", "<", dueAt)
+    .execute();
+}
+
+/**
+ * When something is next to be sent to this endpoint; null when nothing is. What has come since and waits behind an event
+ * that was put off is put off too, or it would be found and passed over again and again.
+ */
+export async function nextTell(tx: Tx, endpointId: string, now: number): Promise<number | null> {
+  const waiting = await tx
+    .selectFrom("webhook_queue as q")
+    .innerJoin("webhook_queue as head", (join) =>
+      join
+        .onRef("head.endpoint_id", "=", "q.endpoint_id")
+        .onRef("head.subject_id", "=", "q.subject_id")
+        .onRef("head.id", "<", "q.id"),
+    )
+    .select(["head.id", "head.subject_id as subjectId", "head.due_at as dueAt"])
+    .distinct()
+    .where("q.endpoint_id", "=", endpointId)
+    .where("q.due_at", "<=", now)
+    .where("head.due_at", ">", now)
+    .limit(deferredMax)
+    .execute();
+  for (const { id, subjectId, dueAt } of waiting) await deferFollowers(tx, endpointId, subjectId, id, dueAt);
+  const next = await tx
+    .selectFrom("webhook_queue")
+    .select((eb) => eb.fn.min("due_at").as("at"))
+    .where("endpoint_id", "=", endpointId)
+    .executeTakeFirst();
+  return next?.at ?? null;
+}
+
+const deferredMax = 100;
+
+/**
+ * Withdraws all that waits for an endpoint that is disabled, or gone with its workspace or alone: a step at a time: it can be very much. What was to
+ * be sent is still among the events, and can be replayed. Can be begun again.
+ */
+export async function emptyQueue(db: ReadWrite, endpointId: string): Promise<void> {
+  const next = db.read.selectFrom("webhook_queue").select("id").where("endpoint_id", "=", endpointId).limit(deletedMax);
+  for (;;) {
+    const ids = (await next.execute()).map(({ id }) => id);
+    if (ids.length === 0) return;
+    const goesOn = await db.write(async (tx) => {
+      // Enabled again meanwhile: what waits for it now is to be sent.
+      if (await isActive(tx, endpointId)) return false;
+      await tx.deleteFrom("webhook_queue").where("id", "in", ids).execute();
+      return true;
+    });
+    if (!goesOn) return;
+  }
+}
+
+async function isActive(tx: Tx, endpointId: string): Promise<boolean> {
+  const endpoint = await lockEndpoint(tx, endpointId);
+  if (endpoint === undefined || endpoint.disabled_at !== null) return false;
+  const open = tx.selectFrom("workspaces").select("id").where("id", "=", endpoint.workspace_id);
+  return (await open.where("deleted_at", "is", null).executeTakeFirst()) !== undefined;
+}
+
+/** Removes an endpoint that is disabled, with its log: a step at a time, and itself last, so that it can be begun again. */
+export async function deleteEndpoint(db: ReadWrite, endpointId: string): Promise<void> {
+  await emptyQueue(db, endpointId);
+  const next = db.read
+    .selectFrom("webhook_attempts")
+    .select("id")
+    .where("endpoint_id", "=", endpointId)
+    .limit(deletedMax);
+  for (;;) {
+    const ids = (await next.execute()).map(({ id }) => id);
+    if (ids.length === 0) break;
+    await db.write((tx) => tx.deleteFrom("webhook_attempts").where("id", "in", ids).execute());
+  }
+  await db.write(async (tx) => {
+    await tx.deleteFrom("webhooks").where("id", "=", endpointId).execute();
+    await withdrawTells(tx, endpointId);
+    // What came meanwhile, of what was under way.
+    await tx.deleteFrom("webhook_queue").where("endpoint_id", "=", endpointId).execute();
+    await tx.deleteFrom("webhook_attempts").where("endpoint_id", "=", endpointId).execute();
+  });
+}
+
+/** Withdraws the work of a lane that nobody is doing. */
+export async function withdrawTells(tx: Tx, endpointId: string): Promise<void> {
+  await tx.deleteFrom("outbox").where("lane", "=", tellLane(endpointId)).where("lease_id", "is", null).execute();
+}
+
+/** Locks an endpoint's row until the end of the transaction. */
+export async function lockEndpoint(tx: Tx, endpointId: string) {
+  const query = tx.selectFrom("webhooks").selectAll().where("id", "=", endpointId);
+  return (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
+}
+
+/** Queues stored events once more. What waits for its next try already is due at once. */
+export async function queueAgain(tx: Tx, endpointId: string, positions: readonly number[], now: number): Promise<void> {
+  const events = await tx
+    .selectFrom("events")
+    .select(["id", "subject_id"])
+    .where("position", "in", positions)
+    .orderBy("position")
+    .execute();
+  const waiting = await tx
+    .selectFrom("webhook_queue")
+    .select(["id", "event_id", "subject_id"])
+    .where("endpoint_id", "=", endpointId)
+    .where(
+      "event_id",
+      "in",
+      events.map(({ id }) => id),
+    )
+    .execute();
+  for (const { id, subject_id } of waiting) {
+    // With all that goes before it.
+    await tx
+      .updateTable("webhook_queue")
+      .set({ due_at: now })
+      .where("endpoint_id", "=", endpointId)
+      .where("subject_id", "=", subject_id)
+      .where("id", "<=", id)
+      .where("due_at", ">", now)
+      .execute();
+  }
+  const known = new Set(waiting.map(({ event_id }) => event_id));
+  const fresh = events.filter(({ id }) => !known.has(id));
+  if (fresh.length === 0) return;
+  const insert = tx.insertInto("webhook_queue").values(
+    fresh.map(({ id, subject_id }) => ({
+      endpoint_id: endpointId,
+      subject_id,
+      event_id: id,
+      due_at: now,
+      attempts: 0,
+      created_at: now,
+    })),
+  );
+  // Somebody else may be replaying the same.
+  await (dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing())).execute();
+}

@@ -1,0 +1,57 @@
+import type { Plan, WorkspaceSettings } from "#domain/workspace/settings.ts";
+import { storedSettings } from "#domain/workspace/settings.ts";
+import type { Clock, Reader, Store, Tx } from "#conversations/ports.ts";
+
+export interface Workspace {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: Plan;
+  readonly settings: WorkspaceSettings;
+}
+
+export interface Workspaces {
+  /** Undefined when it does not exist or was deleted. */
+  get(id: string): Promise<Workspace | undefined>;
+}
+
+const freshMs = 1_000;
+
+/** Workspaces as stored, at most a second old: every message needs the settings, and they rarely change. */
+export function createWorkspaces(store: Store, clock: Clock): Workspaces {
+  const known = new Map<string, { readonly at: number; readonly workspace: Promise<Workspace | undefined> }>();
+  return {
+    get(id) {
+      const now = clock.now();
+      const held = known.get(id);
+      if (held !== undefined && now - held.at < freshMs && now >= held.at) return held.workspace;
+      const workspace = readWorkspace(store.read, id);
+      known.set(id, { at: now, workspace });
+      // A failure or an unknown id is not remembered.
+      const forget = () => known.delete(id);
+      workspace.then((found) => found ?? forget(), forget);
+      return workspace;
+    },
+  };
+}
+
+/** As it is now, and not as it was a second ago. */
+export async function readWorkspace(db: Reader, id: string): Promise<Workspace | undefined> {
+  const row = await db
+    .selectFrom("workspaces")
+    .select(["id", "name", "plan", "settings"])
+    .where("id", "=", id)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  return { ...row, settings: storedSettings(row.settings) };
+}
+
+/** The settings as this transaction sees them, also of a workspace that is being deleted. */
+export async function settingsIn(tx: Reader | Tx, workspaceId: string): Promise<WorkspaceSettings> {
+  const { settings } = await tx
+    .selectFrom("workspaces")
+    .select("settings")
+    .where("id", "=", workspaceId)
+    .executeTakeFirstOrThrow();
+  return storedSettings(settings);
+}

@@ -1,0 +1,121 @@
+import { randomBytes } from "node:crypto";
+import { TypesenseAway, unanswered } from "./client.ts";
+import type { Typesense } from "./client.ts";
+import {
+  createCollection,
+  deleteAlias,
+  dropCollection,
+  importDocuments,
+  listCollections,
+  parse,
+  pointAlias,
+} from "./collections.ts";
+
+// Whether the server can do what it is there for, and the mend where it cannot.
+
+/** The state of all things that the program depends on is asked for in one, which must not be late for this one. */
+const troubleMsMax = 1_000;
+const away = "check TYPESENSE_URL and that the server runs";
+
+export interface TypesenseState {
+  /** Why the server cannot do its work now, or null. */
+  readonly trouble: string | null;
+  /** The collections that it has. */
+  readonly collections: readonly string[];
+}
+
+/** What the server says of itself. */
+export async function typesenseState(typesense: Typesense): Promise<TypesenseState> {
+  const signal = AbortSignal.timeout(troubleMsMax);
+  const failed = (trouble: string): TypesenseState => ({ trouble, collections: [] });
+  try {
+    const { status, text } = await typesense.request("GET", "/health", { signal });
+    const health = healthIn(text);
+    if (health === undefined) {
+      return failed(
+        `what answers there is no Typesense server (it said ${status} to GET /health): check TYPESENSE_URL`,
+      );
+    }
+    // Anybody may ask for its health; the key has to be right too.
+    const collections = await listCollections(typesense, signal);
+    const { resource_error: lacks } = health;
+    // It says that it is well, and takes no writes.
+    return typeof lacks === "string" ? { trouble: shortOf(lacks), collections } : { trouble: null, collections };
+  } catch (error) {
+    if (signal.aborted) return failed(`Typesense does not answer within ${troubleMsMax} ms: ${away}`);
+    if (!(error instanceof TypesenseAway)) return failed(error instanceof Error ? error.message : "unknown failure");
+    const lacks = /\((OUT_OF_[A-Z]+)\)/.exec(error.message)?.[1];
+    if (lacks !== undefined) return failed(shortOf(lacks));
+    if (error.status === 503) return failed(starting);
+    return failed(error.message.startsWith(unanswered) ? `${error.message}: ${away}` : error.message);
+  }
+}
+
+function healthIn(text: string): { readonly resource_error?: unknown } | undefined {
+  try {
+    const health = JSON.parse(text) as { readonly resource_error?: unknown } | null;
+    return typeof health === "object" && health !== null && "ok" in health ? health : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const shortOf = (lacks: string): string =>
+  `Typesense reports ${lacks.slice(0, 100)} and takes no writes: give it more disk or memory`;
+
+/** An engine that starts, and one whose disk ran full without a limit, tell no more than that. */
+const starting =
+  "Typesense is not ready (503): it is replaying its log, or its disk was full. If this lasts, read its log, free disk space and restart it";
+
+/** The server's version, or that it does not tell: that takes more rights than the work does. */
+export async function typesenseVersion(typesense: Typesense): Promise<string> {
+  const { status, text } = await typesense.request("GET", "/debug");
+  const version = status === 200 ? (parse(text) as { readonly version?: unknown }).version : undefined;
+  return typeof version === "string" ? version.slice(0, 40) : "of an unknown version";
+}
+
+/** The oldest that this program was made for. */
+const majorMin = 30;
+
+/** Why this version does not do, or null; one that is not told is taken for good. */
+export function versionTrouble(version: string): string | null {
+  const major = /^v?(\d+)\./.exec(version)?.[1];
+  return major === undefined || Number(major) >= majorMin
+    ? null
+    : `Typesense ${version} is too old: install version ${majorMin} or later`;
+}
+
+const triedPrefix = "parley_doctor";
+
+/** Tries with a collection of its own whether the key may do all that is needed, and takes that away again. Or why not. */
+export async function typesenseRights(typesense: Typesense): Promise<string | null> {
+  // A name of its own for each: several may try at the same time.
+  const collection = `${triedPrefix}_${randomBytes(5).toString("hex")}`;
+  const alias = `${collection}_alias`;
+  const failures: TypesenseAway[] = [];
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof TypesenseAway)) throw error;
+      failures.push(error);
+    }
+  };
+  await attempt(async () => {
+    await createCollection(typesense, { name: collection, fields: [{ name: "tried", type: "string" }] });
+    await importDocuments(typesense, collection, [{ id: "1", tried: "yes" }], (_, { error }) => {
+      throw new TypesenseAway(`Typesense refused to take a document: ${error}`);
+    });
+    await pointAlias(typesense, alias, collection);
+  });
+  await attempt(() => deleteAlias(typesense, alias));
+  await attempt(() => dropCollection(typesense, collection));
+  // Earlier versions left it behind.
+  await attempt(() => dropCollection(typesense, triedPrefix));
+  const [first] = failures;
+  if (first === undefined) return null;
+  const mayRead = /with 40[13]\b/.test(first.message)
+    ? ", which needs all actions on collections, documents and aliases whose names begin with parley_"
+    : "";
+  return `${first.message}${mayRead}`;
+}

@@ -1,0 +1,230 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { addWebhook } from "#admin/webhooks/webhooks.ts";
+import { leaveTypesense } from "./queue.ts";
+import { leaveTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
+import { insertWork } from "#database/queries/outbox.ts";
+import type { TestApp } from "#test/support/http/app.ts";
+import { startApp } from "#test/support/http/app.ts";
+import { searchEngineState, soonIn, workOf } from "#test/support/typesense/beside-engine.ts";
+import { eachDatabase } from "#test/support/database/databases.ts";
+import type { TestTypesense } from "#test/support/typesense/typesense-server.ts";
+import { startTypesense } from "#test/support/typesense/typesense-server.ts";
+
+const email = "zdenka@forgotten.example";
+const theirs = 18;
+
+eachDatabase("what Typesense holds of customers", (open) => {
+  let engine: TestTypesense;
+  let app: TestApp;
+  beforeEach(async () => {
+    engine = await startTypesense();
+    app = await startApp(open, { typesense: engine.options });
+  });
+  afterEach(async () => {
+    await app.close();
+    await engine.close();
+    if (engine.mistakes.length > 0)
+      throw new Error(`requests that the API does not describe: ${engine.mistakes.join("; ")}`);
+  });
+
+  async function ask(query: string): Promise<string> {
+    const { status, body, text } = await app.post("/v1/query", { workspace_id: app.workspace.id, query });
+    expect(status, text).toBe(200);
+    return body.conversation_id;
+  }
+
+  /** Every id in every collection of conversations. */
+  async function held(): Promise<readonly string[]> {
+    const names = (await engine.collections()).filter((name) => name.startsWith("parley_conversations"));
+    const all = await Promise.all(names.map((name) => engine.documents(name)));
+    return all.flatMap((documents) => (documents ?? []).map(({ id }) => id)).toSorted();
+  }
+
+  const settled = (ids: readonly string[]): Promise<void> =>
+    soonIn(app, async () => {
+      expect(await held()).toEqual(ids.toSorted());
+      expect([...(await workOf(app, "index")), ...(await workOf(app, "search"))]).toEqual([]);
+    });
+
+  const forget = () => app.app.core.people.forget(app.workspace.id, email, () => undefined);
+
+  async function askAll(): Promise<{ readonly mine: readonly string[]; readonly other: string }> {
+    const mine = await Promise.all(Array.from({ length: theirs }, (_, i) => ask(`my xylophone number ${i} is broken`)));
+    const other = await ask("my xylophone is fine");
+    await app.store.write(async (tx) => {
+      const of = await tx.selectFrom("conversations").select("contact_id").where("id", "in", mine).execute();
+      const ids = of.map((row) => row.contact_id);
+      await tx.updateTable("contacts").set({ email }).where("id", "in", ids).execute();
+    });
+    await settled([...mine, other]);
+    return { mine, other };
+  }
+
+  it("is gone when the erasure ends, and nothing of it is queued for anybody", async () => {
+    const { store, clock } = app;
+    const { secrets } = app.app.core;
+    await addWebhook(
+      { store, clock, secrets, allowPrivate: true },
+      { workspaceId: app.workspace.id, url: "http://127.0.0.1:9/hook" },
+    );
+    const { other } = await askAll();
+    expect(await forget()).toMatchObject({ conversations: theirs, searchEngine: "erased" });
+    expect(await held()).toEqual([other]);
+    await settled([other]);
+    const queued = [
+      ...(await store.read.selectFrom("events").selectAll().execute()),
+      ...(await store.read.selectFrom("webhook_attempts").selectAll().execute()),
+      ...(await store.read.selectFrom("outbox").selectAll().execute()),
+    ];
+    expect(JSON.stringify(queued)).not.toMatch(/xylophone number|zdenka/);
+  });
+
+  it("is removed once the engine is back, where it was away", async () => {
+    const { other } = await askAll();
+    engine.behave("lagging");
+    expect(await forget()).toMatchObject({ conversations: theirs, searchEngine: "queued" });
+    engine.behave("well");
+    expect(await held()).toHaveLength(theirs + 1);
+    await settled([other]);
+  });
+
+  it("is removed also while the engine's disk is full", async () => {
+    const { other } = await askAll();
+    engine.refuseWrites(422);
+    expect(await forget()).toMatchObject({ searchEngine: "erased" });
+    expect(await held()).toEqual([other]);
+    engine.refuseWrites(undefined);
+    await settled([other]);
+  });
+
+  it("costs other customers none of the work that names this one in passing", async () => {
+    const { mine, other } = await askAll();
+    const [first = ""] = mine;
+    const now = app.clock.now();
+    const place = { startedAt: now, id: first };
+    const later = now + 3_600_000;
+    await app.store.write((tx) =>
+      insertWork(
+        tx,
+        [
+          { lane: "index", kind: "index", payload: { conversationIds: [first, other] }, dueAt: later },
+          { lane: "retime:x", kind: "retime", payload: { workspaceId: app.workspace.id, after: place }, dueAt: later },
+          { lane: `timer:${first}`, kind: "timer", payload: { conversationId: first }, dueAt: later },
+        ],
+        now,
+      ),
+    );
+    await forget();
+    const left = await app.store.read.selectFrom("outbox").select("kind").where("due_at", "=", later).execute();
+    expect(left.map(({ kind }) => kind).toSorted()).toEqual(["index", "retime"]);
+  });
+
+  it("is gone from collections that a time without Typesense has left behind, which are dropped", async () => {
+    const { other } = await askAll();
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    await soonIn(app, async () => expect(await workOf(app, "knowledge")).toEqual([]));
+    const before = await engine.collections();
+    // As a start without it does.
+    await leaveTypesense(app.store);
+    await leaveTypesenseIndex(app.store);
+    await forget();
+    // Another collection may be there already.
+    expect(new Set(await held())).toEqual(new Set([other]));
+    await app.app.core.outside?.ensure();
+    await app.app.core.knowledge?.ensure();
+    await soonIn(app, async () => {
+      const now = await engine.collections();
+      expect(now.filter((name) => before.includes(name))).toEqual([]);
+      expect(now.filter((name) => name.startsWith("parley_conversations"))).toHaveLength(1);
+    });
+    await settled([other]);
+  });
+
+  it("is not dropped where it is another installation's", async () => {
+    const foreign = "parley_conversations_wt_other0_0123456789_v1_0123456789";
+    await fetch(`${engine.url}/collections`, {
+      method: "POST",
+      headers: { "x-typesense-api-key": engine.apiKey },
+      body: JSON.stringify({ name: foreign, fields: [{ name: "body", type: "string" }] }),
+    });
+    await app.app.core.outside?.ensure();
+    await settled([]);
+    expect(await engine.collections()).toContain(foreign);
+  });
+
+  it("is not found again in a server that still reads its log, and its collections are not given up for that", async () => {
+    const first = await ask("one xylophone");
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    await settled([first]);
+    const replay = await engine.recordForReplay();
+    const second = await ask("two xylophones");
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils seven litres of water, says the new manual.");
+    await settled([first, second]);
+    await soonIn(app, async () => expect(await workOf(app, "knowledge")).toEqual([]));
+    const before = await engine.collections();
+    replay();
+    const found = await app.get(`/v1/conversations?workspace_id=${app.workspace.id}&q=xylophone`);
+    expect(found.body.conversations.map(({ id }) => id)).toEqual([second, first]);
+    const answer = await app.post("/v1/query", { workspace_id: app.workspace.id, query: "litres of the kettle" });
+    expect(answer.body.answer).toContain("seven");
+    // The check has made the server read its log to the end.
+    await soonIn(app, async () => {
+      expect(await workOf(app, "search")).toEqual([]);
+      expect(await workOf(app, "knowledge")).toEqual([]);
+    });
+    expect(await engine.collections()).toEqual(before);
+  });
+
+  it("is not given up where a restarted server has not come to its making yet", async () => {
+    const replay = await engine.recordForReplay();
+    const id = await ask("one xylophone");
+    // The workspace's collection is made before the recording: this one is not.
+    await app.store.write((tx) => tx.updateTable("search_collections").set({ live: null, live_version: 0 }).execute());
+    await app.app.core.outside?.ensure();
+    await settled([id]);
+    const [live] = (await engine.collections()).filter((name) => name.startsWith("parley_conversations"));
+    replay();
+    const state = await searchEngineState(app);
+    expect(state).toMatchObject({ state: "degraded", cause: expect.stringContaining("are not in Typesense yet") });
+    const found = await app.get(`/v1/conversations?workspace_id=${app.workspace.id}&q=xylophone`);
+    expect(found.body.conversations).toHaveLength(1);
+    await soonIn(app, async () => expect(await workOf(app, "search")).toEqual([]));
+    expect(await engine.collections()).toContain(live);
+    expect(await searchEngineState(app)).toMatchObject({ state: "ready" });
+  });
+
+  it("is built anew where the server has come back with an older state", async () => {
+    const first = await ask("one xylophone");
+    await settled([first]);
+    const [name = ""] = (await engine.collections()).filter((each) => each.startsWith("parley_conversations"));
+    const old = (await engine.documents(name)) ?? [];
+    const second = await ask("two xylophones");
+    await settled([first, second]);
+    // As after a restored backup.
+    const request = (method: string, path: string, body?: string) =>
+      fetch(`${engine.url}${path}`, {
+        method,
+        headers: { "x-typesense-api-key": engine.apiKey },
+        ...(body === undefined ? {} : { body }),
+      });
+    await request("DELETE", `/collections/${name}/documents/${second}`);
+    const mark = { ...old[0], id: "mark", body: "", tie_a: 1 };
+    await request("POST", `/collections/${name}/documents/import?action=upsert`, JSON.stringify(mark));
+    const found = await app.get(`/v1/conversations?workspace_id=${app.workspace.id}&q=xylophone`);
+    expect(found.body.conversations.map(({ id }) => id)).toEqual([second, first]);
+    await settled([first, second]);
+    expect(await engine.collections()).not.toContain(name);
+  });
+
+  it("says that it is degraded, and not ready, where the engine is empty", async () => {
+    await settled([await ask("one xylophone")]);
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    await soonIn(app, async () => expect(await workOf(app, "knowledge")).toEqual([]));
+    expect(await searchEngineState(app)).toMatchObject({ state: "ready" });
+    await engine.wipe();
+    expect(await searchEngineState(app)).toMatchObject({ state: "degraded" });
+    // What is done every ten minutes finds it, if nobody searches before.
+    app.clock.advance(600_000);
+    await soonIn(app, async () => expect(await searchEngineState(app)).toMatchObject({ state: "ready" }));
+  });
+});

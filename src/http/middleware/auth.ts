@@ -1,0 +1,88 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import { isApiKey } from "#domain/ids.ts";
+import { Problem } from "#domain/problem.ts";
+import type { Actor } from "#domain/conversation/message.ts";
+import type { Plan } from "#domain/workspace/settings.ts";
+import type { Store } from "#conversations/ports.ts";
+import { prepareRead } from "#database/dialects/prepared.ts";
+
+/** Whose key a request carries. */
+export interface Caller {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly workspaceId: string;
+  readonly workspaceDeleted: boolean;
+  readonly plan: Plan;
+  /** JSON: Partial<WorkspaceSettings>. */
+  readonly settings: string;
+  readonly limitMinute: number | null;
+  readonly limitDay: number | null;
+}
+
+/**
+ * The caller of this Authorization header. Throws Problem missing_auth, malformed_auth, invalid_key or expired_key.
+ * Asks the database each time: a key that was revoked is refused from the next request on.
+ */
+export async function authenticate(
+  store: Pick<Store, "read" | "select">,
+  header: string | undefined,
+  now: number,
+): Promise<Caller> {
+  if (header === undefined) {
+    throw new Problem("missing_auth", "Send the API key in the header Authorization: Bearer ak_…");
+  }
+  const key = header.startsWith("Bearer ") ? header.slice("Bearer ".length) : "";
+  if (!isApiKey(key)) {
+    throw new Problem(
+      "malformed_auth",
+      "The Authorization header must be the word Bearer, one space and the whole API key, which begins with ak_.",
+    );
+  }
+  const digest = hash("sha256", key, "hex");
+  const [row] = await keyRows(store, { digest });
+  if (row === undefined || row.revokedAt !== null || !sameText(row.hash, digest)) {
+    throw new Problem("invalid_key", "This API key was revoked or never existed.");
+  }
+  if (row.expiresAt !== null && row.expiresAt <= now) {
+    throw new Problem("expired_key", "This API key has expired.");
+  }
+  return {
+    keyId: row.keyId,
+    keyName: row.keyName,
+    workspaceId: row.workspaceId,
+    workspaceDeleted: row.deletedAt !== null,
+    plan: row.plan,
+    settings: row.settings,
+    limitMinute: row.limitMinute,
+    limitDay: row.limitDay,
+  };
+}
+
+/** Asked by every request. */
+const keyRows = prepareRead((db, { digest }: { readonly digest: string }) =>
+  db
+    .selectFrom("api_keys")
+    .innerJoin("workspaces", "workspaces.id", "api_keys.workspace_id")
+    .select([
+      "api_keys.id as keyId",
+      "api_keys.name as keyName",
+      "api_keys.hash as hash",
+      "api_keys.workspace_id as workspaceId",
+      "api_keys.limit_minute as limitMinute",
+      "api_keys.limit_day as limitDay",
+      "api_keys.expires_at as expiresAt",
+      "api_keys.revoked_at as revokedAt",
+      "workspaces.plan as plan",
+      "workspaces.settings as settings",
+      "workspaces.deleted_at as deletedAt",
+    ])
+    .where("api_keys.hash", "=", digest),
+);
+
+export function keyActor(caller: Caller): Actor {
+  return { type: "api_key", id: caller.keyId, name: caller.keyName };
+}
+
+function sameText(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,93 @@
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { createRecent } from "#runtime/cache.ts";
+
+/** A shorter body fits into one packet, compressed or not. */
+const bytesMin = 1_000;
+const compressible = /^(?:text\/(?:html|css|javascript|plain)|application\/(?:json|javascript)|image\/svg\+xml)\b/i;
+/** Assets are compressed once and kept; all of them together are far smaller. */
+const keptBytesMax = 8 * 1_048_576;
+
+const encoders = {
+  br: (body: Buffer, quality: number) =>
+    promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }),
+  gzip: (body: Buffer, level: number) => promisify(gzip)(body, { level: Math.min(level, 9) }),
+};
+type Encoding = keyof typeof encoders;
+
+const assetQuality = 9;
+const answerQuality = 4;
+
+type Done = (error?: Error | null, payload?: unknown) => void;
+
+/**
+ * An onSend hook that compresses text by Accept-Encoding. Streams pass as they are. Below /inbox only assets are
+ * compressed: its other responses hold what a cookie opens beside what others have written, and their compressed length
+ * would give it away (BREACH).
+ */
+export function createCompression() {
+  const kept = createRecent<string, Buffer>(keptBytesMax);
+
+  return function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
+    const etag = String(reply.getHeader("etag") ?? "");
+    const isAsset = etag !== "";
+    const body = typeof payload === "string" || Buffer.isBuffer(payload) ? Buffer.from(payload) : undefined;
+    if (
+      body === undefined ||
+      body.length < bytesMin ||
+      request.method === "HEAD" ||
+      reply.hasHeader("content-encoding") ||
+      reply.hasHeader("set-cookie") ||
+      (!isAsset && request.url.startsWith("/inbox")) ||
+      !compressible.test(String(reply.getHeader("content-type") ?? ""))
+    ) {
+      done(null, payload);
+      return;
+    }
+    const vary = String(reply.getHeader("vary") ?? "");
+    if (!/accept-encoding/i.test(vary)) {
+      void reply.header("vary", vary === "" ? "Accept-Encoding" : `${vary}, Accept-Encoding`);
+    }
+    const encoding = wanted(request.headers["accept-encoding"]);
+    if (encoding === undefined) {
+      done(null, payload);
+      return;
+    }
+    const finish = (compressed: Buffer): void => {
+      void reply.removeHeader("content-length").header("content-encoding", encoding);
+      // The same text in other bytes: a client may compare it, but not continue a download of it.
+      if (isAsset && !etag.startsWith("W/")) void reply.header("etag", `W/${etag}`);
+      done(null, compressed);
+    };
+    const key = `${encoding} ${etag}`;
+    const known = isAsset ? kept.get(key) : undefined;
+    if (known !== undefined) {
+      finish(known);
+      return;
+    }
+    encoders[encoding](body, isAsset ? assetQuality : answerQuality).then((compressed) => {
+      if (isAsset) kept.set(key, compressed, compressed.length);
+      finish(compressed);
+    }, done);
+  };
+}
+
+/** Brotli where it is as welcome as gzip; undefined: neither is. */
+function wanted(header: string | string[] | undefined): Encoding | undefined {
+  const weights = new Map<string, number>();
+  for (const part of String(header ?? "")
+    .slice(0, 500)
+    .split(",")) {
+    const [name = "", ...parameters] = part
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/);
+    const given = parameters.find((each) => each.startsWith("q="));
+    weights.set(name, given === undefined ? 1 : Number(given.slice(2)) || 0);
+  }
+  const weightOf = (name: Encoding): number => weights.get(name) ?? weights.get("*") ?? 0;
+  const best = Math.max(weightOf("br"), weightOf("gzip"));
+  if (best <= 0) return undefined;
+  return weightOf("br") === best ? "br" : "gzip";
+}

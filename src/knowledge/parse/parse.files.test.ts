@@ -1,0 +1,202 @@
+import { describe, expect, it } from "vitest";
+import type { Block } from "#knowledge/documents/blocks.ts";
+import { UnreadableDocument } from "#knowledge/documents/blocks.ts";
+import { chunkDocument } from "#knowledge/documents/chunk.ts";
+import type { ReadableType } from "#knowledge/documents/file-types.ts";
+import { readableType } from "#knowledge/documents/file-types.ts";
+import { parseApart } from "./parse-in-worker.ts";
+import { parseDocument } from "./parse.ts";
+import { docxOf, pdfOf, wordParagraph, zipOf } from "#test/support/knowledge/file-builders.ts";
+
+const pdf = "application/pdf";
+const word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+const texts = (blocks: readonly Block[]) =>
+  blocks.map((block) => (block.kind === "row" ? block.cells.join("; ") : block.text));
+const passages = async (bytes: Buffer, type: ReadableType) =>
+  chunkDocument(await parseDocument(bytes, type), "T").map(({ title, text }) => [title, text]);
+
+// Threads take long to start where the machine is busy.
+const slow = { timeout: 180_000 };
+
+describe("PDF", slow, () => {
+  it("joins lines to paragraphs, and takes larger type as headings", async () => {
+    const { title, blocks } = await parseDocument(
+      pdfOf([
+        [
+          { text: "Returns", size: 24, y: 780 },
+          { text: "You can send goods back with-", size: 11, y: 740 },
+          { text: "in thirty days.", size: 11, y: 726 },
+          { text: "How long does it take?", size: 16, y: 690 },
+          { text: "1. Print the label.", size: 11, y: 660 },
+          { text: "2. Bring the parcel", size: 11, y: 646 },
+          { text: "to a shop.", size: 11, y: 632 },
+        ],
+        [{ text: "Money comes after (about) a week.", size: 11, y: 780 }],
+      ]),
+      pdf,
+    );
+    expect(title).toBe("Returns");
+    expect(blocks).toEqual([
+      { kind: "heading", depth: 1, text: "Returns" },
+      { kind: "paragraph", text: "You can send goods back within thirty days." },
+      { kind: "heading", depth: 2, text: "How long does it take?" },
+      { kind: "item", number: 1, depth: 0, text: "Print the label." },
+      { kind: "item", number: 2, depth: 0, text: "Bring the parcel to a shop." },
+      { kind: "paragraph", text: "Money comes after (about) a week." },
+    ]);
+  });
+
+  it("leaves out what every page repeats", async () => {
+    const pages = Array.from({ length: 5 }, (_, n) => [
+      { text: "Handbook of the shop", size: 9, y: 820 },
+      { text: `The text of page number ${["one", "two", "three", "four", "five"][n]}.`, size: 11, y: 700 },
+      { text: `Page ${n + 1} of 5`, size: 9, y: 20 },
+    ]);
+    const { blocks } = await parseDocument(pdfOf(pages), pdf);
+    const all = texts(blocks).join(" ");
+    expect(all).not.toMatch(/Handbook|Page \d/);
+    expect(all).toContain("page number five");
+  });
+
+  it("says why it cannot be read: scanned, damaged, protected, or none at all", async () => {
+    await expect(parseDocument(pdfOf([[], []]), pdf)).rejects.toThrow(/text recognition/);
+    await expect(parseDocument(Buffer.from("%PDF-1.4\nnot at all"), pdf)).rejects.toThrow(/damaged/);
+    await expect(parseDocument(Buffer.from("Hello"), pdf)).rejects.toThrow(/not a PDF/);
+    const locked = pdfOf(
+      [[{ text: "Secret", size: 11, y: 700 }]],
+      `/Encrypt << /Filter /Standard /V 1 /R 2 /O <${"28".repeat(32)}> /U <${"00".repeat(32)}> /P -44 >> /ID [<31> <31>]`,
+    );
+    await expect(parseDocument(locked, pdf)).rejects.toThrow(/password/);
+  });
+
+  it("refuses one of ten thousand pages, and says how many can be read", async () => {
+    const line = { text: "A line.", size: 11, y: 700 };
+    await expect(
+      parseApart({
+        bytes: Uint8Array.from(pdfOf(Array.from({ length: 10_000 }, () => [line]))),
+        type: pdf,
+        title: "T",
+      }),
+    ).rejects.toThrow(/10000 pages; 3000/);
+  });
+});
+
+describe("Word", slow, () => {
+  it("keeps headings, lists and tables", async () => {
+    const cell = (text: string) => `<w:tc>${wordParagraph(text)}</w:tc>`;
+    const body = `${wordParagraph("Returns", "Heading1")}${wordParagraph("Send it back within thirty days.")}<w:tbl><w:tr>${cell("Home")}${cell("3 days")}</w:tr></w:tbl>`;
+    const { title, blocks } = await parseDocument(docxOf(body), word);
+    expect(title).toBe("Returns");
+    expect(texts(blocks)).toEqual(["Returns", "Send it back within thirty days.", "Home; 3 days"]);
+  });
+
+  it("says why it cannot be read: damaged, another archive, an older file", async () => {
+    const whole = docxOf(wordParagraph("Text."));
+    await expect(parseDocument(whole.subarray(0, whole.length - 30), word)).rejects.toThrow(/damaged/);
+    await expect(parseDocument(zipOf([{ name: "a.txt", content: "x" }]), word)).rejects.toThrow(/ZIP archive/);
+    await expect(parseDocument(docxOf("<w:p><unclosed"), word)).rejects.toThrow(UnreadableDocument);
+    await expect(parseDocument(Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0, 0]), word)).rejects.toThrow(/older Office/);
+    await expect(parseDocument(docxOf(""), word)).rejects.toThrow(/no text/);
+  });
+
+  it("refuses an archive that unpacks to far more than it is, or has too many parts, before it is read", async () => {
+    const bomb = docxOf(wordParagraph("x"), [{ name: "word/bomb.xml", content: Buffer.alloc(80 * 1_048_576, 32) }]);
+    expect(bomb.byteLength).toBeLessThan(200_000);
+    await expect(parseApart({ bytes: Uint8Array.from(bomb), type: word, title: "T" })).rejects.toThrow(/unpacks/);
+    const many = Array.from({ length: 2_500 }, (_, n) => ({ name: `word/${n}.xml`, content: "x" }));
+    await expect(parseDocument(docxOf(wordParagraph("x"), many), word)).rejects.toThrow(/2000 parts/);
+  });
+});
+
+describe("CSV", slow, () => {
+  it("makes a passage of each row, its values named by their columns", async () => {
+    const csv = `\ufeffProduct;Price;Note\nKettle;"24,90";"Boils, and\nstops"\nLid;3;\n`;
+    expect(await passages(Buffer.from(csv), "text/csv")).toEqual([
+      ["T", "| Product: Kettle | Price: 24,90 | Note: Boils, and stops |"],
+      ["T", "| Product: Lid | Price: 3 |"],
+    ]);
+  });
+
+  it("reads lists of questions and answers as such", async () => {
+    const csv = `Question,Answer,Category\n"How long?","Three days.\n\nLonger abroad.",Parcels\n"How much?",Five euros.,\n`;
+    expect(await passages(Buffer.from(csv), "text/csv")).toEqual([
+      ["T › How long?", "Three days.\n\nLonger abroad.\n\n| Category: Parcels |"],
+      ["T › How much?", "Five euros."],
+    ]);
+  });
+
+  it("takes the first row as one of many where it names nothing", async () => {
+    expect(await passages(Buffer.from("Kettle,24\nLid,3\n"), "text/csv")).toHaveLength(2);
+  });
+
+  it("says where its quoting is broken", async () => {
+    await expect(parseDocument(Buffer.from('a,b\n1,"2\n3,4\n'), "text/csv")).rejects.toThrow(/quotation mark/);
+  });
+
+  it("reads a field of twenty megabytes in pieces, or says that it took too long", async () => {
+    const bytes = Uint8Array.from(
+      Buffer.from(`Name,Text
+A,"${"word ".repeat(4_000_000)}"
+`),
+    );
+    const outcome = await parseApart({ bytes, type: "text/csv", title: "T" }).then(
+      ({ chunks }) => Math.max(...chunks.map(({ text }) => text.length)),
+      (error: unknown) => error,
+    );
+    if (typeof outcome === "number") expect(outcome).toBeLessThan(2_000);
+    else expect(outcome).toBeInstanceOf(UnreadableDocument);
+  });
+});
+
+describe("JSON", slow, () => {
+  const json = (value: unknown) => passages(Buffer.from(JSON.stringify(value)), "application/json");
+
+  it("writes values under their keys, and objects in a list as passages", async () => {
+    expect(
+      await json({ shop: { name: "Kettles", openingHours: "9 to 5" }, products: [{ id: 1, name: "Lid" }, { id: 2 }] }),
+    ).toEqual([
+      ["T › shop", "| name: Kettles | opening Hours: 9 to 5 |"],
+      ["T › products", "| id: 1 | name: Lid |"],
+      ["T › products", "| id: 2 |"],
+    ]);
+  });
+
+  it("reads lists of questions and answers as such", async () => {
+    expect(await json([{ question: "How long?", answer: "Three days.", tags: ["a"] }])).toEqual([
+      ["T › How long?", "Three days."],
+      ["T › How long? › tags", "- a"],
+    ]);
+  });
+
+  it("refuses what is no JSON, and what is nested without end", async () => {
+    await expect(parseDocument(Buffer.from("{no"), "application/json")).rejects.toThrow(/not valid JSON/);
+    const deep = Uint8Array.from(Buffer.from("[".repeat(200_000) + "]".repeat(200_000)));
+    await expect(parseApart({ bytes: deep, type: "application/json", title: "T" })).rejects.toThrow(/nested/);
+  });
+});
+
+describe("a file that is another than it is named", () => {
+  it("is told what it is", async () => {
+    const cases: readonly (readonly [Buffer, ReadableType, RegExp])[] = [
+      [pdfOf([[{ text: "x", size: 9, y: 9 }]]), "text/markdown", /a PDF file, not a \.md file/],
+      [docxOf(""), "text/plain", /Word file or another ZIP archive, not a \.txt file/],
+      [Buffer.from("{\\rtf1 hello}"), word, /RTF/],
+      [Buffer.from([0x89, 0x50, 0x4e, 0x47, 1]), "text/csv", /picture/],
+    ];
+    for (const [bytes, type, reason] of cases) await expect(parseDocument(bytes, type)).rejects.toThrow(reason);
+  });
+
+  it("is read by its name where its media type says little", () => {
+    expect(readableType("a.PDF", "application/octet-stream")).toBe(pdf);
+    expect(readableType("a.docx", "")).toBe(word);
+    expect(readableType("x", "application/json; charset=utf-8")).toBe("application/json");
+    expect(readableType("a.doc", "application/msword")).toBeUndefined();
+  });
+});
+
+it("refuses a page of two hundred thousand nested elements, and reads one of a thousand", slow, async () => {
+  const page = (depth: number) => Uint8Array.from(Buffer.from(`${"<div>".repeat(depth)}Deep down.`));
+  await expect(parseApart({ bytes: page(200_000), type: "text/html", title: "T" })).rejects.toThrow(/nested/);
+  const { chunks } = await parseApart({ bytes: page(1_000), type: "text/html", title: "T" });
+  expect(chunks.map(({ text }) => text)).toEqual(["Deep down."]);
+});

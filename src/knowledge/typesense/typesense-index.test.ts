@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { rebuildSearch } from "#admin/installation/search.ts";
+import type { TestApp } from "#test/support/http/app.ts";
+import { startApp, testStart } from "#test/support/http/app.ts";
+import { searchEngineState, soonIn, workOf } from "#test/support/typesense/beside-engine.ts";
+import type { TestDatabase } from "#test/support/database/databases.ts";
+import { eachDatabase } from "#test/support/database/databases.ts";
+import type { TestTypesense } from "#test/support/typesense/typesense-server.ts";
+import { startTypesense } from "#test/support/typesense/typesense-server.ts";
+import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
+
+const metricsToken = "a-token-of-the-test";
+
+/** Beside them a collection holds their words. */
+const passagesIn = async (engine: TestTypesense, name: string): Promise<number> =>
+  ((await engine.documents(name)) ?? []).filter(({ doc }) => doc !== "words").length;
+
+eachDatabase("passages in Typesense", (open) => {
+  let engine: TestTypesense;
+  let app: TestApp;
+  beforeEach(async () => {
+    engine = await startTypesense();
+    app = await startApp(open, { typesense: { urls: [engine.url], apiKey: engine.apiKey }, metricsToken });
+  });
+  afterEach(async () => {
+    await app.close();
+    await engine.close();
+    if (engine.mistakes.length > 0)
+      throw new Error(`requests that the API does not describe: ${engine.mistakes.join("; ")}`);
+  });
+
+  const alias = (): string => `parley_knowledge_${app.workspace.id}`;
+  const held = (): Promise<number> => passagesIn(engine, alias());
+
+  const ask = (query: string) => app.post("/v1/query", { workspace_id: app.workspace.id, query });
+  async function sources(query: string): Promise<readonly string[]> {
+    const { status, body, text } = await ask(query);
+    expect(status, text).toBe(200);
+    return body.sources.map(({ title }) => title);
+  }
+
+  const soon = (check: () => unknown): Promise<void> => soonIn(app, check);
+  const waiting = () => workOf(app, "knowledge");
+  const ready = () => searchEngineState(app);
+
+  it("answers from what was committed a moment ago, by the engine", async () => {
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    expect(await sources("How many litres does the kettle boil?")).toEqual(["Kettle"]);
+    expect(await held()).toBe(1);
+    await app.learn("lamp.md", "# Lamp\n\nThe lamp shines for nine hours.");
+    const before = engine.requests.length;
+    expect(await sources("How many hours does the lamp shine?")).toEqual(["Lamp"]);
+    expect(engine.requests.slice(before)).toContain("POST /multi_search");
+    // And by the worker where nobody asks.
+    await app.learn("mug.md", "# Mug\n\nThe mug is made of tin.");
+    await soon(async () => expect(await held()).toBe(3));
+    await soon(async () => expect(await waiting()).toEqual([]));
+    await soon(async () => expect(await ready()).toEqual({ name: "search engine", state: "ready", cause: null }));
+  });
+
+  it("answers by the embedded index while the engine is away, and by the engine when it is back", async () => {
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
+    await soon(async () => expect(await waiting()).toEqual([]));
+    for (const behaviour of ["away", "lagging", "hang", "cut_short", "cut_off"] as const) {
+      engine.behave(behaviour);
+      expect([behaviour, await sources("litres of the kettle")]).toEqual([behaviour, ["Kettle"]]);
+    }
+    engine.behave("lagging");
+    await app.learn("lamp.md", "# Lamp\n\nThe lamp shines for nine hours.");
+    expect(await sources("hours of the lamp")).toEqual(["Lamp"]);
+    expect(await ready()).toMatchObject({ state: "degraded", cause: expect.stringContaining("is not ready (503)") });
+    engine.behave("well");
+    await soon(async () => expect(await waiting()).toEqual([]));
+    const before = engine.requests.length;
+    expect(await sources("How many hours does the lamp shine?")).toEqual(["Lamp"]);
+    expect(engine.requests.slice(before)).toContain("POST /multi_search");
+    const { text } = await app.get("/metrics", { key: null, headers: { authorization: `Bearer ${metricsToken}` } });
+    expect(text).toMatch(/parley_search_engine_request_duration_seconds_count\{outcome="away"\} [1-9]/);
+    expect(app.logged.join("\n")).not.toContain(engine.apiKey);
+  });
+
+  it("takes an import that was cut off for none, and writes it again", async () => {
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
+    engine.behave("cut_short");
+    await app.learn("lamp.md", "# Lamp\n\nThe lamp shines for nine hours.");
+    await soon(async () => expect((await waiting())[0]?.last_error ?? "").not.toBe(""));
+    engine.behave("well");
+    await soon(async () => expect(await waiting()).toEqual([]));
+    expect(await held()).toBe(2);
+  });
+
+  it("leaves out a passage that the engine refuses for good, and tries again one that it may take later", async () => {
+    engine.refuse(Buffer.from("ядовит", "utf8").toString("hex"), 400);
+    await app.learn("poison.md", "# Poison\n\nядовитый");
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
+    expect(app.logged.some((line) => line.includes("answers miss it") && !line.includes("ядовитый"))).toBe(true);
+    await soon(async () => expect(await waiting()).toEqual([]));
+    engine.refuse("lamp", 503);
+    await app.learn("lamp.md", "# Lamp\n\nThe lamp shines for nine hours.");
+    expect(await sources("How many hours does the lamp shine?")).toEqual(["Lamp"]);
+    expect(await waiting()).not.toEqual([]);
+  });
+
+  it("shows a gated passage to those with the tag only, whatever the engine holds", async () => {
+    await app.learn("prices.md", "# Prices\n\nPartners pay seven euros for a kettle.", ["partner"]);
+    await app.learn("open.md", "# Kettle\n\nA kettle costs nine euros.");
+    expect(await sources("What does a kettle cost partners in euros?")).toEqual(["Kettle"]);
+    await soon(async () => expect(await waiting()).toEqual([]));
+    // As after a change that the engine never heard of.
+    await app.store.write(async (tx) => {
+      await tx.updateTable("documents").set({ audience: '["partner"]' }).execute();
+    });
+    expect(await sources("What does a kettle cost in euros?")).toEqual([]);
+  });
+
+  it("answers meanwhile when its collection was lost, and builds it anew", async () => {
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
+    await engine.wipe();
+    expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
+    await soon(async () => expect(await held()).toBe(1));
+    await engine.wipe();
+    // Seen by the writing of a change this time.
+    await app.learn("lamp.md", "# Lamp\n\nThe lamp shines for nine hours.");
+    expect(await sources("How many hours does the lamp shine?")).toEqual(["Lamp"]);
+    await soon(async () => expect(await held()).toBe(2));
+  });
+
+  it("fills a new collection on demand while the old one answers, and leaves none over", async () => {
+    for (let n = 0; n < 5; n += 1) await app.learn(`d${n}.md`, `# Thing ${n}\n\nThe kettle number ${n} boils.`);
+    await sources("kettle");
+    const old = await engine.alias(alias());
+    await rebuildSearch(app.store, app.clock, undefined);
+    const titles = await Promise.all(Array.from({ length: 5 }, () => sources("Does the kettle boil?")));
+    for (const each of titles) expect(each.length).toBeGreaterThan(0);
+    await soon(async () => expect(await engine.alias(alias())).not.toBe(old));
+    await soon(async () => {
+      const names = await engine.collections();
+      expect(names.filter((name) => name.startsWith("parley_knowledge"))).toHaveLength(1);
+    });
+    expect(await held()).toBe(5);
+  });
+
+  it("notices by its count that a collection holds what was never written there", async () => {
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
+    await soon(async () => expect(await waiting()).toEqual([]));
+    const collection = (await engine.alias(alias())) ?? "";
+    const [document] = (await engine.documents(collection)) ?? [];
+    await fetch(`${engine.url}/collections/${collection}/documents/import?action=upsert`, {
+      method: "POST",
+      headers: { "x-typesense-api-key": engine.apiKey },
+      body: JSON.stringify({ ...document, id: "chk_left_over", doc: "ffff" }),
+    });
+    expect(await held()).toBe(2);
+    await app.learn("lamp.md", "# Lamp\n\nThe lamp shines for nine hours.");
+    await soon(async () => {
+      expect(await engine.alias(alias())).not.toBe(collection);
+      expect(await held()).toBe(2);
+    });
+    expect(await sources("How many hours does the lamp shine?")).toEqual(["Lamp"]);
+  });
+});
+
+eachDatabase("passages, from the embedded index to Typesense and back", (open) => {
+  it("are answered from throughout", async () => {
+    const database = { ...(await open()) } satisfies TestDatabase;
+    const engine = await startTypesense();
+    const clock = createHandMovedClock(testStart);
+    const start = (more: Parameters<typeof startApp>[1]) =>
+      startApp(async () => database, { databaseUrl: database.url, clock, ...more });
+    const without = await start({});
+    const { workspace } = without;
+    const title = async (app: TestApp, query: string): Promise<string | undefined> => {
+      const { body } = await app.post("/v1/query", { workspace_id: workspace.id, query }, { key: workspace.key });
+      return body.sources[0]?.title;
+    };
+    await without.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    expect(await title(without, "litres of the kettle")).toBe("Kettle");
+    await without.close();
+
+    // The first of the two nodes does not answer.
+    const typesense = { urls: ["http://127.0.0.1:1", engine.url], apiKey: engine.apiKey };
+    const beside = await start({ typesense });
+    expect(await title(beside, "litres of the kettle")).toBe("Kettle");
+    await vi.waitFor(
+      async () => {
+        clock.advance(250);
+        expect(await passagesIn(engine, `parley_knowledge_${workspace.id}`)).toBe(1);
+      },
+      { timeout: 15_000, interval: 20 },
+    );
+    await beside.close();
+
+    const again = await start({});
+    expect(await title(again, "litres of the kettle")).toBe("Kettle");
+    expect(await again.store.read.selectFrom("knowledge_written").selectAll().execute()).toEqual([]);
+    await again.close();
+    expect(engine.mistakes).toEqual([]);
+    await engine.close();
+    await database.remove();
+  });
+});

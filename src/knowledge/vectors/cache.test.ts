@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Store } from "#conversations/ports.ts";
+import type { VectorShelf } from "./cache.ts";
+import { createVectorShelf } from "./cache.ts";
+import { newSqlite, openTestStore } from "#test/support/database/databases.ts";
+import { silentLog, steppingClock } from "#test/support/knowledge/knowledge.ts";
+
+const model = "test:model";
+
+describe.each([
+  ["in the event loop", Number.POSITIVE_INFINITY],
+  ["in a thread of its own", 0],
+])("vectors that are compared %s", (_, hereMax) => {
+  let store: Store;
+  let closeStore: () => Promise<void>;
+  let shelf: VectorShelf;
+  const clock = steppingClock();
+
+  beforeEach(async () => {
+    ({ store, close: closeStore } = await openTestStore(newSqlite));
+    shelf = createVectorShelf({ store, model, clock, log: silentLog, hereMax });
+    await store.write((tx) => tx.insertInto("vector_models").values({ workspace_id: "w", model, stamp: 0 }).execute());
+  });
+  afterEach(async () => {
+    await shelf.close();
+    await closeStore();
+  });
+
+  /** On the unit circle, at this angle. */
+  const at = (degrees: number): Float32Array =>
+    Float32Array.of(Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180));
+  const bytes = (vector: Float32Array): Uint8Array => new Uint8Array(vector.buffer);
+
+  async function put(vectors: Readonly<Record<string, Float32Array>>): Promise<void> {
+    const rows = Object.entries(vectors).map(([id, vector]) => ({
+      chunk_id: id,
+      workspace_id: "w",
+      model,
+      digest: `digest ${id.slice(0, 2)}`,
+      vector: bytes(vector),
+    }));
+    await store.write(async (tx) => {
+      await tx.insertInto("chunk_vectors").values(rows).execute();
+      await raise(tx);
+    });
+  }
+  const raise = (tx: Parameters<Parameters<Store["write"]>[0]>[0]) =>
+    tx
+      .updateTable("vector_models")
+      .set((eb) => ({ stamp: eb("stamp", "+", 1) }))
+      .execute();
+  const near = async (degrees: number, limit = 3): Promise<readonly string[]> =>
+    (await shelf.nearest("w", at(degrees), limit)).map(({ chunkId }) => chunkId);
+
+  it("finds the nearest, nearest first, among many of several blocks", async () => {
+    const angles = Array.from({ length: 2_500 }, (__, n) => [`c${String(n).padStart(4, "0")}`, at(n * 0.1)] as const);
+    for (let start = 0; start < angles.length; start += 500)
+      await put(Object.fromEntries(angles.slice(start, start + 500)));
+    expect(await near(100.02)).toEqual(["c1000", "c1001", "c0999"]);
+    const [best] = await shelf.nearest("w", at(200), 1);
+    expect(best?.chunkId).toBe("c2000");
+    expect(best?.similarity).toBeCloseTo(1, 5);
+  });
+
+  it("takes in what is new and leaves out what is gone, once it was prepared", async () => {
+    await put({ a: at(0), b: at(10), c: at(20) });
+    expect(await near(0)).toEqual(["a", "b", "c"]);
+    await put({ d: at(5) });
+    await store.write(async (tx) => {
+      await tx.deleteFrom("chunk_vectors").where("chunk_id", "=", "b").execute();
+      await raise(tx);
+    });
+    // What is held answers for a while.
+    expect(await near(0)).toEqual(["a", "b", "c"]);
+    await shelf.prepare("w");
+    expect(await near(0)).toEqual(["a", "d", "c"]);
+    await put({ e: at(1) });
+    clock.advance(10_000);
+    expect(await near(0)).toEqual(["a", "e", "d"]);
+  });
+
+  it("compares with none of another length, or of another model", async () => {
+    await put({ a: at(0), none: new Float32Array(0), long: Float32Array.of(1, 0, 0) });
+    await shelf.prepare("w");
+    expect(await near(0)).toEqual(["a"]);
+    expect((await shelf.nearest("w", Float32Array.of(1, 0, 0), 3)).map(({ chunkId }) => chunkId)).toEqual(["long"]);
+    const other = createVectorShelf({ store, model: "test:other", clock, log: silentLog, hereMax });
+    expect(await other.nearest("w", at(0), 3)).toEqual([]);
+    await other.close();
+  });
+});

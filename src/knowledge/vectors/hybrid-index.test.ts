@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { TestApp } from "#test/support/http/app.ts";
+import { startApp } from "#test/support/http/app.ts";
+import { eachDatabase } from "#test/support/database/databases.ts";
+import type { EmbeddingServer } from "#test/support/servers/embedding-server.ts";
+import { startEmbeddingServer } from "#test/support/servers/embedding-server.ts";
+
+const concepts = [/\b(?:car|automobile|vehicle)s?\b/i, /\b(?:phone|mobile|handset)s?\b/i, /\bpartners?\b/i];
+
+eachDatabase("passages with vectors", (open) => {
+  let server: EmbeddingServer;
+  let app: TestApp;
+  beforeEach(async () => {
+    server = await startEmbeddingServer(concepts);
+    const { url: baseUrl, apiKey } = server;
+    app = await startApp(open, {
+      embedding: { provider: "openai-compatible", name: "concepts", baseUrl, apiKey },
+      settings: { strictness: "helpful" },
+    });
+  });
+  afterEach(async () => {
+    await app.close();
+    await server.close();
+  });
+
+  async function sources(query: string): Promise<readonly string[]> {
+    const { status, body, text } = await app.post("/v1/query", { workspace_id: app.workspace.id, query });
+    expect(status, text).toBe(200);
+    return body.sources.map(({ title }) => title);
+  }
+
+  const made = () => app.store.read.selectFrom("chunk_vectors").select(["chunk_id", "vector"]).execute();
+
+  async function soon(check: () => unknown): Promise<void> {
+    await vi.waitFor(
+      async () => {
+        app.clock.advance(1_000);
+        await check();
+      },
+      { timeout: 15_000, interval: 20 },
+    );
+  }
+  const have = (count: number) => soon(async () => expect(await made()).toHaveLength(count));
+  /** Past the time in which what is held is taken for new enough. */
+  const pass = (): void => app.clock.advance(10_000);
+
+  async function learnBoth(): Promise<void> {
+    await app.learn("a-phone.md", "# The handset\n\nTo charge it, put it on the pad over night.");
+    await app.learn("b-car.md", "# The car\n\nTo charge it, put the plug in over night.");
+  }
+
+  it("prefers what means the same to what has the same words", async () => {
+    await learnBoth();
+    await have(2);
+    pass();
+    expect((await sources("How do I charge an automobile over night?"))[0]).toBe("The car");
+    expect((await sources("How do I charge a mobile over night?"))[0]).toBe("The handset");
+    await sources("How do I charge the car of jane.doe@example.com?");
+    expect(server.asked.at(-1)?.[0]).not.toContain("jane");
+    // Not one word of it stands in the document.
+    expect(await sources("Vehicles?")).toContain("The car");
+  });
+
+  it("goes on by words while the server does not answer, and waits for it no more after three failures", async () => {
+    await learnBoth();
+    await have(2);
+    server.behave("failing");
+    const before = server.asked.length;
+    for (let n = 0; n < 6; n += 1) expect(await sources("How do I charge the car over night?")).toContain("The car");
+    expect(server.asked.length - before).toBe(3);
+    const { text } = await app.get("/health/ready", { key: null });
+    expect(JSON.parse(text)).toMatchObject({
+      dependencies: expect.arrayContaining([
+        { name: "embedding server", state: "degraded", cause: "the embedding server answers 500" },
+      ]),
+    });
+    server.behave("well");
+    app.clock.advance(60_000);
+    expect((await sources("How do I charge an automobile over night?"))[0]).toBe("The car");
+    expect(app.logged.join("\n")).not.toContain(server.apiKey);
+  });
+
+  it.each(["away", "broken", "too_few", "not_numbers", "other_length"] as const)(
+    "takes no vector from an answer that is %s, and makes up for it later",
+    async (behaviour) => {
+      await app.learn("first.md", "# The car\n\nTo charge it, put the plug in over night.");
+      await have(1);
+      server.behave(behaviour);
+      await app.learn("second.md", "# The handset\n\nTo charge it, put it on the pad over night.");
+      await soon(() => expect(server.asked.flat().filter((text) => text.includes("handset"))).not.toEqual([]));
+      expect(await made()).toHaveLength(1);
+      expect(await sources("How do I charge the handset over night?")).toContain("The handset");
+      server.behave("well");
+      await have(2);
+    },
+  );
+
+  it("never shows a gated passage for its meaning", async () => {
+    await app.learn("gated.md", "# Partners\n\nPartners get a car for seven euros.", ["partner"]);
+    await app.learn("open.md", "# The handset\n\nTo charge it, put it on the pad.");
+    await have(2);
+    pass();
+    expect(await sources("What do partners pay for an automobile?")).not.toContain("Partners");
+    expect(await sources("Partner vehicles")).not.toContain("Partners");
+  });
+
+  it("asks for what is new only, and forgets what is removed", async () => {
+    const paragraph = (what: string): string => `${what} ${"is told about at length here. ".repeat(60)}`;
+    await app.learn("car.md", `# Car\n\n${paragraph("The car")}\n\n## Doors\n\nIt has four doors.`);
+    await soon(async () => expect((await made()).length).toBeGreaterThan(1));
+    const { length: before } = await made();
+    const asked = server.asked.flat().length;
+    const id = await app.learn("car.md", `# Car\n\n${paragraph("The car")}\n\n## Doors\n\nIt has five doors.`);
+    await soon(async () => {
+      expect(server.asked.flat().length).toBeGreaterThan(asked);
+      expect(await app.store.read.selectFrom("outbox").select("id").where("kind", "=", "embed").execute()).toEqual([]);
+    });
+    expect(server.asked.flat().slice(asked)).toEqual([expect.stringContaining("five doors")]);
+    expect(await made()).toHaveLength(before);
+    await app.call("DELETE", `/v1/documents/${id}?workspace_id=${app.workspace.id}`);
+    await have(0);
+  });
+
+  it("leaves out a passage that the server refuses, and it is found by its words", async () => {
+    server.refuse("poison");
+    await app.learn("poison.md", "# Poison\n\nThe poison is kept in the cellar.");
+    await app.learn("car.md", "# The car\n\nTo charge it, put the plug in.");
+    await have(2);
+    const rows = await made();
+    expect(rows.map(({ vector }) => vector.byteLength).toSorted((a, b) => a - b)).toEqual([0, 16]);
+    expect(await sources("Where is the poison kept?")).toContain("Poison");
+  });
+});

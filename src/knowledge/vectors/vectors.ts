@@ -1,0 +1,209 @@
+import { createHash } from "node:crypto";
+import type { Clock, Log, Store, Tx } from "#conversations/ports.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import { finishWork } from "#database/queries/outbox.ts";
+import type { Embedder } from "#models/embedding.ts";
+import { TextRefused } from "#models/embedding.ts";
+import { everyWorkspace, queueVectors, vectorKind, vectorLane } from "#knowledge/index/work.ts";
+import type { VectorShelf } from "./cache.ts";
+import { createVectorShelf } from "./cache.ts";
+
+// A vector costs money or minutes, so they are kept in the database, where every process finds them, and a passage whose
+// text stays as it was keeps its own. They are made in the background; until then a passage is found by its words.
+
+export interface Vectors extends VectorShelf {
+  /** Does the outbox's work of kind `embed`. */
+  work(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Queues the making of all vectors that are missing. */
+  ensure(): Promise<void>;
+}
+
+const batchMax = 64;
+const batchesMax = 8;
+/** More than a passage has; models refuse or cut what is longer. */
+const charactersMax = 6_000;
+export function createVectors({
+  store,
+  embedder,
+  clock,
+  log,
+}: {
+  readonly store: Store;
+  readonly embedder: Embedder;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Vectors {
+  const { model } = embedder;
+  const shelf = createVectorShelf({ store, model, clock, log });
+
+  /** Of passages after this one. The last that was looked at; undefined: there are no more. */
+  async function makeSome(workspaceId: string, after: string, signal: AbortSignal): Promise<string | undefined> {
+    const missing = await store.read
+      .selectFrom("chunks")
+      .innerJoin("documents", "documents.id", "chunks.document_id")
+      .leftJoin("chunk_vectors", (join) =>
+        join.onRef("chunk_vectors.chunk_id", "=", "chunks.id").on("chunk_vectors.model", "=", model),
+      )
+      .select(["chunks.id", "chunks.title", "chunks.text"])
+      .where("chunks.workspace_id", "=", workspaceId)
+      .whereRef("chunks.version", "=", "documents.indexed_version")
+      .where("chunk_vectors.chunk_id", "is", null)
+      .where("chunks.id", ">", after)
+      .orderBy("chunks.id")
+      .limit(batchMax)
+      .execute();
+    if (missing.length === 0) return undefined;
+    const wanted = missing.map(({ id, title, text }) => {
+      const whole = `${title}\n${text}`.slice(0, charactersMax);
+      return { id, text: whole, digest: createHash("sha256").update(`${model}\n${whole}`).digest("base64url") };
+    });
+    const known = await store.read
+      .selectFrom("chunk_vectors")
+      .select(["digest", "vector"])
+      .where("workspace_id", "=", workspaceId)
+      .where(
+        "digest",
+        "in",
+        wanted.map(({ digest }) => digest),
+      )
+      .execute();
+    const vectors = new Map<string, Uint8Array>(known.map(({ digest, vector }) => [digest, vector]));
+    const fresh = wanted.filter(({ digest }) => !vectors.has(digest));
+    for (const [at, vector] of (
+      await embedAll(
+        fresh.map(({ text }) => text),
+        signal,
+      )
+    ).entries()) {
+      vectors.set(fresh[at]?.digest ?? "", vector);
+    }
+    await store.write(async (tx) => {
+      await tx
+        .deleteFrom("chunk_vectors")
+        .where(
+          "chunk_id",
+          "in",
+          wanted.map(({ id }) => id),
+        )
+        .execute();
+      await tx
+        .insertInto("chunk_vectors")
+        .values(
+          wanted.map(({ id, digest }) => ({
+            chunk_id: id,
+            workspace_id: workspaceId,
+            model,
+            digest,
+            vector: vectors.get(digest) ?? new Uint8Array(),
+          })),
+        )
+        .execute();
+      await raiseStamp(tx, workspaceId);
+    });
+    return missing.length < batchMax ? undefined : missing.at(-1)?.id;
+  }
+
+  async function embedAll(texts: readonly string[], signal: AbortSignal): Promise<readonly Uint8Array[]> {
+    if (texts.length === 0) return [];
+    try {
+      return (await embedder.embed(texts, "background", signal)).map(bytesOf);
+    } catch (error) {
+      if (!(error instanceof TextRefused)) throw error;
+      if (texts.length === 1) {
+        log.warn({ reason: error.message }, "vectors: no vector for a passage");
+        return [new Uint8Array()];
+      }
+      const half = Math.ceil(texts.length / 2);
+      return [...(await embedAll(texts.slice(0, half), signal)), ...(await embedAll(texts.slice(half), signal))];
+    }
+  }
+
+  /** Of passages that are gone, or of another model. */
+  async function removeOld(workspaceId: string): Promise<void> {
+    const old = await store.read
+      .selectFrom("chunk_vectors")
+      .leftJoin("chunks", "chunks.id", "chunk_vectors.chunk_id")
+      .select("chunk_vectors.chunk_id")
+      .where("chunk_vectors.workspace_id", "=", workspaceId)
+      .where((eb) => eb.or([eb("chunks.id", "is", null), eb("chunk_vectors.model", "<>", model)]))
+      .limit(5_000)
+      .execute();
+    for (let start = 0; start < old.length; start += 500) {
+      const ids = old.slice(start, start + 500).map((row) => row.chunk_id);
+      await store.write(async (tx) => {
+        await tx.deleteFrom("chunk_vectors").where("chunk_id", "in", ids).execute();
+        await raiseStamp(tx, workspaceId);
+      });
+    }
+  }
+
+  async function note(tx: Tx, workspaceId: string): Promise<void> {
+    const row = await tx
+      .selectFrom("vector_models")
+      .select("model")
+      .where("workspace_id", "=", workspaceId)
+      .executeTakeFirst();
+    if (row?.model === model) return;
+    if (row === undefined)
+      await tx.insertInto("vector_models").values({ workspace_id: workspaceId, model, stamp: 0 }).execute();
+    else await tx.updateTable("vector_models").set({ model }).where("workspace_id", "=", workspaceId).execute();
+  }
+
+  return {
+    ...shelf,
+    async work(rows, signal) {
+      const [first] = rows;
+      if (first === undefined) return;
+      const workspaceId = first.lane.slice(vectorLane("").length);
+      // Where the work before this one ended: to look through all that are done each time takes long.
+      const { after: from = "" } = JSON.parse(first.payload) as { readonly after?: string };
+      let after = from;
+      let done = false;
+      await store.write((tx) => note(tx, workspaceId));
+      for (let batch = 0; batch < batchesMax && !done; batch += 1) {
+        signal.throwIfAborted();
+        const last = await makeSome(workspaceId, after, signal);
+        // What was committed late has its place before.
+        done = last === undefined && after === "";
+        after = last ?? "";
+      }
+      // Last, since a passage that was written anew takes over the vector of the old one.
+      if (done) await removeOld(workspaceId);
+      await store.write(async (tx) => {
+        await finishWork(tx, rows);
+        if (!done) await queueVectors(tx, workspaceId, clock.now(), after);
+      });
+    },
+    async ensure() {
+      const workspaces = await store.read
+        .selectFrom("workspaces")
+        .select("id")
+        .where("deleted_at", "is", null)
+        .execute();
+      await store.write((tx) => note(tx, everyWorkspace));
+      for (const { id } of workspaces) await store.write((tx) => queueVectors(tx, id, clock.now()));
+    },
+  };
+}
+
+async function raiseStamp(tx: Tx, workspaceId: string): Promise<void> {
+  await tx
+    .updateTable("vector_models")
+    .set((eb) => ({ stamp: eb("stamp", "+", 1) }))
+    .where("workspace_id", "=", workspaceId)
+    .execute();
+}
+
+const bytesOf = (vector: Float32Array): Uint8Array =>
+  new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+
+/** For a start without an embedding server: nobody would remove the vectors of what is removed from now on. */
+export async function leaveVectors(store: Store): Promise<void> {
+  const left = await store.read.selectFrom("vector_models").select("workspace_id").limit(1).executeTakeFirst();
+  if (left === undefined) return;
+  await store.write(async (tx) => {
+    await tx.deleteFrom("vector_models").execute();
+    await tx.deleteFrom("chunk_vectors").execute();
+    await tx.deleteFrom("outbox").where("kind", "=", vectorKind).execute();
+  });
+}

@@ -1,0 +1,7 @@
+import { answerCalls } from "#knowledge/index/answer-calls.ts";
+import type { NearestCall } from "./thread.ts";
+import { nearest } from "./thread.ts";
+
+// Entry of the thread that thread.ts starts.
+
+answerCalls((call) => nearest(call as NearestCall), "answers");

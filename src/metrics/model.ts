@@ -1,0 +1,34 @@
+import type { Registry } from "prom-client";
+import { Counter } from "prom-client";
+import type { ModelCounts } from "#answering/generate/model-composer.ts";
+
+/** What the language model does, as metrics of this registry; of none for a command, which nobody asks for them. */
+export function createModelCounts(register?: Registry): ModelCounts {
+  const registers = register === undefined ? [] : [register];
+  const answers = new Counter({
+    name: "parley_model_answers_total",
+    help: "Answers that a language model has written; unsupported: none of it could be shown.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const sentences = new Counter({
+    name: "parley_model_sentences_total",
+    help: "Sentences that a language model has written, by whether a cited passage supports them.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const failures = new Counter({
+    name: "parley_model_failures_total",
+    help: "Questions that the language model did not answer, by why, and by what happened instead.",
+    labelNames: ["kind", "instead"],
+    registers,
+  });
+  return {
+    answered(kept, dropped) {
+      answers.inc({ outcome: kept > 0 ? "supported" : "unsupported" });
+      sentences.inc({ outcome: "kept" }, kept);
+      sentences.inc({ outcome: "dropped" }, dropped);
+    },
+    failed: (kind, instead) => failures.inc({ kind, instead }),
+  };
+}

@@ -1,0 +1,151 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Clock } from "#conversations/ports.ts";
+import type { Embedder } from "./embedding.ts";
+import { EmbedderAway, TextRefused } from "./embedding.ts";
+import type { EmbeddingConfig } from "#config/environment.ts";
+
+const triesMax = 3;
+const retryMs = 500;
+const timeoutMs = { background: 60_000, question: 2_000 } as const;
+/** After so many failures in a row nobody waits for it for a while. */
+const failuresToRest = 3;
+const restMs = 30_000;
+const restMaxMs = 300_000;
+const answerBytesMax = 64_000_000;
+const dimensionsMax = 8_192;
+
+/** A server that speaks as OpenAI's does at `/embeddings`. */
+export function createEmbedder(config: EmbeddingConfig, clock: Clock): Embedder {
+  const url = `${config.baseUrl}/embeddings`;
+  let failures = 0;
+  let restUntil = 0;
+  let last: string | null = null;
+  /** All vectors of a model have the same length. */
+  let dimensions: number | undefined;
+
+  async function once(
+    texts: readonly string[],
+    purpose: keyof typeof timeoutMs,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Float32Array[]> {
+    const timeout = AbortSignal.timeout(timeoutMs[purpose]);
+    let status: number;
+    let text: string;
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          ...(config.apiKey === undefined ? {} : { authorization: `Bearer ${config.apiKey}` }),
+        },
+        body: JSON.stringify({ model: config.name, input: texts, encoding_format: "float" }),
+        signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+        // The key goes to the address that the operator set, and nowhere that this one points to.
+        redirect: "error",
+      });
+      status = response.status;
+      text = await bounded(response);
+    } catch (error) {
+      signal?.throwIfAborted();
+      const reason = timeout.aborted ? "it does not answer in time" : `it cannot be reached${codeOf(error)}`;
+      throw new EmbedderAway(`the embedding server: ${reason}`, { cause: error });
+    }
+    if (status === 401 || status === 403)
+      throw new EmbedderAway(`the embedding server refuses the key with ${status}: check EMBEDDING_API_KEY`);
+    if (status === 404)
+      throw new EmbedderAway("the embedding server answers 404: check EMBEDDING_BASE_URL and EMBEDDING_NAME");
+    if (status === 400 || status === 413 || status === 422)
+      throw new TextRefused(`the embedding server refuses a text with ${status}`);
+    if (status !== 200) throw new EmbedderAway(`the embedding server answers ${status}`);
+    return vectorsIn(text, texts.length);
+  }
+
+  function vectorsIn(text: string, count: number): readonly Float32Array[] {
+    let data: unknown;
+    try {
+      ({ data } = JSON.parse(text) as { readonly data?: unknown });
+    } catch (error) {
+      throw new EmbedderAway("the embedding server's answer could not be read", { cause: error });
+    }
+    if (!Array.isArray(data) || data.length !== count)
+      throw new EmbedderAway("the embedding server answers with another number of vectors than was asked for");
+    const vectors = new Map<number, Float32Array>();
+    for (const [at, each] of (data as readonly unknown[]).entries()) {
+      const { embedding, index = at } = (each ?? {}) as { readonly embedding?: unknown; readonly index?: unknown };
+      const vector = unit(embedding);
+      if (typeof index !== "number" || vector === undefined || vectors.has(index))
+        throw new EmbedderAway("the embedding server answers with what is no vector");
+      dimensions ??= vector.length;
+      if (vector.length !== dimensions)
+        throw new EmbedderAway(
+          `the embedding server answers with vectors of ${vector.length} and of ${dimensions} numbers`,
+        );
+      vectors.set(index, vector);
+    }
+    return Array.from({ length: count }, (_, index) => {
+      const vector = vectors.get(index);
+      if (vector === undefined) throw new EmbedderAway("the embedding server leaves out a vector");
+      return vector;
+    });
+  }
+
+  return {
+    model: `${config.provider}:${config.name}`,
+    trouble: () => last,
+    async embed(texts, purpose, signal) {
+      if (failures >= failuresToRest && clock.now() < restUntil) {
+        throw new EmbedderAway(`the embedding server is left alone for a while; the last failure: ${last ?? ""}`);
+      }
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          const vectors = await once(texts, purpose, signal);
+          failures = 0;
+          last = null;
+          return vectors;
+        } catch (error) {
+          if (!(error instanceof EmbedderAway)) throw error;
+          if (purpose === "background" && attempt < triesMax) {
+            await pause(retryMs * 2 ** (attempt - 1));
+            continue;
+          }
+          failures += 1;
+          last = error.message;
+          restUntil = clock.now() + Math.min(restMaxMs, restMs * 2 ** Math.max(0, failures - failuresToRest));
+          throw error;
+        }
+      }
+    },
+  };
+}
+
+/** For the command `doctor`: makes one vector. What it is, in words; rejects with the mend. */
+export async function checkEmbedder(config: EmbeddingConfig, clock: Clock): Promise<string> {
+  const [vector] = await createEmbedder(config, clock).embed(["Hello"], "question");
+  return `${config.name}, vectors of ${vector?.length ?? 0} numbers`;
+}
+
+async function bounded(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > answerBytesMax) throw new Error("the answer is too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** With the length 1, so that a product tells how near two are. */
+function unit(given: unknown): Float32Array | undefined {
+  if (!Array.isArray(given) || given.length === 0 || given.length > dimensionsMax) return undefined;
+  const numbers = given as readonly unknown[];
+  if (!numbers.every((each) => typeof each === "number" && Number.isFinite(each))) return undefined;
+  const length = Math.hypot(...(numbers as readonly number[]));
+  if (length === 0 || !Number.isFinite(length)) return undefined;
+  return Float32Array.from(numbers as readonly number[], (each) => each / length);
+}
+
+function codeOf(error: unknown): string {
+  const { cause } = (error ?? {}) as { readonly cause?: { readonly code?: unknown } };
+  return typeof cause?.code === "string" && /^[A-Z][A-Z0-9_]{2,40}$/.test(cause.code) ? ` (${cause.code})` : "";
+}

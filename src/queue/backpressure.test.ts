@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import type { RushGauge } from "./backpressure.ts";
+import { createRush } from "./backpressure.ts";
+
+const eventually = { timeout: 20_000 };
+
+/** So many that come at the same time, and wait for the same. */
+function burst(rush: RushGauge, count = 20) {
+  const stored = Promise.withResolvers<undefined>();
+  const senders = Promise.allSettled(Array.from({ length: count }, () => rush.during(() => stored.promise)));
+  return { ...stored, senders };
+}
+
+/** Each sends the next when the one before is acknowledged, until it is stopped. */
+function traffic(rush: RushGauge, senders: number, store: () => Promise<unknown>) {
+  let goesOn = true;
+  const send = async (): Promise<void> => {
+    while (goesOn) await rush.during(store);
+  };
+  const ended = Promise.all(Array.from({ length: senders }, send));
+  return async () => {
+    goesOn = false;
+    await ended;
+  };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe("a rush of events", () => {
+  it("is on when many senders wait at the same time, and over when none does and no more come", async () => {
+    const rush = createRush();
+    let ends = 0;
+    rush.onEnd(() => (ends += 1));
+    for (let n = 0; n < 40; n += 1) await rush.during(async () => n);
+    expect(rush.isOn()).toBe(false);
+    for (const end of [1, 2]) {
+      const { resolve, senders } = burst(rush);
+      expect(rush.isOn()).toBe(true);
+      resolve(undefined);
+      await senders;
+      expect(rush.isOn()).toBe(true);
+      await expect.poll(() => ends, eventually).toBe(end);
+      expect(rush.isOn()).toBe(false);
+    }
+  });
+
+  it("goes on for as long as many wait, or write again as soon as they are answered", async () => {
+    // However slow the machine is, it is not long yet.
+    const rush = createRush(() => 0);
+    let ended = false;
+    rush.onEnd(() => (ended = true));
+    const { reject, senders } = burst(rush);
+    await pause(50);
+    expect(ended).toBe(false);
+    const stop = traffic(rush, 20, () => new Promise((resolve) => setImmediate(resolve)));
+    reject(new Error("the disk is full"));
+    await senders;
+    await pause(50);
+    expect(ended).toBe(false);
+    await stop();
+    await expect.poll(() => ended, eventually).toBe(true);
+  });
+
+  it("is over while some always wait, as of steady traffic, or one for a lock", async () => {
+    const rush = createRush(() => 0);
+    const { resolve, senders } = burst(rush);
+    const stop = traffic(rush, 5, () => pause(5));
+    const locked = burst(rush, 1);
+    resolve(undefined);
+    await senders;
+    await expect.poll(() => rush.isOn(), eventually).toBe(false);
+    locked.resolve(undefined);
+    await stop();
+  });
+
+  it("ends after two seconds, however many wait, and does not begin again at once", async () => {
+    let now = 0;
+    const rush = createRush(() => now);
+    const { resolve, senders } = burst(rush);
+    now = 1_999;
+    await pause(20);
+    expect(rush.isOn()).toBe(true);
+    now = 2_000;
+    await expect.poll(() => rush.isOn(), eventually).toBe(false);
+    now = 11_999;
+    const more = burst(rush);
+    expect(rush.isOn()).toBe(false);
+    now = 12_000;
+    const last = burst(rush, 1);
+    expect(rush.isOn()).toBe(true);
+    for (const each of [more, last]) each.resolve(undefined);
+    resolve(undefined);
+    await senders;
+  });
+});

@@ -1,0 +1,46 @@
+import type { Clock, Log } from "#conversations/ports.ts";
+
+const everyMs = 600_000;
+
+/**
+ * Does what a process has to do every ten minutes, for as long as it is open. What is done once for the whole
+ * installation is work of the outbox.
+ */
+export function openNowAndThen({
+  clock,
+  log,
+  jobs,
+}: {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Run one after the other, by their names in the log. */
+  readonly jobs: Readonly<Record<string, () => Promise<unknown>>>;
+}): { close(): Promise<void> } {
+  let running: Promise<void> | undefined;
+  let closed = false;
+  let stop = clock.timer(everyMs, tick);
+
+  function tick(): void {
+    running = runAll().finally(() => {
+      if (!closed) stop = clock.timer(everyMs, tick);
+    });
+  }
+
+  async function runAll(): Promise<void> {
+    for (const [job, run] of Object.entries(jobs)) {
+      try {
+        await run();
+      } catch (err) {
+        log.warn({ err, job }, "cleanup: job failed, retrying");
+      }
+    }
+  }
+
+  return {
+    async close() {
+      closed = true;
+      stop();
+      await running;
+    },
+  };
+}

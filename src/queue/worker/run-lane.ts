@@ -1,0 +1,54 @@
+import { randomUUID } from "node:crypto";
+import type { Clock, Store } from "#conversations/ports.ts";
+import { claimLanes, deferWork, releaseLeases, renewLeases } from "#database/queries/outbox.ts";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+
+export interface RunLaneOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly handlers: Readonly<Record<string, (rows: readonly OutboxRow[], signal: AbortSignal) => Promise<void>>>;
+  /** Whether this version knows what the row says. */
+  readonly reads: (row: OutboxRow) => boolean;
+}
+
+const leaseMs = 15_000;
+const retryMs = 1_000;
+
+/**
+ * Does what is due in one lane, for a command that waits for it. False: nothing is due, or another process has it, or is
+ * the only one that can do it. Rejects with what the work failed of; it is then left to the worker.
+ */
+export async function runLane({ store, clock, handlers, reads }: RunLaneOptions, lane: string): Promise<boolean> {
+  const id = `command-${randomUUID()}`;
+  const lease = () => ({ id, until: clock.now() + leaseMs });
+  const rows = await store.write((tx) => claimLanes(tx, [lane], lease(), clock.now()));
+  if (rows.length === 0) return false;
+  const abort = new AbortController();
+  const renewal = setInterval(() => {
+    store
+      .write((tx) => renewLeases(tx, [lane], lease()))
+      .catch((cause: unknown) => {
+        abort.abort(new Error("the database cannot be reached", { cause }));
+      });
+  }, leaseMs / 3);
+  let isAnyDone = false;
+  try {
+    for (const row of rows) {
+      const handler = handlers[row.kind];
+      if (handler === undefined || !reads(row)) break;
+      try {
+        await handler([row], abort.signal);
+        isAnyDone = true;
+      } catch (error) {
+        const now = clock.now();
+        const reason = error instanceof Error ? error.message : "unknown failure";
+        await store.write((tx) => deferWork(tx, row, { dueAt: now + retryMs, error: reason, dead: false, now }));
+        throw error;
+      }
+    }
+  } finally {
+    clearInterval(renewal);
+    await store.write((tx) => releaseLeases(tx, [id]));
+  }
+  return isAnyDone;
+}

@@ -1,0 +1,34 @@
+import type { Clock } from "#conversations/ports.ts";
+
+const namesMax = 50_000;
+
+/** Counts in fixed windows of time, in memory: the limits of one process against floods, not a quota. */
+export function createWindows(clock: Clock) {
+  const counts = new Map<string, { ends: number; taken: number }>();
+
+  function take(name: string, max: number, windowMs: number): boolean {
+    const now = clock.now();
+    const window = counts.get(name);
+    if (window !== undefined && window.ends > now && window.ends - now <= windowMs) {
+      if (window.taken >= max) return false;
+      window.taken += 1;
+      return true;
+    }
+    if (counts.size >= namesMax) sweep(now);
+    counts.set(name, { ends: now + windowMs, taken: 1 });
+    return max > 0;
+  }
+
+  /** Forgets what has ended; when a flood of names leaves nothing to forget, the oldest go. */
+  function sweep(now: number): void {
+    for (const [name, window] of counts) {
+      if (window.ends <= now) counts.delete(name);
+    }
+    for (const name of counts.keys()) {
+      if (counts.size < namesMax) break;
+      counts.delete(name);
+    }
+  }
+
+  return { take };
+}

@@ -1,0 +1,195 @@
+import type { KyselyPlugin, QueryId, RootOperationNode } from "kysely";
+import { CompiledQuery, createQueryId } from "kysely";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { pino } from "pino";
+import { newId } from "#domain/ids.ts";
+import { eventTypes } from "#domain/event-types.ts";
+import { defaultSettings } from "#domain/workspace/settings.ts";
+import { acceptAll } from "#conversations/inbound/ingest.ts";
+import type { Store, Tx } from "#conversations/ports.ts";
+import { addWebhook } from "#admin/webhooks/webhooks.ts";
+import { createSecrets } from "#runtime/secrets.ts";
+import { tellEndpoint } from "./deliver.ts";
+import { claimLanes } from "#database/queries/outbox.ts";
+import { createConversationSearch } from "#database/search/open.ts";
+import { tellLane } from "#database/queries/webhooks.ts";
+import { eachDatabase } from "#test/support/database/databases.ts";
+import type { EngineBench } from "#test/support/engine-bench.ts";
+import { openBench } from "#test/support/engine-bench.ts";
+
+const secrets = createSecrets("a secret for tests, of more than thirty-two characters");
+
+eachDatabase("what webhooks cost", (open) => {
+  let bench: EngineBench;
+  beforeAll(async () => {
+    bench = await openBench(open);
+  });
+  afterAll(() => bench.close());
+
+  /** The store, and every statement that goes through it. */
+  function recorded(): { readonly store: Store; readonly taken: () => readonly CompiledQuery[] } {
+    const taken: CompiledQuery[] = [];
+    const built = new Map<QueryId, RootOperationNode>();
+    const recorder: KyselyPlugin = {
+      transformQuery({ node, queryId }) {
+        if (node.kind !== "RawNode") built.set(queryId, node);
+        return node;
+      },
+      transformResult: async ({ result, queryId }) => {
+        const node = built.get(queryId);
+        if (node !== undefined) taken.push(store.read.getExecutor().compileQuery(node, createQueryId()));
+        return result;
+      },
+    };
+    const { store } = bench;
+    /** What is prepared was built without values, and comes with them when it is run. */
+    const watched = (tx: Tx): Tx =>
+      new Proxy(tx.withPlugin(recorder), {
+        get(target, name) {
+          if (name === "executeQuery") {
+            return (query: CompiledQuery) => {
+              taken.push(query);
+              built.delete(query.queryId);
+              return target.executeQuery(query);
+            };
+          }
+          const value: unknown = Reflect.get(target, name, target);
+          return typeof value === "function" ? (value.bind(target) as unknown) : value;
+        },
+      });
+    return {
+      store: {
+        ...store,
+        read: store.read.withPlugin(recorder),
+        write: (work) => store.write((tx) => work(watched(tx))),
+      },
+      taken: () => taken,
+    };
+  }
+
+  async function accept(count: number): Promise<readonly string[]> {
+    const { store, taken } = recorded();
+    const workspace = { id: bench.workspaceId, name: "Test", plan: "business", settings: defaultSettings } as const;
+    const now = bench.clock.now();
+    const arrivals = Array.from({ length: count }, (_, i) => ({
+      account: { id: bench.accountId, channel: "telegram" as const },
+      workspace,
+      event: {
+        kind: "message" as const,
+        externalId: newId("evt", now),
+        thread: newId("ses", now),
+        sender: { key: newId("con", now) },
+        sentAt: now,
+        text: `Hello ${i}`,
+      },
+    }));
+    await store.write((tx) =>
+      acceptAll(tx, createConversationSearch(bench.store), (ref) => ref, arrivals, { now: () => now }),
+    );
+    return taken().map(({ sql }) => sql);
+  }
+
+  /** SQLite gets the rows of a table in a few statements after each other. */
+  function steps(statements: readonly string[]): number {
+    const tables = statements.map((sql) => /^insert into \S+/.exec(sql)?.[0] ?? "");
+    return tables.filter((table, at) => table === "" || table !== tables[at - 1]).length;
+  }
+
+  it("costs a workspace without endpoints one indexed read, for however many messages are stored together", async () => {
+    for (const count of [1, 50]) {
+      const all = await accept(count);
+      const own = all.filter((sql) => /webhook|["`]events["`]/.test(sql));
+      expect(own).toHaveLength(1);
+      expect(own[0]).toMatch(/^select .* from .webhooks. where .workspace_id. in \(\?\)$/);
+    }
+  });
+
+  it("takes no more statements for fifty messages than for one when an endpoint wants them all", async () => {
+    await addWebhook(
+      { store: bench.store, clock: bench.clock, secrets, allowPrivate: false },
+      { workspaceId: bench.workspaceId, url: "https://shop.example/", events: eventTypes },
+    );
+    const one = await accept(1);
+    const fifty = await accept(50);
+    // 100 events are two statements, since a statement has a bound.
+    expect(steps(fifty) - steps(one)).toBeLessThanOrEqual(2);
+    if (bench.store.dialect === "mysql") expect(fifty.length - one.length).toBeLessThanOrEqual(2);
+    expect(fifty.length).toBeLessThanOrEqual(one.length * 2);
+  });
+
+  it("sends without reading a conversation, and finds what is due by indexes alone", async () => {
+    const { id } = await addWebhook(
+      { store: bench.store, clock: bench.clock, secrets, allowPrivate: false },
+      { workspaceId: bench.workspaceId, url: "https://shop.example/", events: eventTypes },
+    );
+    // Nobody wakes the worker for these, and the clock stands: they are left to be sent here.
+    await accept(20);
+    const { store, taken } = recorded();
+    const now = bench.clock.now();
+    const lease = { id: "ses_test", until: now + 60_000 };
+    const rows = await store.write((tx) => claimLanes(tx, [tellLane(id)], lease, now));
+    expect(rows).not.toEqual([]);
+    const before = taken().length;
+    let sent = 0;
+    await tellEndpoint(
+      {
+        store,
+        clock: bench.clock,
+        log: pino({ level: "silent" }),
+        wake: { notify: () => undefined },
+        open: (sealed) => secrets.open(sealed),
+        count: () => undefined,
+        guardedFetch: {
+          async fetch() {
+            sent += 1;
+            return {
+              status: sent % 2 === 0 ? 200 : 500,
+              headers: new Headers(),
+              body: new Uint8Array(),
+              complete: true,
+            };
+          },
+          close: async () => undefined,
+        },
+      },
+      rows,
+      new AbortController().signal,
+    );
+    expect(sent).toBeGreaterThan(20);
+    const statements = new Map(
+      taken()
+        .slice(before)
+        .map((query) => [query.sql, query]),
+    );
+    expect(statements.size).toBeGreaterThan(8);
+    for (const [sql, query] of statements) {
+      expect(sql).not.toMatch(/["`]conversations["`]|["`]messages["`]/);
+      if (bench.store.dialect !== "sqlite" || sql.startsWith("insert")) continue;
+      const { rows: plan } = await bench.store.read.executeQuery<{ readonly detail: string }>(
+        CompiledQuery.raw(`explain query plan ${sql}`, [...query.parameters]),
+      );
+      expect(
+        plan.map(({ detail }) => detail).filter((detail) => detail.startsWith("SCAN")),
+        sql,
+      ).toEqual([]);
+    }
+  });
+
+  it("stores a full group of messages together, however many endpoints want them", async () => {
+    for (let count = 0; count < 18; count += 1) {
+      await addWebhook(
+        { store: bench.store, clock: bench.clock, secrets, allowPrivate: false },
+        { workspaceId: bench.workspaceId, url: "https://shop.example/", events: eventTypes },
+      );
+    }
+    const waiting = () =>
+      bench.store.read
+        .selectFrom("webhook_queue")
+        .select((eb) => eb.fn.countAll<number | string>().as("rows"))
+        .executeTakeFirstOrThrow();
+    const before = Number((await waiting()).rows);
+    // Two events each, of which the queue of each endpoint gets both.
+    await accept(200);
+    expect(Number((await waiting()).rows) - before).toBe(200 * 2 * 20);
+  });
+});

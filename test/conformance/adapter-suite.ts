@@ -1,0 +1,502 @@
+import { hash, randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
+import * as fc from "fast-check";
+import { expect } from "vitest";
+import { codePoints } from "#domain/conversation/message.ts";
+import type { LoadAdapter } from "#channels/host/registry.ts";
+import type {
+  ConformanceTarget,
+  CustomerMessage,
+  FakePlatform,
+  RuleName,
+} from "../support/channels/conformance-target.ts";
+import type { TestDatabase } from "../support/database/databases.ts";
+import type { EngineBench } from "../support/engine-bench.ts";
+import { anna, hourMs, openBench } from "../support/engine-bench.ts";
+import { runBeside } from "../support/database/run-beside.ts";
+
+/** The program with one account of the adapter, and the platform on the other side of it. */
+export interface Subject {
+  readonly bench: EngineBench;
+  readonly platform: FakePlatform;
+  readonly load: LoadAdapter;
+  readonly target: ConformanceTarget;
+  newCustomer(): string;
+  newMessage(customer: string, text: string): CustomerMessage;
+  close(): Promise<void>;
+}
+
+export async function openSubject(
+  target: ConformanceTarget,
+  load: LoadAdapter,
+  open: () => Promise<TestDatabase>,
+): Promise<Subject> {
+  const platform = await target.start();
+  const bench = await openBench(open, { account: { channel: target.channel, load, config: platform.config } });
+  const url = await bench.app.listen();
+  const { workspaceId, accountId } = bench;
+  const stored = async (externalId: string): Promise<boolean> => {
+    const { read } = bench.store;
+    const events = read.selectFrom("inbound_events").select("id").where("account_id", "=", accountId);
+    return (await events.where("external_id", "=", externalId).execute()).length > 0;
+  };
+  const webhookUrl = `${url}/channels/${target.channel}/${accountId}`;
+  await platform.connect({
+    url,
+    workspaceId,
+    accountId,
+    webhookUrl,
+    now: () => bench.clock.now(),
+    tick: (ms = 6_000) => bench.advance(ms),
+    stored,
+  });
+  if (platform.connected !== undefined) {
+    // The program looks for accounts to connect every few seconds.
+    await bench.advance(10_000);
+    await bench.until("the program has connected", () => platform.connected?.() ?? true);
+  }
+  let customers = 0;
+  let messages = 0;
+  return {
+    bench,
+    platform,
+    load,
+    target,
+    newCustomer: () => `customer${(customers += 1)}`,
+    newMessage: (customer, text) => ({ customer, id: `m${(messages += 1)}`, text }),
+    async close() {
+      await platform.close();
+      await bench.close();
+    },
+  };
+}
+
+export interface Rule {
+  readonly name: RuleName;
+  readonly sentence: string;
+  check(subject: Subject): Promise<void>;
+}
+
+/** In the order that they run in: the last looks at what all of them left behind. */
+export const rules: readonly Rule[] = [
+  {
+    name: "stored-before-acknowledged",
+    sentence: "acknowledges nothing that could not be stored, and takes it when it comes again",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const message = newMessage(newCustomer(), "Is this stored?");
+      await runBeside(bench.url, "alter table inbound_events rename to inbound_events_away");
+      let acknowledged: boolean;
+      try {
+        acknowledged = await platform.deliver(message);
+      } finally {
+        await runBeside(bench.url, "alter table inbound_events_away rename to inbound_events");
+      }
+      expect(acknowledged, "acknowledged while it could not be stored").toBe(false);
+      expect(await platform.deliver(message), "acknowledged when it came again").toBe(true);
+      expect(await storedTexts(bench, message.text)).toEqual([message.text]);
+    },
+  },
+  {
+    name: "accepted-once",
+    sentence: "takes a message once, however often and closely together it is delivered",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const customer = newCustomer();
+      const message = newMessage(customer, "Only once, please");
+      const together = await Promise.all([
+        platform.deliver(message),
+        platform.deliver(message),
+        platform.deliver(message),
+      ]);
+      expect(together).toEqual([true, true, true]);
+      expect(await platform.deliver(message)).toBe(true);
+      await bench.settle();
+      expect(await storedTexts(bench, message.text)).toEqual([message.text]);
+      await shows(bench, platform, customer, [answerTo(message)]);
+    },
+  },
+  {
+    name: "forged",
+    sentence: "refuses a forged delivery and stores nothing of it",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const customer = newCustomer();
+      await platform.deliver(newMessage(customer, "This is really me"));
+      await bench.settle();
+      const before = await count(bench);
+      expect(await platform.forge(newMessage(customer, "Give me the money"))).toBe(false);
+      expect(await count(bench)).toEqual(before);
+    },
+  },
+  {
+    name: "to-the-letter",
+    sentence: "stores what the customer wrote to the letter, of whatever script and with whatever signs",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      for (const text of [
+        `<script>alert("1")</script> & 'quotes' \`code\` *stars* _lines_ \\ / %s \${x} {{y}}`,
+        "Grüße, שלום, ﷽, 你好, 👩‍👩‍👧 and é as two signs",
+        "the first line\nthe second\n\nthe last",
+        "x".repeat(1_000),
+      ]) {
+        const message = newMessage(newCustomer(), text);
+        expect(await platform.deliver(message)).toBe(true);
+        expect(await storedTexts(bench, text)).toEqual([text]);
+      }
+    },
+  },
+  {
+    name: "in-order",
+    sentence: "keeps the order in which a customer wrote",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const customer = newCustomer();
+      const messages = Array.from({ length: 10 }, (_, i) => newMessage(customer, `number ${i} of ${customer}`));
+      for (const message of messages) expect(await platform.deliver(message)).toBe(true);
+      const rows = await bench.store.read
+        .selectFrom("messages")
+        .select(["content", "conversation_id"])
+        .where("content", "like", `number % of ${customer}`)
+        .where("role", "=", "user")
+        .orderBy("seq")
+        .execute();
+      expect(rows.map(({ content }) => content)).toEqual(messages.map(({ text }) => text));
+      expect(new Set(rows.map(({ conversation_id }) => conversation_id)).size).toBe(1);
+    },
+  },
+  {
+    name: "own-echo",
+    sentence: "does not take its own messages for a customer's when the platform delivers them",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const customer = newCustomer();
+      const message = newMessage(customer, "Say something");
+      await platform.deliver(message);
+      await shows(bench, platform, customer, [answerTo(message)]);
+      const before = await count(bench);
+      await platform.echo(customer);
+      await bench.settle();
+      expect(await count(bench)).toMatchObject({ conversations: before.conversations, messages: before.messages });
+    },
+  },
+  {
+    name: "same-thread",
+    sentence:
+      "brings the answers and the agents' replies back to the thread that the customer wrote in, and to no other",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const messages = Array.from({ length: 3 }, (_, i) => newMessage(newCustomer(), `What is ${i}?`));
+      await Promise.all(messages.map((message) => platform.deliver(message)));
+      await bench.settle();
+      for (const message of messages) {
+        const said = `Anna answers ${message.customer}`;
+        await reply(bench, await conversationOf(bench, message.text), said);
+      }
+      for (const message of messages) {
+        await shows(bench, platform, message.customer, [answerTo(message), `Anna answers ${message.customer}`]);
+      }
+    },
+  },
+  {
+    name: "nothing-cut",
+    sentence: "loses nothing of a message, of whatever length and form, and cuts no sign in two",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const customer = newCustomer();
+      const message = newMessage(customer, "Tell me everything");
+      await platform.deliver(message);
+      await shows(bench, platform, customer, [answerTo(message)]);
+      const conversationId = await conversationOf(bench, message.text);
+      await fc.assert(
+        fc.asyncProperty(document, async (blocks) => {
+          const markdown = numbered(blocks);
+          if (codePoints(markdown) > 14_000) return;
+          const before = (await platform.shown(customer)).length;
+          await reply(bench, conversationId, markdown);
+          await bench.settle();
+          const wanted = marks(markdown);
+          let after: readonly string[] = [];
+          await bench
+            .until(
+              "all of it is shown",
+              async () => {
+                after = (await platform.shown(customer)).slice(before);
+                return marks(after.join("")).length >= wanted.length && faces(after.join("")) >= faces(markdown);
+              },
+              3_000,
+            )
+            .catch(() => undefined);
+          expect(marks(after.join(""))).toEqual(wanted);
+          expect(faces(after.join(""))).toBe(faces(markdown));
+          for (const text of after) expect(text.isWellFormed(), `a sign was cut in two: ${text}`).toBe(true);
+        }),
+        {
+          numRuns: 12,
+          endOnFailure: true,
+          // Signs of two halves each, at even and at odd places.
+          examples: [[["😀".repeat(900)]], [[`a${"😀".repeat(900)}`]]],
+        },
+      );
+    },
+  },
+  {
+    name: "refused-send",
+    sentence: "gives up what the platform refuses, and tells the agents why",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const customer = newCustomer();
+      const conversationId = await begin(bench, platform, newMessage(customer, "Am I refused?"));
+      platform.misbehave("refuse");
+      const messageId = await reply(bench, conversationId, "Nobody reads this");
+      await bench.settle();
+      await bench.advance(hourMs);
+      expect(await statesOf(bench, messageId)).toEqual(["failed"]);
+      expect((await bench.notes(conversationId)).join()).toContain("could not be delivered");
+      expect(await platform.shown(customer)).toHaveLength(1);
+    },
+  },
+  {
+    name: "limited-send",
+    sentence: "sends again what the platform was too busy for, not before it allows that, and once",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const customer = newCustomer();
+      const conversationId = await begin(bench, platform, newMessage(customer, "Are you busy?"));
+      platform.misbehave("limit");
+      const messageId = await reply(bench, conversationId, "A little later");
+      await bench.settle();
+      await bench.advance(platform.retryAfterMs - 1);
+      expect(await platform.shown(customer)).toHaveLength(1);
+      await bench.advance(hourMs);
+      expect((await platform.shown(customer)).slice(1)).toEqual(["A little later"]);
+      expect(["sent", "delivered", "read"]).toContain((await statesOf(bench, messageId))[0]);
+    },
+  },
+  {
+    name: "unknown-send",
+    sentence: "never shows twice what may have arrived, and hides from nobody when it cannot know",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const customer = newCustomer();
+      const conversationId = await begin(bench, platform, newMessage(customer, "Do you hang up?"));
+      platform.misbehave("hang_up_after_commit");
+      const messageId = await reply(bench, conversationId, "Shown once");
+      await bench.settle();
+      await bench.advance(hourMs);
+      expect((await platform.shown(customer)).slice(1)).toEqual(["Shown once"]);
+      const [state] = await statesOf(bench, messageId);
+      expect(["sent", "delivered", "read", "unknown"]).toContain(state);
+      if (state === "unknown") expect((await bench.notes(conversationId)).join()).toContain("may not have arrived");
+    },
+  },
+  {
+    name: "resumes",
+    sentence: "shows and takes, in order and once, what was written while the connection was broken",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const customer = newCustomer();
+      const conversationId = await begin(bench, platform, newMessage(customer, "Do not go away"));
+      await platform.away(customer);
+      for (const text of ["one", "two", "three"]) await reply(bench, conversationId, text);
+      await bench.settle();
+      await platform.back(customer);
+      await bench.advance(hourMs);
+      await bench.until("all of it is shown", async () => (await platform.shown(customer)).length >= 4);
+      expect((await platform.shown(customer)).slice(1)).toEqual(["one", "two", "three"]);
+      const message = newMessage(customer, "I am back");
+      expect(await platform.deliver(message)).toBe(true);
+      expect(await storedTexts(bench, message.text)).toEqual([message.text]);
+    },
+  },
+  {
+    name: "files-in",
+    sentence: "fetches what a customer sends along, byte for byte, and once",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const bytes = randomBytes(200_000);
+      const file = { name: "Prüfbericht 1.dat", mediaType: "application/octet-stream", bytes };
+      const name = platform.fileName?.(file, 0) ?? file.name;
+      const message = { ...newMessage(newCustomer(), "Here is the report"), files: [file] };
+      expect(await platform.deliver(message)).toBe(true);
+      await bench.settle();
+      expect(await platform.deliver(message)).toBe(true);
+      await bench.settle();
+      const conversationId = await conversationOf(bench, message.text);
+      const rows = await bench.store.read
+        .selectFrom("attachments")
+        .select(["name", "state", "reason", "sha256", "bytes"])
+        .where("conversation_id", "=", conversationId)
+        .execute();
+      expect(rows).toEqual([
+        { name, state: "stored", reason: null, sha256: hash("sha256", bytes), bytes: bytes.length },
+      ]);
+      await shows(bench, platform, message.customer, [answerTo(message)]);
+    },
+  },
+  {
+    name: "files-out",
+    sentence:
+      "brings what an agent sends along to the customer, whole and once, or a link where the channel carries none",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const customer = newCustomer();
+      const conversationId = await begin(bench, platform, newMessage(customer, "May I have the bill?"));
+      const { workspaceId, accountId } = bench;
+      const of = { workspaceId, accountId, conversationId, uploadedBy: "anna@test.example" };
+      const bytes = Buffer.concat([Buffer.from("%PDF-1.7\n"), randomBytes(150_000)]);
+      const file = await bench.engine.upload(
+        { ...of, name: "Rechnung Nr. 1.pdf", mediaType: "application/pdf" },
+        Readable.from([bytes.subarray(0, 70_000), bytes.subarray(70_000)]),
+        new AbortController().signal,
+      );
+      await reply(bench, conversationId, "Here it is", [file.id]);
+      await bench.settle();
+      if (platform.received === undefined) {
+        const text = (await platform.shown(customer)).join("\n");
+        const link = /https?:\/\/parley\.test\/files\/[\w.-]+/.exec(text)?.[0];
+        expect(
+          link,
+          `no link in: ${text}; a fake platform of a channel that carries files has received()`,
+        ).toBeDefined();
+        return;
+      }
+      await bench
+        .until("the file is there", async () => ((await platform.received?.(customer)) ?? []).length > 0, 20_000)
+        .catch(() => undefined);
+      const received = await platform.received(customer);
+      const names = received.map(({ name }) => name);
+      expect(names, `logged:\n${bench.logged.join("").slice(-4_000)}`).toEqual(["Rechnung Nr. 1.pdf"]);
+      expect(received[0]?.bytes.equals(bytes), "the bytes are others").toBe(true);
+      expect((await platform.shown(customer)).join("\n")).toContain("Here it is");
+    },
+  },
+  {
+    name: "no-secrets",
+    sentence: "puts no secret into a log line, an error, a note or anything else that people read",
+    async check({ bench, platform, load, target, newCustomer, newMessage }) {
+      const conversationId = await begin(bench, platform, newMessage(newCustomer(), "Can you keep a secret?"));
+      if (target.cannot["refused-send"] === undefined) {
+        platform.misbehave("unreachable");
+        await reply(bench, conversationId, "This does not arrive at once");
+        await bench.settle();
+      }
+      const secrets = platform.secrets();
+      expect(secrets, "the target names no secret to look for").not.toEqual([]);
+      const { read } = bench.store;
+      const seen = [
+        ...bench.logged,
+        ...(await read.selectFrom("notes").select("content").execute()).map(({ content }) => content),
+        ...(await read.selectFrom("deliveries").select("error").execute()).map(({ error }) => error ?? ""),
+        ...(await read.selectFrom("outbox").select("last_error").execute()).map(({ last_error }) => last_error ?? ""),
+        ...(await read.selectFrom("accounts").select("config").execute()).map(({ config }) => config),
+      ];
+      // Beside the errors that it met here: what it says of a configuration that it cannot use.
+      const module = await load(target.channel);
+      for (const name of module?.secrets ?? []) expect(Object.keys(module?.config.properties ?? {})).toContain(name);
+      for (const secret of secrets) {
+        for (const form of [secret, encodeURIComponent(secret), Buffer.from(secret).toString("base64")]) {
+          expect(seen.filter((text) => text.includes(form))).toEqual([]);
+        }
+      }
+    },
+  },
+];
+
+const answerTo = (message: CustomerMessage): string => `You asked: ${message.text}`;
+
+async function begin(bench: EngineBench, platform: FakePlatform, message: CustomerMessage): Promise<string> {
+  expect(await platform.deliver(message)).toBe(true);
+  await shows(bench, platform, message.customer, [answerTo(message)]);
+  return conversationOf(bench, message.text);
+}
+
+async function shows(
+  bench: EngineBench,
+  platform: FakePlatform,
+  customer: string,
+  texts: readonly string[],
+): Promise<void> {
+  await bench.settle();
+  // On its way over the network when the program is done with it.
+  await bench
+    .until("it is shown", async () => (await platform.shown(customer)).length >= texts.length, 3_000)
+    .catch(() => undefined);
+  expect(await platform.shown(customer)).toEqual(texts);
+}
+
+async function storedTexts(bench: EngineBench, text: string): Promise<readonly string[]> {
+  const rows = await bench.store.read
+    .selectFrom("messages")
+    .select("content")
+    .where("role", "=", "user")
+    .where("content", "=", text)
+    .execute();
+  return rows.map(({ content }) => content);
+}
+
+async function conversationOf(bench: EngineBench, text: string): Promise<string> {
+  const row = await bench.store.read
+    .selectFrom("messages")
+    .select("conversation_id")
+    .where("role", "=", "user")
+    .where("content", "=", text)
+    .executeTakeFirstOrThrow();
+  return row.conversation_id;
+}
+
+async function count(bench: EngineBench) {
+  const of = async (table: "inbound_events" | "messages" | "conversations" | "contacts"): Promise<number> =>
+    (await bench.store.read.selectFrom(table).select("id").execute()).length;
+  return {
+    events: await of("inbound_events"),
+    messages: await of("messages"),
+    conversations: await of("conversations"),
+    contacts: await of("contacts"),
+  };
+}
+
+async function reply(
+  bench: EngineBench,
+  conversationId: string,
+  content: string,
+  files: readonly string[] = [],
+): Promise<string> {
+  const { workspaceId } = bench;
+  const sent = await bench.engine.reply({
+    workspaceId,
+    conversationId,
+    content,
+    authorEmail: "anna@test.example",
+    files,
+    uploadedBy: "anna@test.example",
+    actor: anna,
+  });
+  return sent.messageId;
+}
+
+async function statesOf(bench: EngineBench, messageId: string): Promise<readonly string[]> {
+  const rows = await bench.store.read
+    .selectFrom("deliveries")
+    .select("state")
+    .where("message_id", "=", messageId)
+    .execute();
+  return rows.map(({ state }) => state);
+}
+
+// Texts for the splitting rule: every word is replaced by a numbered mark, so that what is shown can be compared with
+// what was said whatever a platform makes of bold print, lists and line ends.
+
+const word = fc.integer({ min: 1, max: 12 }).map((length) => "@".repeat(length));
+const words = (max: number) => fc.array(word, { minLength: 1, maxLength: max });
+const sentence = (max: number) => words(max).map((all) => all.join(" "));
+const block = fc.oneof(
+  { weight: 4, arbitrary: sentence(120) },
+  sentence(6).map((text) => `## ${text}`),
+  fc.array(sentence(12), { minLength: 1, maxLength: 12 }).map((items) => items.map((item) => `- ${item}`).join("\n")),
+  fc.array(sentence(8), { minLength: 1, maxLength: 40 }).map((lines) => `\`\`\`\n${lines.join("\n")}\n\`\`\``),
+  sentence(20).map((text) => `> ${text}`),
+  sentence(10).map((text) => `**${text}** and *${text}*, \`${text}\` 😀`),
+  sentence(2).map((text) => `| a | b |\n| - | - |\n| ${text} | ${text} |`),
+  fc.integer({ min: 300, max: 900 }).map((length) => "@".repeat(length)),
+  fc.integer({ min: 1, max: 300 }).map((signs) => "👩‍👩‍👧😀".repeat(signs)),
+);
+const document = fc.array(block, { minLength: 1, maxLength: 12 });
+
+function numbered(blocks: readonly string[]): string {
+  let mark = 0;
+  return blocks.join("\n\n").replaceAll("@", () => `w${(mark += 1)}x`);
+}
+
+const faces = (text: string): number => text.split("😀").length - 1;
+
+/** The marks of a text in their order; signs of any markup between and within them are passed over. */
+function marks(text: string): readonly string[] {
+  return text.replaceAll(/[^a-z0-9]/g, "").match(/w\d+x/g) ?? [];
+}

@@ -1,0 +1,218 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { implementations, importRules, matches, objection } from "../support/project/import-rules.ts";
+import { importsOf, projectDir, readSourceTree } from "../support/project/source-tree.ts";
+import type { SourceFile } from "../support/project/source-tree.ts";
+
+const tree = readSourceTree();
+const isTest = (path: string): boolean => /^adapters\/.*\/test\/|\.test\.ts$/.test(path);
+const product = tree.filter(({ path }) => /^(?:src|adapters|bin|config)\//.test(path) && !path.endsWith(".test.ts"));
+
+describe("the imports of a file", () => {
+  it("are read whatever form they have", () => {
+    const text = [
+      'import { a } from "./a.ts";',
+      'import type { B } from "#domain/b.ts";',
+      'export { c } from "node:crypto";',
+      'export type { D } from "#runtime/d.ts";',
+      'export * from "@scope/name/deep";',
+      "const e = await import(`../../adapters/${a}/index.ts`);",
+      'type F = import("kysely").Kysely<B>;',
+    ].join("\n");
+    expect(
+      importsOf("src/http/example.ts", text).map(({ target, typeOnly, line }) => [target, typeOnly, line]),
+    ).toEqual([
+      ["src/http/a.ts", false, 1],
+      ["src/domain/b.ts", true, 2],
+      ["node:crypto", false, 3],
+      ["src/runtime/d.ts", true, 4],
+      ["@scope/name", false, 5],
+      // oxlint-disable-next-line no-template-curly-in-string -- what stands in the text above
+      ["adapters/${a}/index.ts", false, 6],
+      ["kysely", true, 7],
+    ]);
+  });
+
+  it("are refused where the rules do not name them", () => {
+    expect(objection(importRules, "src/domain/ids.ts", "node:crypto")).toBeUndefined();
+    expect(objection(importRules, "src/domain/ids.ts", "src/database/schema/tables.ts")).toContain(
+      "src/domain/ may import",
+    );
+    expect(
+      objection(importRules, "src/conversations/inbound/ingest.ts", "src/database/queries/outbox.ts"),
+    ).toBeUndefined();
+    expect(objection(importRules, "src/conversations/inbound/ingest.ts", "src/database/dialects/sqlite.ts")).toContain(
+      "may import",
+    );
+    expect(objection(importRules, "adapters/widget/routes.ts", "src/conversations/contract.ts")).toContain(
+      "adapters/widget/ may import",
+    );
+    expect(objection(importRules, "src/nowhere/new.ts", "node:fs")).toContain("no rule");
+  });
+});
+
+describe("every file", () => {
+  it("imports only what its place allows", () => {
+    const offences = product.flatMap(({ path, imports }) =>
+      imports.flatMap(({ specifier, target, line }) => {
+        const why = objection(importRules, path, target);
+        return why === undefined ? [] : [`${path}:${line} imports ${specifier}: ${why}`];
+      }),
+    );
+    expect(offences).toEqual([]);
+  });
+
+  it("learns of implementations from the composition root", () => {
+    const offences = product
+      .filter(({ path }) => !isTest(path))
+      .flatMap(({ path, imports }) =>
+        imports.flatMap(({ target, line }) => {
+          const knownTo = implementations[target];
+          if (knownTo === undefined || path.startsWith(`${target.split("/").slice(0, 2).join("/")}/`)) return [];
+          if (knownTo.some((pattern) => matches(pattern, path))) return [];
+          return [
+            `${path}:${line} imports ${target}, which only ${knownTo.join(", ")} may know: take it as a parameter`,
+          ];
+        }),
+      );
+    expect(offences).toEqual([]);
+    expect(Object.keys(implementations).filter((path) => !existsSync(join(projectDir, path)))).toEqual([]);
+  });
+
+  it("loads adapters by name only, in one place", () => {
+    const offences = product
+      .filter(({ path }) => !path.startsWith("adapters/"))
+      .flatMap(({ path, imports }) =>
+        imports.filter(({ target }) => target.startsWith("adapters/")).map(({ specifier }) => `${path}: ${specifier}`),
+      );
+    expect(offences).toHaveLength(1);
+    expect(offences[0]).toMatch(/^src\/channels\/host\/registry\.ts: (?:\.\.\/){3}adapters\/\$\{\w+\}\/index\.ts$/);
+  });
+
+  it("is free of import cycles", () => {
+    expect(cyclesIn(tree)).toEqual([]);
+  });
+
+  it("names only files that exist", () => {
+    const missing = tree.flatMap(({ path, imports }) =>
+      imports
+        .filter(
+          ({ target }) =>
+            /^(?:src|adapters|test|bench|config)\/[^$]*$/.test(target) && !existsSync(join(projectDir, target)),
+        )
+        .map(({ specifier, line }) => `${path}:${line} imports ${specifier}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it("gets the environment as a parameter; only the command line, where the process begins, reads it", () => {
+    const mayRead = new Set(["src/cli/run.ts", "src/cli/terminal/output.ts"]);
+    expect(lines(product, /\bprocess\.env\b/, (path) => mayRead.has(path) || isTest(path))).toEqual([]);
+  });
+
+  it("logs by its logger: only commands and builds write to the terminal", () => {
+    const mayPrint = /^(?:src\/cli\/|src\/main\.ts$|src\/web\/build\.ts$|config\/|bin\/|adapters\/.*\/test\/)/;
+    const browser = /^(?:adapters\/[^/]+\/browser\/|src\/web\/inbox\/)/;
+    expect(lines(product, /\bconsole\.\w/, (path) => mayPrint.test(path) || browser.test(path))).toEqual([]);
+    // On somebody else's page, what is wrong is all that is said.
+    expect(
+      lines(
+        product.filter(({ path }) => browser.test(path)),
+        /\bconsole\.(?!(?:error|warn)\b)\w/,
+      ),
+    ).toEqual([]);
+  });
+
+  it("has at most 600 lines", () => {
+    const long = tree
+      .map(({ path, text }) => ({ path, lines: text.split("\n").length - 1 }))
+      .filter((file) => file.lines > 600);
+    expect(long).toEqual([]);
+  });
+
+  it("is finished", () => {
+    // Spelled so that this file does not find itself.
+    const marks = new RegExp(
+      `\\b(?:${["TO_DO", "FIX_ME", "X_X_X"].map((mark) => mark.replaceAll("_", "")).join("|")})\\b`,
+    );
+    expect(lines(tree, marks)).toEqual([]);
+  });
+
+  it("switches no check off", () => {
+    expect(lines(product, /@ts-(?:ignore|expect-error|nocheck)|eslint-disable/)).toEqual([]);
+  });
+
+  // Every object literal with an accessor gets a hidden class of its own, which V8 keeps, with the accessor and all that
+  // it reaches, until it next collects the old generation: each message would leave behind what it was handled with.
+  it("makes no objects with accessors where messages are handled", () => {
+    const handling = product.filter(
+      ({ path }) =>
+        /^(?:adapters\/|src\/(?:conversations|database|answering|channels|queue)\/)/.test(path) &&
+        !/\/(?:test|browser)\//.test(path),
+    );
+    expect(handling.length).toBeGreaterThan(100);
+    expect(lines(handling, /^\s+(?:get|set) [\w#]+\(/)).toEqual([]);
+  });
+
+  it("is named in kebab-case for what it holds", () => {
+    const vague = /(?:^|[-./])(?:utils?|helpers?|common|misc|managers?)(?=[-./]|$)/;
+    const odd = tree
+      .map(({ path }) => path)
+      .filter(
+        (path) =>
+          !path
+            .split("/")
+            .every((part) =>
+              /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*(?=\.test\.ts$))?(?:\.(?:test|d|css))*(?:\.[a-z]+)?$/.test(
+                part,
+              ),
+            ),
+      );
+    expect(odd).toEqual([]);
+    expect(product.map(({ path }) => path).filter((path) => vague.test(path))).toEqual([]);
+    expect(tree.map(({ path }) => path).filter((path) => /(?:^|[-/])tmp[-./]|-tmp\./.test(path))).toEqual([]);
+  });
+});
+
+it("has a rule of imports for every adapter", () => {
+  const adapters = readdirSync(join(projectDir, "adapters"), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  const without = adapters
+    .map(({ name }) => name)
+    .filter((name) => !importRules.some(({ files }) => files === `adapters/${name}/`));
+  expect(without).toEqual([]);
+});
+
+function lines(
+  files: readonly SourceFile[],
+  pattern: RegExp,
+  except: (path: string) => boolean = () => false,
+): string[] {
+  return files
+    .filter(({ path }) => !except(path))
+    .flatMap(({ path, text }) =>
+      text.split("\n").flatMap((line, at) => (pattern.test(line) ? [`${path}:${at + 1} ${line.trim()}`] : [])),
+    );
+}
+
+/** Each cycle of imports that run code; types are gone when it runs. */
+function cyclesIn(files: readonly SourceFile[]): string[] {
+  const next = new Map(
+    files.map(({ path, imports }) => [path, imports.filter(({ typeOnly }) => !typeOnly).map(({ target }) => target)]),
+  );
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) {
+      found.push([...trail.slice(trail.indexOf(path)), path].join(" -> "));
+      return;
+    }
+    if (done.has(path)) return;
+    for (const target of next.get(path) ?? []) visit(target, [...trail, path]);
+    done.add(path);
+  };
+  for (const { path } of files) visit(path, []);
+  return found;
+}

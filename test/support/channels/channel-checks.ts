@@ -1,0 +1,27 @@
+import { pino } from "pino";
+import { checkChannels } from "#app/services.ts";
+import type { EngineBench } from "../engine-bench.ts";
+import { benchSecret } from "../engine-bench.ts";
+
+/** What `parley doctor` says of the accounts of a bench: as another process, which knows no more than is stored. */
+export async function channelChecks({ url: databaseUrl, dataDir, clock }: EngineBench): Promise<readonly string[]> {
+  const checks = await checkChannels(
+    {
+      host: "127.0.0.1",
+      port: 0,
+      publicUrl: "http://parley.test",
+      dataDir,
+      secret: benchSecret,
+      databaseUrl,
+      redisUrl: undefined,
+      role: "all",
+      logLevel: "silent",
+      trustedProxies: [],
+      metricsToken: undefined,
+      file: { workspaces: [] },
+      killAt: undefined,
+    },
+    { clock, log: pino({ level: "silent" }) },
+  );
+  return checks.map(({ ok, detail }) => `${ok ? "good" : "wrong"}: ${detail}`);
+}

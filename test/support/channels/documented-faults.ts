@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import { expect } from "vitest";
+import type { Line } from "./line-up.ts";
+import { countedLineUp } from "./line-up.ts";
+import { markdownTable, tableIn } from "../markdown-table.ts";
+import type { Tally } from "../tally.ts";
+import { tallyText } from "../tally.ts";
+
+const page = new URL("../../../docs/channels.md", import.meta.url);
+/** What a channel does not know. */
+const never = "–";
+
+/** By channel and fault, each on a line. */
+export type Found = ReadonlyMap<string, { readonly inbound: Tally; readonly outbound: Tally }>;
+
+const tables = [
+  ["inbound", "to the agents"],
+  ["outbound", "to the customer"],
+] as const;
+
+/** Compares what was counted with the tables in docs/channels.md; a fault is a column there. */
+export function expectDocumented(faults: readonly string[], lines: readonly Line[], found: Found): void {
+  const made = tables.map(([direction, first]) => {
+    const cell = (channel: string, fault: string): string => {
+      const counted = found.get(`${channel}\n${fault}`);
+      return counted === undefined ? never : tallyText(counted[direction]);
+    };
+    return { first, rows: lines.map(({ name }) => [name, ...faults.map((fault) => cell(name, fault))]) };
+  });
+  const text = made.map(({ first, rows }) => markdownTable([first, ...faults], rows)).join("\n\n");
+  process.stdout.write(`\n${text}\n\n`);
+  const unlike = `docs/channels.md has other numbers than:\n${text}`;
+  for (const { first, rows } of made) {
+    const documented = tableIn(readFileSync(page, "utf8"), first);
+    expect(
+      documented?.rows.map(([name]) => name),
+      unlike,
+    ).toEqual(countedLineUp.map(({ name }) => name));
+    const columns = [0, ...faults.map((fault) => documented?.head.indexOf(fault) ?? -1)];
+    for (const row of rows) {
+      const said = documented?.rows.find(([name]) => name === row[0]);
+      expect(
+        columns.map((column) => said?.[column]),
+        unlike,
+      ).toEqual(row);
+    }
+  }
+}
+
+/**
+ * Compares how often each reply was shown with the table in docs/channels.md. A fault is a line there, with a column for
+ * the channel that cannot look for what it has sent, and one for all others.
+ */
+export function expectDocumentedAnswers(
+  faults: readonly string[],
+  channels: readonly string[],
+  found: ReadonlyMap<string, string>,
+): void {
+  const [own, others] = ["Telegram", "other platforms"];
+  const cell = (fault: string, names: readonly string[]): string => {
+    const words = Map.groupBy(names, (name) => found.get(`${name}\n${fault}`) ?? never);
+    const [only] = words.keys();
+    if (words.size === 1 && only !== undefined) return only;
+    return [...words].map(([word, of]) => `${word} (${of.join(", ")})`).join("; ");
+  };
+  const rest = channels.filter((name) => name !== own);
+  const rows = faults.map((fault) => [fault, cell(fault, [own]), cell(fault, rest)]);
+  const first = "the answer to a reply";
+  const text = markdownTable([first, own, others], rows);
+  process.stdout.write(`\n${text}\n\n`);
+  const documented = tableIn(readFileSync(page, "utf8"), first);
+  const unlike = `docs/channels.md has other words than:\n${text}`;
+  expect(documented?.head, unlike).toEqual([first, own, others]);
+  for (const row of rows)
+    expect(
+      documented?.rows.find(([fault]) => fault === row[0]),
+      unlike,
+    ).toEqual(row);
+}

@@ -1,0 +1,92 @@
+import type { ConformanceTarget, CustomerMessage, FakePlatform, Program } from "../channels/conformance-target.ts";
+
+/**
+ * A company's own program that asks for its customers over the API. There is no platform: the answer comes with the
+ * response, and what people write is read from the conversation.
+ */
+export const apiTarget: ConformanceTarget = {
+  channel: "api",
+  cannot: {
+    "own-echo": "the program answers requests; nobody sends it its own messages",
+    "refused-send": "what is said is read from the conversation; there is nobody to refuse it",
+    "limited-send": "what is said is read from the conversation; there is no platform that could ask for time",
+    "unknown-send": "what is said is read from the conversation, as often as its reader likes",
+  },
+  start: async () => startApiCustomers(),
+};
+
+interface Conversation {
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+}
+
+interface Answer {
+  readonly conversation_id: string;
+  readonly sources: readonly { readonly title: string }[];
+}
+
+function startApiCustomers(): FakePlatform {
+  const conversations = new Map<string, string>();
+  const sources = new Map<string, readonly string[]>();
+  let program: Program | undefined;
+
+  async function call(method: "GET" | "POST", path: string, body?: object, more: object = {}): Promise<Response> {
+    if (program?.key === undefined) throw new Error("the program has given no key for its API");
+    return fetch(`${program.url}/v1/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${program.key}`, "content-type": "application/json", ...more },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  }
+
+  async function ask({ customer, id, text }: CustomerMessage, key?: string): Promise<boolean> {
+    const known = conversations.get(customer);
+    const body = {
+      workspace_id: program?.workspaceId,
+      query: text,
+      ...(known === undefined ? {} : { conversation_id: known }),
+    };
+    const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    // Whoever gets no answer asks again with the same key and the same body.
+    const request = requests.get(id) ?? body;
+    requests.set(id, request);
+    const response = await call("POST", "query", request, { "idempotency-key": `question-${id}`, ...authorization });
+    if (!response.ok) {
+      await response.text();
+      return false;
+    }
+    const answer = (await response.json()) as Answer;
+    conversations.set(customer, answer.conversation_id);
+    sources.set(
+      customer,
+      answer.sources.map(({ title }) => title),
+    );
+    return true;
+  }
+  const requests = new Map<string, object>();
+
+  return {
+    config: {},
+    secrets: () => (program?.key === undefined ? [] : [program.key]),
+    retryAfterMs: 0,
+    async connect(to) {
+      program = to;
+    },
+    deliver: (message) => ask(message),
+    forge: (message) => ask(message, `${(program?.key ?? "").slice(0, -4)}0000`),
+    echo: () => Promise.reject(new Error("nobody sends the API its own messages")),
+    async shown(customer) {
+      const id = conversations.get(customer);
+      if (id === undefined) return [];
+      const response = await call("GET", `conversations/${id}`);
+      const { messages } = (await response.json()) as Conversation;
+      return messages.filter(({ role }) => role !== "user").map(({ content }) => content);
+    },
+    sources: async (customer) => sources.get(customer) ?? [],
+    misbehave(how) {
+      throw new Error(`a reader of conversations cannot ${how}`);
+    },
+    away: async () => undefined,
+    back: async () => undefined,
+    close: async () => undefined,
+  };
+}
