@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createConnection } from "mysql2/promise";
 import { Problem } from "#domain/problem.ts";
-import type { ListPosition } from "#conversations/ports.ts";
+import type { ListPosition } from "#database/search/contract.ts";
 import type { ConversationList } from "#database/queries/conversation-list.ts";
 import { listConversations } from "#database/queries/conversation-list.ts";
 import type { OpenStore } from "#database/open.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "#channels/contract.ts";
+import type { Clock } from "#runtime/clock.ts";
 
 const againMs = 1_000;
 

@@ -1,5 +1,5 @@
 import { IntercomError, IntercomTimeoutError } from "intercom-client";
-import type { Clock } from "#channels/contract.ts";
+import type { Clock } from "#runtime/clock.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { foreignAnswer } from "#channels/http/foreign-response.ts";
 import { connectionFailure } from "#channels/http/platform-fetch.ts";

@@ -1,11 +1,12 @@
 import { WebClient } from "@slack/web-api";
-import type { ChannelHost, Log } from "#channels/contract.ts";
+import type { ChannelHost } from "#channels/contract.ts";
 import { isInOwnNetwork } from "#channels/http/own-network.ts";
 import type { SlackApi } from "./client.ts";
 import { clientOptions, sdkLogger } from "./client.ts";
 import type { Transport } from "./config.ts";
 import { failureOf, operatorError } from "./errors.ts";
 import { lastRefusal } from "./deliveries/auth-failures.ts";
+import type { Log } from "#runtime/log.ts";
 
 /** What the app must be allowed to, and for what. */
 export const scopes: readonly (readonly [string, string])[] = [

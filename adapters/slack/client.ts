@@ -1,6 +1,6 @@
 import type { Logger, WebClientOptions } from "@slack/web-api";
 import { LogLevel, WebClient } from "@slack/web-api";
-import type { Log } from "#channels/contract.ts";
+import type { Log } from "#runtime/log.ts";
 import { createPlatformFetch } from "#channels/http/platform-fetch.ts";
 
 export const slackApiUrl = "https://slack.com/api";

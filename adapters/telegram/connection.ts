@@ -1,6 +1,6 @@
 import type { Api } from "grammy";
 import { GrammyError, HttpError } from "grammy";
-import type { Log } from "#channels/contract.ts";
+import type { Log } from "#runtime/log.ts";
 import type { Failure } from "./errors.ts";
 import { failureOf } from "./errors.ts";
 import type { Greeting, Intake } from "./events.ts";

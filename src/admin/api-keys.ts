@@ -3,7 +3,8 @@ import { newApiKey, newId, parseWorkspaceId } from "#domain/ids.ts";
 import { requireFeature } from "#domain/workspace/plan.ts";
 import { Problem } from "#domain/problem.ts";
 import { limitsOf, storedSettings } from "#domain/workspace/settings.ts";
-import type { Clock, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Store } from "#database/contract.ts";
 
 export interface NewKey {
   readonly workspaceId: string;

@@ -1,6 +1,6 @@
 import { newId } from "#domain/ids.ts";
 import type { AuditAction } from "#domain/conversation/message.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 /** Enters what an operator, or the configuration file, did to a workspace, or to conversations of it. */
 export async function noteAction(

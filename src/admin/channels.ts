@@ -1,5 +1,6 @@
 import { newId } from "#domain/ids.ts";
-import type { Clock, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Store } from "#database/contract.ts";
 import type { LoadAdapter } from "#channels/host/registry.ts";
 import { configMistake, configMistakes, loadAdapter } from "#channels/host/registry.ts";
 import type { FileError, UnreadableFile } from "#config/errors.ts";

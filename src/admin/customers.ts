@@ -1,6 +1,6 @@
 import { parseWorkspaceId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
-import type { Reader, Store } from "#conversations/ports.ts";
+import type { Reader, Store } from "#database/contract.ts";
 import { customerByEmail, mergedWith } from "#database/queries/customers.ts";
 import type { AuditTable, ContactsTable } from "#database/schema/tables.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { createExtractiveAnswerer } from "./answerer.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import { newSqlite, openTestStore } from "#test/support/database/databases.ts";

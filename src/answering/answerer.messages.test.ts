@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createExtractiveAnswerer } from "./answerer.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
-import type { Answer, Answerer } from "#conversations/ports.ts";
+import type { Answer, Answerer } from "./contract.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import { newSqlite, openTestStore } from "#test/support/database/databases.ts";

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createExtractiveAnswerer } from "./answerer.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
-import type { Answer, Answerer, Question, Store } from "#conversations/ports.ts";
+import type { Answer, Answerer, Question } from "./contract.ts";
+import type { Store } from "#database/contract.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import { createHybridIndex } from "#knowledge/vectors/hybrid-index.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";

@@ -1,6 +1,6 @@
 import { cannedText } from "#language/bot-texts/bot-texts.ts";
 import { Problem } from "#domain/problem.ts";
-import type { Answer, Answerer, Question } from "#conversations/ports.ts";
+import type { Answer, Answerer, Question } from "./contract.ts";
 import type { Candidate, KnowledgeIndex } from "#knowledge/index/contract.ts";
 import type { Composer } from "./composer.ts";
 import { searched, sourceOf, sourcesMax, toldByLookups, uncertainPreface, unknownAnswer } from "./composer.ts";

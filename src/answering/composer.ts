@@ -1,5 +1,5 @@
 import type { Source } from "#domain/conversation/message.ts";
-import type { Answer, Lookup, Question } from "#conversations/ports.ts";
+import type { Answer, Lookup, Question } from "./contract.ts";
 import type { Candidate } from "#knowledge/index/contract.ts";
 import type { Composed } from "./extract/compose.ts";
 import type { Found } from "./retrieve/retrieve.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { Problem } from "#domain/problem.ts";
-import type { Clock } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
 import { isDuplicate } from "#database/duplicate-key.ts";
 import type { App } from "./app.ts";
 import type { Config } from "#config/environment.ts";

@@ -6,6 +6,8 @@ import type { Channel, Source } from "#domain/conversation/message.ts";
 import type { Accepted, InboundEvent, InboundFile } from "./inbound-event.ts";
 import type { TokenCheck } from "#domain/customer/user-token.ts";
 import type { RecentThread, ThreadMessage, ThreadSignal, ThreadState } from "./thread.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
 
 export type { TokenCheck, VerifiedUser } from "#domain/customer/user-token.ts";
 export type { Accepted, InboundEvent, InboundFile, Sender } from "./inbound-event.ts";
@@ -430,17 +432,4 @@ export interface ChannelHost {
   allow(name: string, max: number, windowMs: number): boolean;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-export interface Clock {
-  now(): number;
-  /** Calls back once after `delayMs`; returns the end of it. */
-  timer(delayMs: number, callback: () => void): () => void;
-}
-
-export interface Log {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
 }

@@ -1,4 +1,5 @@
-import type { Clock, Log } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
 import { damageIn } from "#database/damage.ts";
 import { isDatabaseFault } from "#database/faults.ts";
 

@@ -31,19 +31,14 @@ import { createOffice } from "#agent-desk/desk-service.ts";
 import type { Engine } from "./contract.ts";
 import { bringFiles } from "./attachments/prefetch.ts";
 import { abandonFile, dropUpload, fetchFile, removeFiles, uploadFile } from "./attachments/file-work.ts";
-import type {
-  Answerer,
-  Channels,
-  Clock,
-  ConversationSearch,
-  Fanout,
-  Files,
-  JudgeAnger,
-  Log,
-  Store,
-  Tx,
-  Wake,
-} from "./ports.ts";
+import type { Answerer, JudgeAnger } from "#answering/contract.ts";
+import type { Channels } from "#channels/channels.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Fanout, Wake } from "#runtime/signals.ts";
+import type { Files } from "#files/contract.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store, Tx } from "#database/contract.ts";
 import { abandonRedirect, redirect } from "./delivery/reroute.ts";
 import { viewWindow } from "./delivery/reply-window.ts";
 import { readyToReply, replyAsAgent } from "./agents/replies.ts";

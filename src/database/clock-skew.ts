@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "./contract.ts";
 
 /** Normal difference between the clocks of two servers. */
 const slackMs = 5_000;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { CompiledQuery } from "kysely";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "./contract.ts";
 import { execute } from "./dialects/execute.ts";
 import { isDatabaseFault, OutcomeUnknown } from "./faults.ts";
 

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Script } from "#test/support/engine-bench.ts";
 import { openBench } from "#test/support/engine-bench.ts";
 import { newSqlite } from "#test/support/database/databases.ts";
-import type { Store, Tx } from "#conversations/ports.ts";
+import type { Store, Tx } from "./contract.ts";
 
 // A commit that does not wait for the disk may be taken by a loss of power. What a customer or a platform relies on is
 // in none of them.

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import { sql } from "kysely";
-import type { Tx, WriteOptions } from "#conversations/ports.ts";
+import type { Tx, WriteOptions } from "./contract.ts";
 import type { CommitMarks } from "./commit-marks.ts";
 import { execute, runsNow } from "./dialects/execute.ts";
 import type { RunNow } from "./dialects/execute.ts";

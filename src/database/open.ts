@@ -5,7 +5,7 @@ import type { CompiledQuery, KyselyPlugin, PluginTransformQueryArgs, RootOperati
 import { Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { Migrator } from "kysely/migration";
-import type { Store, Tx, WhenBackOptions, WriteOptions } from "#conversations/ports.ts";
+import type { Store, Tx, WhenBackOptions, WriteOptions } from "./contract.ts";
 import { makeWritableFolder } from "#runtime/data-folder.ts";
 import { createCommitMarks } from "./commit-marks.ts";
 import { isConnectionLost, isDatabaseFault } from "./faults.ts";

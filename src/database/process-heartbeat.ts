@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from "kysely";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "./contract.ts";
 import type { Heartbeats } from "./clock-skew.ts";
 import type { Database } from "./schema/tables.ts";
 

@@ -1,7 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { defaultFileBytesMax } from "#domain/files.ts";
-import type { Clock, Files } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Files } from "./contract.ts";
 import type { FilesConfig } from "#config/environment.ts";
 import type { Disk } from "./disk.ts";
 import type { Secrets } from "#runtime/secrets.ts";

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileTypeFromBuffer, supportedMimeTypes } from "file-type";
 import { plainMediaType } from "#domain/files.ts";
-import { FileTooLarge } from "#conversations/ports.ts";
+import { FileTooLarge } from "./contract.ts";
 import type { LocalFile } from "./storage.ts";
 
 /** What a file's first bytes must tell of it. */

@@ -1,10 +1,14 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import type { Clock, Inbound, SiteRoute, SiteSocket, SiteUploads, WebResponse } from "#channels/contract.ts";
+import type { Inbound, SiteRoute, SiteSocket, SiteUploads, WebResponse } from "#channels/contract.ts";
 import type { Channel } from "#domain/conversation/message.ts";
 import type { TokenKeys } from "#domain/customer/user-token.ts";
 import type { Engine } from "#conversations/contract.ts";
-import type { ConversationFilter, Fanout, Files, ListPosition, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { ConversationFilter, ListPosition } from "#database/search/contract.ts";
+import type { Fanout } from "#runtime/signals.ts";
+import type { Files } from "#files/contract.ts";
+import type { Store } from "#database/contract.ts";
 import type { BodyLimits } from "./middleware/bodies.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { ProcessWatch } from "#database/process-heartbeat.ts";

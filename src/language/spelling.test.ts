@@ -3,7 +3,7 @@ import { createExtractiveAnswerer } from "#answering/answerer.ts";
 import { stopWordLacking, stopWordSwapped, withStopWordsRight } from "#answering/understand/typos.ts";
 import { stem } from "./terms.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
-import type { Answer, Answerer } from "#conversations/ports.ts";
+import type { Answer, Answerer } from "#answering/contract.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import { createVocabulary, slipsBetween } from "./spelling.ts";
 import { newSqlite, openTestStore } from "#test/support/database/databases.ts";

@@ -2,7 +2,10 @@ import type { GaugeConfiguration } from "prom-client";
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import { DeliveryError } from "#channels/errors.ts";
 import type { Channel } from "#domain/conversation/message.ts";
-import type { Answerer, Clock, Log, Store } from "#conversations/ports.ts";
+import type { Answerer } from "#answering/contract.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store } from "#database/contract.ts";
 import { workFigures } from "./queue.ts";
 import type { ConnectionState } from "#channels/host/connections.ts";
 

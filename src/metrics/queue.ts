@@ -1,4 +1,4 @@
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 
 /** How the outbox stands, by kind of work. */
 export interface WorkFigures {

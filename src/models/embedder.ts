@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Clock } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
 import type { Embedder } from "./embedding.ts";
 import { EmbedderAway, TextRefused } from "./embedding.ts";
 import type { EmbeddingConfig } from "#config/environment.ts";

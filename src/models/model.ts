@@ -1,4 +1,4 @@
-import type { Clock } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
 import type { ModelConfig } from "#config/environment.ts";
 import type { PatientModel } from "./retrying-model.ts";
 import { createPatientModel } from "./retrying-model.ts";

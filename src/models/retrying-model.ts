@@ -1,6 +1,6 @@
 import type { LanguageModel, ModelFailureKind, ModelRequest, ModelSink, Written } from "./language-model.ts";
 import { ModelFailure } from "./language-model.ts";
-import type { Clock } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
 import type { Provider } from "./provider.ts";
 
 export interface PatientModel extends LanguageModel {

@@ -1,4 +1,9 @@
-import type { Rush } from "#conversations/ports.ts";
+/** Whether so many events come at once that their senders wait, and everything that can wait gives way to storing them. */
+export interface Rush {
+  isOn(): boolean;
+  /** Called each time that it is over. */
+  onEnd(listener: () => void): void;
+}
 
 export interface RushGauge extends Rush {
   /** An event has come, and its sender waits until this has ended. */

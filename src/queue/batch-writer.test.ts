@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import { createTogether } from "./batch-writer.ts";
 import { newSqlite, openTestStore } from "#test/support/database/databases.ts";
 

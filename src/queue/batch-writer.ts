@@ -1,4 +1,4 @@
-import type { Store, Tx } from "#conversations/ports.ts";
+import type { Store, Tx } from "#database/contract.ts";
 
 interface Waiting<T, R> {
   readonly item: T;

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import type { Log } from "#conversations/ports.ts";
+import type { Log } from "#runtime/log.ts";
 import type { ProcessLease } from "./process-lease.ts";
 import { openProcess } from "./process-lease.ts";
 import type { OpenStore } from "#database/open.ts";

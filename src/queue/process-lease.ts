@@ -1,5 +1,7 @@
 import { hostname } from "node:os";
-import type { Clock, Log, Store, Tx } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store, Tx } from "#database/contract.ts";
 import { newId } from "#domain/ids.ts";
 import { releaseLeases } from "#database/queries/outbox.ts";
 import type { Heartbeats } from "#database/clock-skew.ts";

@@ -1,4 +1,8 @@
-import type { Clock } from "#channels/contract.ts";
+export interface Clock {
+  now(): number;
+  /** Calls back once after `delayMs`; returns the end of it. */
+  timer(delayMs: number, callback: () => void): () => void;
+}
 
 const timeoutMaxMs = 2_147_483_647;
 

@@ -3,6 +3,13 @@ import type { DestinationStream, Logger } from "pino";
 import { pino } from "pino";
 import { requestContext } from "./request-context.ts";
 
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
 /** What could hold a secret, or what a customer wrote, is left out by name. */
 const redact = {
   paths: [

@@ -1,4 +1,4 @@
-import type { Clock } from "#conversations/ports.ts";
+import type { Clock } from "./clock.ts";
 
 const namesMax = 50_000;
 

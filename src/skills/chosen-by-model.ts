@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Skill } from "#domain/workspace/skill.ts";
-import type { Log, Question } from "#conversations/ports.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Question } from "#answering/contract.ts";
 import type { LanguageModel } from "#models/language-model.ts";
 import { ModelFailure } from "#models/language-model.ts";
 import { maskPersonalData } from "#answering/generate/personal-data.ts";

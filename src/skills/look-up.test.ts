@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { LookupSkill } from "#domain/workspace/skill.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
-import type { Question, Store } from "#conversations/ports.ts";
+import type { Question } from "#answering/contract.ts";
+import type { Store } from "#database/contract.ts";
 import { createModel } from "#models/model.ts";
 import { openGuardedFetch } from "#outbound/guarded-fetch.ts";
 import type { GuardedFetch } from "#outbound/guarded-fetch.ts";

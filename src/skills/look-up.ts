@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import type { LookupRequest, LookupSkill } from "#domain/workspace/skill.ts";
 import { fill } from "#domain/workspace/skill-template.ts";
-import type { Asker, Clock, Store, Turn } from "#conversations/ports.ts";
+import type { Asker, Turn } from "#answering/contract.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Store } from "#database/contract.ts";
 import { isDuplicate } from "#database/duplicate-key.ts";
 import type { GuardedFetch, OutboundResponse } from "#outbound/guarded-fetch.ts";
 import { OutboundFailure, RefusedAddress } from "#outbound/guarded-fetch.ts";

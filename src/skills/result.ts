@@ -1,6 +1,6 @@
 import { fill } from "#domain/workspace/skill-template.ts";
 import type { LookupSkill } from "#domain/workspace/skill.ts";
-import type { Lookup } from "#conversations/ports.ts";
+import type { Lookup } from "#answering/contract.ts";
 import type { ArgumentValues } from "./skill-arguments.ts";
 
 const linesMax = 60;

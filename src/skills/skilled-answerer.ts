@@ -1,7 +1,9 @@
 import { standingOf, weekdayIn } from "#domain/workspace/business-hours.ts";
 import { fill } from "#domain/workspace/skill-template.ts";
 import type { BuiltinSkill, LookupSkill, Skill, SkillCall } from "#domain/workspace/skill.ts";
-import type { Answer, Answerer, Clock, Log, Lookup, Question } from "#conversations/ports.ts";
+import type { Answer, Answerer, Lookup, Question } from "#answering/contract.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
 import type { LanguageModel } from "#models/language-model.ts";
 import { languageOfAsker, saidTo } from "#answering/understand/asker-language.ts";
 import type { Choice } from "./chosen-by-phrase.ts";

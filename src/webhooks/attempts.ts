@@ -1,4 +1,4 @@
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import type { AttemptOutcome } from "#database/schema/webhooks.ts";
 import type { Posted } from "./post.ts";
 

@@ -6,7 +6,7 @@ import { newId } from "#domain/ids.ts";
 import { eventTypes } from "#domain/event-types.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
 import { acceptAll } from "#conversations/inbound/ingest.ts";
-import type { Store, Tx } from "#conversations/ports.ts";
+import type { Store, Tx } from "#database/contract.ts";
 import { addWebhook } from "#admin/webhooks/webhooks.ts";
 import { createSecrets } from "#runtime/secrets.ts";
 import { tellEndpoint } from "./deliver.ts";

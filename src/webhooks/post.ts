@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { Clock } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
 import type { WebhooksTable } from "#database/schema/webhooks.ts";
 import type { GuardedFetch } from "#outbound/guarded-fetch.ts";
 import { OutboundFailure, RefusedAddress } from "#outbound/guarded-fetch.ts";

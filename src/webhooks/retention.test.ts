@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 import { readAudit } from "#admin/customers.ts";
 import {
   addWebhook,

@@ -1,4 +1,5 @@
-import type { Clock, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Store } from "#database/contract.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
 import { deleteOldEvents } from "#database/queries/webhooks.ts";

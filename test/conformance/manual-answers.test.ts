@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createExtractiveAnswerer } from "#answering/answerer.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
-import type { Answer, Answerer } from "#conversations/ports.ts";
+import type { Answer, Answerer } from "#answering/contract.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import { newSqlite, openTestStore } from "../support/database/databases.ts";
 import { newWorkspace, silentLog, testKnowledge } from "../support/knowledge/knowledge.ts";

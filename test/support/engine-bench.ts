@@ -18,7 +18,7 @@ import { newId } from "#domain/ids.ts";
 import type { Actor, Channel } from "#domain/conversation/message.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
-import type { Answer, Question } from "#conversations/ports.ts";
+import type { Answer, Question } from "#answering/contract.ts";
 import type { App } from "#app/app.ts";
 import type { AppOptions } from "#app/app.ts";
 import { createApp } from "#app/app.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "#channels/contract.ts";
+import type { Clock } from "#runtime/clock.ts";
 
 export interface HandMovedClock extends Clock {
   /** Moves the time on, and calls back what falls due on the way. */

@@ -1,4 +1,4 @@
-import type { Clock } from "#channels/contract.ts";
+import type { Clock } from "#runtime/clock.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import type { Account } from "../shared/account.ts";
 import { fetchMedia } from "../messaging/files.ts";

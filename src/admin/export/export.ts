@@ -1,7 +1,8 @@
 import type { Selectable, SelectQueryBuilder } from "kysely";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
-import type { Clock, Reader, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Reader, Store } from "#database/contract.ts";
 import type { Traces } from "#conversations/retention/customer-matcher.ts";
 import {
   auditPages,

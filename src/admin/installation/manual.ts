@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 
 export interface ManualShelf {
   readonly store: Store;

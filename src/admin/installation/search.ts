@@ -1,4 +1,5 @@
-import type { Clock, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Store } from "#database/contract.ts";
 import { knowledgeBuilds, rebuildKnowledge } from "#knowledge/typesense/typesense-index.ts";
 import { buildsOf, queueBuild } from "#database/search/typesense/queue.ts";
 import type { OpenStore } from "#database/open.ts";

@@ -1,4 +1,4 @@
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 import type { Config } from "#config/environment.ts";
 import { ConfigError } from "#config/environment.ts";
 import type { Secrets } from "#runtime/secrets.ts";

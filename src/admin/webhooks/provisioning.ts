@@ -1,4 +1,4 @@
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import { emptyQueue } from "#database/queries/webhooks.ts";
 import type { FileWebhook, FileWorkspace } from "#config/file.ts";

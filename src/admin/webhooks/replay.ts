@@ -1,7 +1,8 @@
 import type { EventType } from "#domain/event-types.ts";
 import { Problem } from "#domain/problem.ts";
 import { storeTestEvent } from "#conversations/transaction/events.ts";
-import type { Clock, Store, Tx } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Store, Tx } from "#database/contract.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import { queueAgain, tellWork, typesOf } from "#database/queries/webhooks.ts";
 import { insertAttempt } from "#webhooks/attempts.ts";

@@ -2,7 +2,7 @@ import { planHas, requireFeature } from "#domain/workspace/plan.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Plan, WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { limitsOf } from "#domain/workspace/settings.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 /** Throws Problem feature_not_in_plan when these settings have something that the plan has not. */
 export function requirePlanFor(plan: Plan, settings: Partial<WorkspaceSettings>): void {

@@ -8,7 +8,7 @@ import { statuses } from "#domain/conversation/status.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Priority, SlaTargets } from "#domain/conversation/sla.ts";
 import { clockOnStatus, freshClock, nextSlaChange, priorities, slaState } from "#domain/conversation/sla.ts";
-import type { Reader, Store } from "#conversations/ports.ts";
+import type { Reader, Store } from "#database/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { AuditTable, MessagesTable } from "#database/schema/tables.ts";
 

@@ -6,7 +6,8 @@ import { RetryLater } from "#conversations/delivery/deliver.ts";
 import type { WantedFile } from "#conversations/attachments/prefetch.ts";
 import { bringFiles } from "#conversations/attachments/prefetch.ts";
 import type { FileWorkDependencies } from "#conversations/attachments/file-work.ts";
-import type { Channels, Files } from "#conversations/ports.ts";
+import type { Channels } from "#channels/channels.ts";
+import type { Files } from "#files/contract.ts";
 
 /** A file that an agent has sent along, as the work of it holds it: `ref` is sealed. */
 export interface TakenFile extends DeskFile {

@@ -1,6 +1,6 @@
 import { conversationOfThread } from "#database/queries/desk.ts";
 import { RetryLater } from "#conversations/delivery/deliver.ts";
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 
 /**
  * Whose thread at the desk this is; undefined for one that is no conversation's. Where a card may be posted that we do not

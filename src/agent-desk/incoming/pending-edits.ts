@@ -3,7 +3,7 @@ import type { DeskEvent } from "#channels/desk/contract.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import type { DeskPostsTable } from "#database/schema/desk.ts";
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 import type { DeskEventPayload } from "#agent-desk/desk-service.ts";
 
 export type Changed = Extract<DeskEvent, { kind: "edited" | "removed" }>;

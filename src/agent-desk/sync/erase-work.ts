@@ -1,7 +1,7 @@
 import { deleteDesk, postedOf, resetThread } from "#database/queries/desk.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import { insertWork } from "#database/queries/outbox.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 export interface ErasePayload {
   readonly accountId: string;

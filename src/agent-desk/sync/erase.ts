@@ -1,7 +1,10 @@
 import { DeliveryError } from "#channels/errors.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork } from "#database/queries/outbox.ts";
-import type { Channels, Clock, Log, Store } from "#conversations/ports.ts";
+import type { Channels } from "#channels/channels.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store } from "#database/contract.ts";
 import type { ErasePayload } from "./erase-work.ts";
 import { later } from "./sync.ts";
 

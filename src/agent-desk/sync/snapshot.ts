@@ -8,7 +8,7 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 import { verifiedByConversation } from "#conversations/contacts/provenance.ts";
 import type { WindowView } from "#conversations/delivery/reply-window.ts";
 

@@ -1,7 +1,8 @@
 import { setThread } from "#database/queries/desk.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { LostLease, insertWork, isHeld } from "#database/queries/outbox.ts";
-import type { Clock, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Store } from "#database/contract.ts";
 import type { MirrorItem } from "./sync-work.ts";
 import { mirrorAlso } from "./sync-work.ts";
 

@@ -3,7 +3,7 @@ import { sizeText } from "#domain/files.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 
 /** Files of messages before there was a thread, the newest ones. The others are named. */
 const transcriptFilesMax = 20;

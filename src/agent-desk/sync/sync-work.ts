@@ -3,7 +3,7 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import { insertThreads, mirroredOf } from "#database/queries/desk.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import { insertWork } from "#database/queries/outbox.ts";
-import type { Reader, Tx } from "#conversations/ports.ts";
+import type { Reader, Tx } from "#database/contract.ts";
 
 /** What is to be shown in a conversation's thread at the desk. The texts are read when it is. */
 export type MirrorItem =

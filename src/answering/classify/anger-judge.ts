@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { JudgeAnger, Log } from "#conversations/ports.ts";
+import type { JudgeAnger } from "#answering/contract.ts";
+import type { Log } from "#runtime/log.ts";
 import { angerOf } from "./anger.ts";
 import type { LanguageModel } from "#models/language-model.ts";
 import { ModelFailure } from "#models/language-model.ts";

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Problem } from "#domain/problem.ts";
-import type { Answer, Log, Question } from "#conversations/ports.ts";
+import type { Answer, Question } from "#answering/contract.ts";
+import type { Log } from "#runtime/log.ts";
 import type { Composer, Judged } from "#answering/composer.ts";
 import {
   lookupSource,

@@ -1,4 +1,4 @@
-import type { Question } from "#conversations/ports.ts";
+import type { Question } from "#answering/contract.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import { partedMessage } from "#answering/understand/asked-sentences.ts";
 import { answerFloor } from "./confidence.ts";

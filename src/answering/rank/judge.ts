@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { Question } from "#conversations/ports.ts";
+import type { Question } from "#answering/contract.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import type { Composed } from "#answering/extract/compose.ts";
 import { compose } from "#answering/extract/compose.ts";

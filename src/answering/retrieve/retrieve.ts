@@ -1,5 +1,5 @@
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
-import type { Question } from "#conversations/ports.ts";
+import type { Question } from "#answering/contract.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "#knowledge/index/contract.ts";
 import { isSpelt } from "#language/spelling.ts";
 import type { AskedTerms } from "#answering/understand/asked-terms.ts";

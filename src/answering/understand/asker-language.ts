@@ -1,6 +1,6 @@
 import { cannedText } from "#language/bot-texts/bot-texts.ts";
 import type { CannedKey, SpokenLanguage } from "#language/bot-texts/languages.ts";
-import type { Question } from "#conversations/ports.ts";
+import type { Question } from "#answering/contract.ts";
 import { guessLanguages } from "#language/detection.ts";
 import { courtesyIn } from "#answering/classify/courtesies.ts";
 

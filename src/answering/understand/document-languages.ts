@@ -1,4 +1,4 @@
-import type { Question } from "#conversations/ports.ts";
+import type { Question } from "#answering/contract.ts";
 import type { Candidate, KnowledgeIndex } from "#knowledge/index/contract.ts";
 import type { WordLanguage } from "#language/detection.ts";
 import { guessLanguages, wordLanguages } from "#language/detection.ts";

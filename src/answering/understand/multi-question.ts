@@ -1,4 +1,4 @@
-import type { Question } from "#conversations/ports.ts";
+import type { Question } from "#answering/contract.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import { wantsSomething } from "./asked-sentences.ts";
 import type { Composed } from "#answering/extract/compose.ts";

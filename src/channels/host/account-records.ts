@@ -2,7 +2,8 @@ import type { ChannelHost, Correspondence } from "#channels/contract.ts";
 import { emailKey } from "#database/queries/conversations.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import { isDuplicate } from "#database/duplicate-key.ts";
-import type { Clock, Reader, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Reader, Store } from "#database/contract.ts";
 
 type Records = Pick<
   ChannelHost,

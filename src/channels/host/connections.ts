@@ -1,5 +1,7 @@
 import type { ChannelAdapter } from "#channels/contract.ts";
-import type { Clock, Log, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store } from "#database/contract.ts";
 import { isDuplicate } from "#database/duplicate-key.ts";
 import { releaseConnection, takeConnection } from "#database/queries/connection-leases.ts";
 import type { ChannelRegistry, Opened } from "./registry.ts";

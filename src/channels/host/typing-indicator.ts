@@ -1,4 +1,4 @@
-import type { Clock } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
 
 /** Each call of a platform counts against what it allows, and nobody sees what is over sooner. */
 const afterMs = 250;

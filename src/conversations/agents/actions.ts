@@ -8,7 +8,9 @@ import { nameInConversation } from "#database/queries/agents.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
 import type { ConversationChange, Snooze } from "#conversations/contract.ts";
-import type { Channels, ConversationSearch, Tx } from "#conversations/ports.ts";
+import type { Channels } from "#channels/channels.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Tx } from "#database/contract.ts";
 import { requireConversation, updateConversation } from "./update.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 

@@ -7,7 +7,8 @@ import { indexWork } from "#conversations/transaction/search-indexing.ts";
 import { sendLane } from "#queue/lanes.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import { withFiles } from "#conversations/attachments/outbound-links.ts";
-import type { ConversationSearch, Reader, Tx } from "#conversations/ports.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Reader, Tx } from "#database/contract.ts";
 
 /** A change of a reply that an agent has sent: of what the customer sees too. */
 export interface Amendment {

@@ -14,7 +14,9 @@ import { eraseWork } from "#agent-desk/sync/erase-work.ts";
 import { deskLanes } from "#agent-desk/sync/sync-work.ts";
 import type { ConversationChange, NewNote, Note } from "#conversations/contract.ts";
 import { redirectLane } from "#conversations/delivery/reroute-work.ts";
-import type { Channels, ConversationSearch, Tx } from "#conversations/ports.ts";
+import type { Channels } from "#channels/channels.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Tx } from "#database/contract.ts";
 import { handOver } from "#conversations/answering/bot-message.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 

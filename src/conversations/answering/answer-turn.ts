@@ -19,17 +19,11 @@ import { createChanges } from "#conversations/transaction/unit-of-work.ts";
 import { claimDetails, verifiedUser } from "#conversations/contacts/verified-user.ts";
 import type { FindHands } from "#conversations/transaction/local-worker.ts";
 import { takeAtOnce } from "#conversations/transaction/local-worker.ts";
-import type {
-  Answer,
-  Answerer,
-  Channels,
-  Clock,
-  ConversationSearch,
-  JudgeAnger,
-  Question,
-  Store,
-  Tx,
-} from "#conversations/ports.ts";
+import type { Answer, Answerer, JudgeAnger, Question } from "#answering/contract.ts";
+import type { Channels } from "#channels/channels.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Store, Tx } from "#database/contract.ts";
 import { thinkLane } from "#queue/lanes.ts";
 import { handOver, readyIfThere, say } from "./bot-message.ts";
 import { createTogether } from "#queue/batch-writer.ts";

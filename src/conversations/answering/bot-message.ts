@@ -6,7 +6,7 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import type { Draft } from "#conversations/transaction/unit-of-work.ts";
 import type { NewMessage, NewPart } from "#conversations/transaction/new-message.ts";
-import type { Channels, FollowUp } from "#conversations/ports.ts";
+import type { Channels, FollowUp } from "#channels/channels.ts";
 import { windowOf } from "#conversations/delivery/reply-window.ts";
 
 /**

@@ -9,7 +9,8 @@ import { Problem } from "#domain/problem.ts";
 import { chunks } from "#database/queries/customers.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import type { AttachmentsTable } from "#database/schema/tables.ts";
-import type { Files, Reader, Tx } from "#conversations/ports.ts";
+import type { Files } from "#files/contract.ts";
+import type { Reader, Tx } from "#database/contract.ts";
 
 export type AttachmentRow = Selectable<AttachmentsTable>;
 

@@ -14,8 +14,12 @@ import type { Checkpoint } from "#runtime/checkpoints.ts";
 import { mirrorAlso } from "#agent-desk/sync/sync-work.ts";
 import { RetryLater } from "#conversations/delivery/deliver.ts";
 import type { Upload, Uploaded } from "#conversations/contract.ts";
-import type { Channels, Clock, FileName, Files, Log, Reader, Store, Tx } from "#conversations/ports.ts";
-import { FileTooLarge, isStorageFull } from "#conversations/ports.ts";
+import type { Channels } from "#channels/channels.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { FileName, Files } from "#files/contract.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Reader, Store, Tx } from "#database/contract.ts";
+import { FileTooLarge, isStorageFull } from "#files/contract.ts";
 import { takeUploadQuota } from "./upload-quota.ts";
 
 export interface FileWorkDependencies {

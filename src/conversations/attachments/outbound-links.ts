@@ -2,7 +2,8 @@ import type { OutboundFile, OutboundMessage } from "#channels/contract.ts";
 import { sizeText } from "#domain/files.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { AttachmentRow } from "./attachments.ts";
-import type { Channels, Files } from "#conversations/ports.ts";
+import type { Channels } from "#channels/channels.ts";
+import type { Files } from "#files/contract.ts";
 
 /** An address that a customer was sent opens the file for so long. */
 const sentLinkMs = 30 * 86_400_000;

@@ -6,7 +6,7 @@ import { Problem } from "#domain/problem.ts";
 import type { Upload, Uploaded } from "#conversations/contract.ts";
 import type { FileWorkDependencies } from "./file-work.ts";
 import { storeUpload, uploadOf } from "./file-work.ts";
-import { FileTooLarge, isStorageFull } from "#conversations/ports.ts";
+import { FileTooLarge, isStorageFull } from "#files/contract.ts";
 
 /** A file that somebody has sent along with a message that is still to be stored. */
 export interface WantedFile {

@@ -1,5 +1,6 @@
 import { DeliveryError } from "#channels/errors.ts";
-import type { Files, Store } from "#conversations/ports.ts";
+import type { Files } from "#files/contract.ts";
+import type { Store } from "#database/contract.ts";
 
 /**
  * The bytes of a file of this very message or conversation, for a call to a platform. Throws DeliveryError: nothing has

@@ -4,7 +4,9 @@ import { storedSettings } from "#domain/workspace/settings.ts";
 import type { Counter } from "#database/queries/counters.ts";
 import { countDown, countUp } from "#database/queries/counters.ts";
 import type { Upload } from "#conversations/contract.ts";
-import type { Clock, Log, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store } from "#database/contract.ts";
 
 const dayMs = 86_400_000;
 const refundMs = 120_000;

@@ -1,6 +1,6 @@
 import type { Action } from "#domain/workspace/automation.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 type Assign = Extract<Action, { kind: "assign" }>;
 

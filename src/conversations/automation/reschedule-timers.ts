@@ -6,7 +6,9 @@ import type { NewWork, OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
 import { settleNow } from "./timer-work.ts";
-import type { Clock, ConversationSearch, Reader, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Reader, Store } from "#database/contract.ts";
 import { nextTimer } from "./timers.ts";
 import { readWorkspace } from "#database/queries/workspaces.ts";
 

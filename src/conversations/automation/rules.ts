@@ -13,7 +13,7 @@ import { agentHasWritten } from "#database/queries/messages.ts";
 import type { RuleFiringsTable } from "#database/schema/automation.ts";
 import { nextAgent } from "./assignment.ts";
 import type { Draft } from "#conversations/transaction/unit-of-work.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 /** A conversation that this transaction changes, as rules see it. */
 export interface RuleSubject extends Draft {

@@ -6,7 +6,8 @@ import { finishWork } from "#database/queries/outbox.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
 import { createChanges } from "#conversations/transaction/unit-of-work.ts";
 import { timerLane } from "#queue/lanes.ts";
-import type { ConversationSearch, Reader, Tx } from "#conversations/ports.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Reader, Tx } from "#database/contract.ts";
 import { autoArchiveAt, autoResolveAt } from "./timers.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 

@@ -13,7 +13,7 @@ import { chooseRoot, joinInMemory, relinkWork, storeMerge } from "./merge.ts";
 import type { IdentityKey } from "./identities.ts";
 import { loadIdentities, saveIdentities, textOf, undoneMerges } from "./identities.ts";
 import { verifiedFields, withValues } from "./provenance.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 /** Who wrote: the platform's identity, and what a signature or the platform proves of them. */
 export interface Person {

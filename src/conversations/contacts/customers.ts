@@ -6,7 +6,10 @@ import { mergeContacts, unmergeContact } from "./merge.ts";
 import type { Forgotten } from "#conversations/retention/erase-customer.ts";
 import { forgetCustomer, purgeIndex } from "#conversations/retention/erase-customer.ts";
 import { removeFiles } from "#conversations/attachments/file-work.ts";
-import type { Clock, ConversationSearch, Files, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Files } from "#files/contract.ts";
+import type { Store } from "#database/contract.ts";
 import { relink } from "./move-conversations.ts";
 import { closeWorkspace, emptyWorkspace } from "#conversations/retention/remove-workspace.ts";
 

@@ -1,7 +1,7 @@
 import { insertRows } from "#database/dialects/insert-rows.ts";
 import { prepareWork } from "#database/dialects/prepared.ts";
 import type { ContactsTable, IdentitiesTable } from "#database/schema/tables.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 /** What people are known by: a platform's id, a user id, an address. */
 export type IdentityKey = Pick<IdentitiesTable, "workspace_id" | "kind" | "value">;

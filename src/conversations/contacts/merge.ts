@@ -6,7 +6,7 @@ import type { NewWork } from "#database/queries/outbox.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
 import { relinkLane } from "#queue/lanes.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import type { ContactField } from "./provenance.ts";
 import { contactFields, provenanceOf, storedProvenance, withValues } from "./provenance.ts";
 

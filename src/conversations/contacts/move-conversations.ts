@@ -7,7 +7,8 @@ import type { Effects } from "#conversations/transaction/unit-of-work.ts";
 import { createChanges } from "#conversations/transaction/unit-of-work.ts";
 import { relinkLane } from "#queue/lanes.ts";
 import { showContact } from "./contacts.ts";
-import type { ConversationSearch, Tx } from "#conversations/ports.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Tx } from "#database/contract.ts";
 
 /** Conversations that one transaction looks at. */
 const step = 50;

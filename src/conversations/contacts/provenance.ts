@@ -1,6 +1,6 @@
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 
 export const contactFields = ["name", "email", "phone"] as const;
 export type ContactField = (typeof contactFields)[number];

@@ -1,6 +1,6 @@
 import type { TokenKeys } from "#domain/customer/user-token.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 
 /** The keys that verify this workspace's users. */

@@ -5,7 +5,8 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
 import type { Draft } from "#conversations/transaction/unit-of-work.ts";
 import { identityValue, showContact } from "./contacts.ts";
-import type { Asker, Reader, Tx } from "#conversations/ports.ts";
+import type { Asker } from "#answering/contract.ts";
+import type { Reader, Tx } from "#database/contract.ts";
 import { provenanceOf, withValues } from "./provenance.ts";
 
 interface AskerWithAttributes extends Asker {

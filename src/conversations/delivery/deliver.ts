@@ -15,7 +15,11 @@ import { mirrorAlso } from "#agent-desk/sync/sync-work.ts";
 import { noteFailure } from "./failures.ts";
 import type { Marks } from "./delivery-tracker.ts";
 import { statesBefore } from "#conversations/inbound/event-effects.ts";
-import type { Channels, Clock, ConversationSearch, Files, Reader, Store, Tx } from "#conversations/ports.ts";
+import type { Channels } from "#channels/channels.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Files } from "#files/contract.ts";
+import type { Reader, Store, Tx } from "#database/contract.ts";
 import { storedBytes } from "#conversations/attachments/stored-bytes.ts";
 import { redirectWork } from "./reroute-work.ts";
 

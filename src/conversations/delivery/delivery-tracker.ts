@@ -5,7 +5,8 @@ import { LostLease, finishWork, lockWork } from "#database/queries/outbox.ts";
 import { prepareWork } from "#database/dialects/prepared.ts";
 import type { DeliveryState } from "#database/schema/tables.ts";
 import { statesBefore } from "#conversations/inbound/event-effects.ts";
-import type { Clock, Store, Tx } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Store, Tx } from "#database/contract.ts";
 import { createTogether } from "#queue/batch-writer.ts";
 
 // What is stored around the platform call of each part, so that after a crash it is known what may have arrived.

@@ -13,7 +13,9 @@ import type { DeliverDependencies } from "./deliver.ts";
 import { RetryLater } from "./deliver.ts";
 import { storedBytes } from "#conversations/attachments/stored-bytes.ts";
 import { noteProblem } from "./failures.ts";
-import type { Channels, ConversationSearch, Tx } from "#conversations/ports.ts";
+import type { Channels } from "#channels/channels.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Tx } from "#database/contract.ts";
 
 /** Behind the sends of the same conversation: what is still on its way is changed when it is there. */
 const amendWork = (amendment: Amendment, now: number): NewWork => ({

@@ -2,7 +2,7 @@ import { LostLease } from "#database/queries/outbox.ts";
 import type { DeliveriesTable } from "#database/schema/tables.ts";
 import { amendmentsWaiting, lastOf, partsOf, storeAmendment } from "#conversations/agents/edits.ts";
 import type { DeliverDependencies } from "./deliver.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 /**
  * A reply that its writer changed before the platform was asked for any of it goes out as it is now, or not at all: on

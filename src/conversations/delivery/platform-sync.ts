@@ -11,7 +11,8 @@ import { standingOfRow } from "./platform-status.ts";
 import type { DeliverDependencies } from "./deliver.ts";
 import { RetryLater } from "./deliver.ts";
 import { noteProblem } from "./failures.ts";
-import type { ConversationSearch, Tx } from "#conversations/ports.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Tx } from "#database/contract.ts";
 import { claim, insertNote } from "#conversations/agents/update.ts";
 
 // What is particular to platforms whose own people work on the conversations too: they open, close and snooze them there,

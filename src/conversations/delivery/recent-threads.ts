@@ -1,7 +1,7 @@
 import type { RecentThread } from "#channels/contract.ts";
 import { statuses } from "#domain/conversation/status.ts";
 import type { Channel } from "#domain/conversation/message.ts";
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 
 /** Of each status; whoever has more open conversations than this reads the newest of them. */
 const eachMax = 1_000;

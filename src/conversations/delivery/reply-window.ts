@@ -6,7 +6,9 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
 import { isVerified } from "#conversations/contacts/contacts.ts";
 import { verifiedFields } from "#conversations/contacts/provenance.ts";
-import type { Channels, Log, Reader } from "#conversations/ports.ts";
+import type { Channels } from "#channels/channels.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Reader } from "#database/contract.ts";
 
 /** How a conversation's time for replies stands. */
 export interface Window {

@@ -1,6 +1,6 @@
 import type { ThreadState } from "#channels/contract.ts";
 import { agentName } from "#database/queries/agents.ts";
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 
 interface Asked {
   readonly resolve: (state: ThreadState | null) => void;

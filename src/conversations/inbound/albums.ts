@@ -3,7 +3,7 @@ import { filesPerMessage } from "#domain/files.ts";
 import type { KeptAside } from "./incoming-event.ts";
 import { groupsOf } from "#conversations/attachments/attachments.ts";
 import type { TextChange } from "./event-effects.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 /** A message that several events are, and what each of them says: an album has words below any of its pictures. */
 export interface Album {

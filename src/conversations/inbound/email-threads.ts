@@ -6,7 +6,7 @@ import type { Arrival, Arrived } from "./incoming-event.ts";
 import type { MessageFiles } from "#conversations/attachments/attachments.ts";
 import type { Draft } from "#conversations/transaction/unit-of-work.ts";
 import type { Known } from "#conversations/contacts/contacts.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import { claim } from "#conversations/agents/update.ts";
 
 // What is particular to channels whose threads can be passed on, and go on with other accounts' conversations: e-mail.

@@ -8,7 +8,7 @@ import type { Changes, Draft } from "#conversations/transaction/unit-of-work.ts"
 import { indexWork } from "#conversations/transaction/search-indexing.ts";
 import { mirrorAlso } from "#agent-desk/sync/sync-work.ts";
 import { noteFailure } from "#conversations/delivery/failures.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import { redirectWork } from "#conversations/delivery/reroute-work.ts";
 
 export type TextChange = Extract<InboundEvent, { kind: "edit" | "delete" }>;

@@ -6,7 +6,7 @@ import type { OutboxRow } from "#database/queries/outbox.ts";
 import { prepareWork } from "#database/dialects/prepared.ts";
 import type { InboundEventsTable } from "#database/schema/tables.ts";
 import { groupKey } from "#conversations/attachments/attachments.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import type { QuestionOptions } from "#conversations/answering/answer-turn.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 

@@ -5,7 +5,11 @@ import type { Effects } from "#conversations/transaction/unit-of-work.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
 import type { FindHands } from "#conversations/transaction/local-worker.ts";
 import { takeAtOnce } from "#conversations/transaction/local-worker.ts";
-import type { Clock, ConversationSearch, Files, Log, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Files } from "#files/contract.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store } from "#database/contract.ts";
 
 interface Waiting {
   readonly arrival: Arrival;

@@ -32,7 +32,10 @@ import { applyDelivery, applyEdit, changeText, moveContext } from "./event-effec
 import type { Applied } from "./pending-edits.ts";
 import { isNewest, lastEdits, linkApplied, park, parkedChanges, targetOf } from "./pending-edits.ts";
 import { newConversation } from "#conversations/transaction/new-conversation.ts";
-import type { Clock, ConversationSearch, Files, Tx } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Files } from "#files/contract.ts";
+import type { Tx } from "#database/contract.ts";
 import { contextOf, lockArrivals } from "./locking.ts";
 import { applyStanding, noteFromThere } from "#conversations/delivery/platform-sync.ts";
 import { addAgentMessage, guestNote, isCustomer, linkMarks } from "./email-threads.ts";

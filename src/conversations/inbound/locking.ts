@@ -3,7 +3,7 @@ import { lockContexts, lockLinked } from "#database/queries/conversations.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import type { Arrival } from "./incoming-event.ts";
 import { goesOnElsewhere } from "./email-threads.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 export const contextOf = (accountId: string, thread: string): string => `${accountId}\n${thread}`;
 

@@ -1,7 +1,7 @@
 import { chunks } from "#database/queries/customers.ts";
 import type { Customer } from "#database/queries/customers.ts";
 import type { AuditTable } from "#database/schema/tables.ts";
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 
 /** Who erased conversations, in the audit log. */
 export const forgetActorId = "forget";

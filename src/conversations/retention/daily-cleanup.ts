@@ -3,7 +3,11 @@ import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
 import { sweepFiles } from "#conversations/attachments/file-work.ts";
-import type { Clock, ConversationSearch, Files, Log, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Files } from "#files/contract.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store } from "#database/contract.ts";
 import { expireContacts, expireConversations, workspacesWithRetention } from "./retention.ts";
 import { sweep } from "./delete-in-batches.ts";
 

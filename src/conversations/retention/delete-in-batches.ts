@@ -1,6 +1,6 @@
 import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
-import type { Store, Tx } from "#conversations/ports.ts";
+import type { Store, Tx } from "#database/contract.ts";
 
 /** Rows that one transaction deletes at most, so that nobody waits long for it. */
 const sweepMax = 500;

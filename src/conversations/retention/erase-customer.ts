@@ -4,7 +4,9 @@ import type { Customer } from "#database/queries/customers.ts";
 import { chunks, customerByEmail } from "#database/queries/customers.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import type { AuditTable } from "#database/schema/tables.ts";
-import type { Clock, ConversationSearch, Store, Tx } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Store, Tx } from "#database/contract.ts";
 import { removeContacts } from "./retention.ts";
 import type { Traces } from "./customer-matcher.ts";
 import {

@@ -3,7 +3,9 @@ import type { Plan } from "#domain/workspace/settings.ts";
 import { retentionMs, storedSettings } from "#domain/workspace/settings.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
-import type { Clock, ConversationSearch, Reader, Store, Tx } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Reader, Store, Tx } from "#database/contract.ts";
 import { removeConversation } from "#conversations/agents/update.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 

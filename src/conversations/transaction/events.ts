@@ -12,7 +12,7 @@ import type { EndpointWish, NewEvent } from "#database/queries/webhooks.ts";
 import { endpointWishes, insertEvents } from "#database/queries/webhooks.ts";
 import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
 import { attachmentsOf, groupWaitMs } from "#conversations/attachments/attachments.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import { conversationItem, documentItem, messageItem, timestamp } from "#conversations/representation.ts";
 
 export interface EventDetails {

@@ -2,7 +2,7 @@ import type { NewWork } from "#database/queries/outbox.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import type { AttachmentRow, Grouped, MessageFiles } from "#conversations/attachments/attachments.ts";
 import { fileLane, noFiles, storeAttachments } from "#conversations/attachments/attachments.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 /** The files that the messages of one transaction bring, gathered with the work of fetching them. */
 export interface FileChanges {

@@ -1,7 +1,7 @@
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { claimLanes } from "#database/queries/outbox.ts";
 import type { Effects } from "./unit-of-work.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 /** The worker of this process. */
 export interface Hands {

@@ -1,7 +1,8 @@
 import { lockConversation } from "#database/queries/conversations.ts";
 import type { Changes, Draft } from "./unit-of-work.ts";
 import { createChanges } from "./unit-of-work.ts";
-import type { ConversationSearch, Tx } from "#conversations/ports.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Tx } from "#database/contract.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 
 /** Locks a conversation of which work knows the id alone, to change it; undefined: it was deleted. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { indexTexts, indexWork, indexWorks } from "./search-indexing.ts";
-import type { ConversationSearch } from "#conversations/ports.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import { newSqlite, openTestStore } from "#test/support/database/databases.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";

@@ -1,7 +1,9 @@
 import type { NewWork, OutboxRow } from "#database/queries/outbox.ts";
 import { LostLease, PartlyFailed, finishWork, insertWork } from "#database/queries/outbox.ts";
 import { indexLane } from "#queue/lanes.ts";
-import type { Clock, ConversationSearch, Store, Tx } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Store, Tx } from "#database/contract.ts";
 
 interface IndexPayload {
   readonly conversationIds: readonly string[];

@@ -1,7 +1,7 @@
 import type { Happening } from "#domain/workspace/automation.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 interface Filed {
   readonly row: ConversationRow;

@@ -1,5 +1,5 @@
 import type { FindHands } from "./local-worker.ts";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 
 const lookMs = 1;
 

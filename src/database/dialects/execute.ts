@@ -1,5 +1,5 @@
 import type { CompiledQuery, QueryResult } from "kysely";
-import type { Reader, Tx } from "#conversations/ports.ts";
+import type { Reader, Tx } from "#database/contract.ts";
 
 /** Runs a compiled statement on the connection of a transaction, at once. */
 export type RunNow = <R>(query: CompiledQuery<R>) => QueryResult<R>;

@@ -1,6 +1,6 @@
 import type { Insertable } from "kysely";
 import { CompiledQuery } from "kysely";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import { dialectOf } from "./dialect.ts";
 import type { Dialect } from "./dialect.ts";
 import { execute } from "./execute.ts";

@@ -1,5 +1,5 @@
 import type { CompiledQuery, QueryResult } from "kysely";
-import type { Reader, Store, Tx } from "#conversations/ports.ts";
+import type { Reader, Store, Tx } from "#database/contract.ts";
 import { dialectOf } from "./dialect.ts";
 import { execute } from "./execute.ts";
 

@@ -1,4 +1,4 @@
-import type { Reader, Tx } from "#conversations/ports.ts";
+import type { Reader, Tx } from "#database/contract.ts";
 
 /** The name of an agent that customers see; never the address. `otherwise`: what somebody who is none is called. */
 export async function agentName(

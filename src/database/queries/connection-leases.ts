@@ -1,4 +1,4 @@
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 export interface ConnectionLease {
   readonly holder: string;

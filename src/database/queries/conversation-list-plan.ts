@@ -3,7 +3,8 @@ import { sql } from "kysely";
 import { channels } from "#domain/conversation/message.ts";
 import { statuses } from "#domain/conversation/status.ts";
 import { slaStates } from "#domain/conversation/sla.ts";
-import type { ConversationFilter, ListPosition, Reader } from "#conversations/ports.ts";
+import type { ConversationFilter, ListPosition } from "#database/search/contract.ts";
+import type { Reader } from "#database/contract.ts";
 import { emailKey } from "./conversations.ts";
 import type { Dialect } from "#database/dialects/dialect.ts";
 

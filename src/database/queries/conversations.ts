@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, Insertable, Selectable } from "kysely";
-import type { Reader, Tx } from "#conversations/ports.ts";
+import type { Reader, Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
 import { prepareWork } from "#database/dialects/prepared.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 
 /** A count within a window of time that begins at `windowStart`, epoch milliseconds. */

@@ -1,5 +1,5 @@
 import { emailIdentity } from "#domain/customer/identity-proof.ts";
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 import { emailKey } from "./conversations.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Reader, Tx } from "#conversations/ports.ts";
+import type { Reader, Tx } from "#database/contract.ts";
 import type { DeskPostsTable, DeskThreadsTable } from "#database/schema/desk.ts";
 
 /** Which of these conversations have a thread, or are to have one. */

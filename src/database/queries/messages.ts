@@ -1,4 +1,4 @@
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 
 /** Whether an agent has written to the customer after this message of the conversation. */
 export async function agentHasWritten(tx: Tx, conversationId: string, afterSeq: number): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import { sql } from "kysely";
-import type { Reader, Store, Tx } from "#conversations/ports.ts";
+import type { Reader, Store, Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
 import { prepareRead, prepareWork } from "#database/dialects/prepared.ts";

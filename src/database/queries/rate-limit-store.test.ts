@@ -4,7 +4,7 @@ import { heartbeatsBeside } from "#database/clock-skew.ts";
 import { createCounting } from "./rate-limit-store.ts";
 import { openStore } from "#database/open.ts";
 import { createProcessWatch } from "#database/process-heartbeat.ts";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 import { testStart } from "#test/support/http/app.ts";
 import { eachDatabase, openTestStore } from "#test/support/database/databases.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";

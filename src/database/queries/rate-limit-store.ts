@@ -1,4 +1,6 @@
-import type { Clock, Log, Store, Tx } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store, Tx } from "#database/contract.ts";
 import type { Heartbeats } from "#database/clock-skew.ts";
 import type { Counter } from "./counters.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";

@@ -1,4 +1,4 @@
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import type { Heartbeats } from "#database/clock-skew.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
 import { notSilent } from "#database/process-heartbeat.ts";

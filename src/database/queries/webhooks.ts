@@ -1,6 +1,6 @@
 import type { Insertable } from "kysely";
 import type { EventType } from "#domain/event-types.ts";
-import type { Reader, Store, Tx } from "#conversations/ports.ts";
+import type { Reader, Store, Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import type { NewWork } from "./outbox.ts";
 import { prepareWork } from "#database/dialects/prepared.ts";

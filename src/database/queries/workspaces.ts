@@ -1,6 +1,7 @@
 import type { Plan, WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
-import type { Clock, Reader, Store, Tx } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Reader, Store, Tx } from "#database/contract.ts";
 
 export interface Workspace {
   readonly id: string;

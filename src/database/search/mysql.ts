@@ -1,7 +1,8 @@
 import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
 import { Problem } from "#domain/problem.ts";
-import type { ConversationFilter, ListPosition, Reader, Tx } from "#conversations/ports.ts";
+import type { ConversationFilter, ListPosition } from "./contract.ts";
+import type { Reader, Tx } from "#database/contract.ts";
 import type { PageRow } from "#database/queries/conversation-list-plan.ts";
 import {
   newestFirst,

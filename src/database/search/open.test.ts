@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
-import type { ConversationSearch } from "#conversations/ports.ts";
+import type { ConversationSearch } from "./contract.ts";
 import type { ConversationList } from "#database/queries/conversation-list.ts";
 import { listConversations } from "#database/queries/conversation-list.ts";
 import { createMysqlSearch } from "./mysql.ts";

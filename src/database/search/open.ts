@@ -1,4 +1,5 @@
-import type { ConversationFilter, ConversationSearch, ListPosition, Store } from "#conversations/ports.ts";
+import type { ConversationFilter, ConversationSearch, ListPosition } from "./contract.ts";
+import type { Store } from "#database/contract.ts";
 import { createMysqlSearch } from "./mysql.ts";
 import { createSqliteSearch } from "./sqlite.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import { createSqliteSearch } from "./sqlite.ts";
 import type { OpenStore } from "#database/open.ts";
 import { messageRow, seedConversations } from "#test/support/database/conversation-rows.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { ConversationSearch } from "#conversations/ports.ts";
+import type { ConversationSearch } from "./contract.ts";
 import { createSqliteSearch } from "./sqlite.ts";
 import type { OpenStore } from "#database/open.ts";
 import { seedConversations } from "#test/support/database/conversation-rows.ts";

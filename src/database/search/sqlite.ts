@@ -1,7 +1,8 @@
 import { randomInt } from "node:crypto";
 import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
-import type { ConversationFilter, ListPosition, Reader, Tx } from "#conversations/ports.ts";
+import type { ConversationFilter, ListPosition } from "./contract.ts";
+import type { Reader, Tx } from "#database/contract.ts";
 import type { PageRow } from "#database/queries/conversation-list-plan.ts";
 import { newestFirst, rowConditions, tagJoins, tagsMax } from "#database/queries/conversation-list-plan.ts";
 import { searchText } from "./text.ts";

@@ -1,4 +1,4 @@
-import type { Reader, Tx } from "#conversations/ports.ts";
+import type { Reader, Tx } from "#database/contract.ts";
 import { documentOf } from "./words.ts";
 import { prepareWork } from "#database/dialects/prepared.ts";
 

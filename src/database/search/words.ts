@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { stemmer } from "stemmer";
 import { workspaceShortId } from "#domain/ids.ts";
-import type { ConversationFilter } from "#conversations/ports.ts";
+import type { ConversationFilter } from "./contract.ts";
 
 // Both databases are given the same tokens, so that a search finds the same with either. A token is lower-case ASCII
 // letters, digits and `_`, and begins with its workspace's short id: a word's list then holds one workspace's

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { assert, asyncProperty, boolean, constantFrom, integer, option, record, subarray } from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { AttributeValue } from "./audience.ts";
-import type { Question } from "#conversations/ports.ts";
+import type { Question } from "#answering/contract.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";

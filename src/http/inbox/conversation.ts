@@ -7,7 +7,7 @@ import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { amendmentsUnderWay } from "#conversations/agents/messages.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import type { Engine } from "#conversations/contract.ts";
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 import { verifiedByConversation } from "#conversations/contacts/provenance.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { DeliveryState, MessagesTable } from "#database/schema/tables.ts";

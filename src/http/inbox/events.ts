@@ -1,6 +1,9 @@
 import type { FastifyReply } from "fastify";
 import { agentTopic, workspaceTopic } from "#queue/signals/topics.ts";
-import type { Clock, Fanout, Log, Reader } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Fanout } from "#runtime/signals.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Reader } from "#database/contract.ts";
 import { customerLabel } from "#domain/customer/display-name.ts";
 import { conversationOfContext } from "#database/queries/conversations.ts";
 import type { LiveEvent } from "./wire.ts";

@@ -9,7 +9,7 @@ import { lostText } from "#conversations/agents/actions.ts";
 import { filesPerMessage } from "#domain/files.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Engine, Snooze } from "#conversations/contract.ts";
-import type { Fanout } from "#conversations/ports.ts";
+import type { Fanout } from "#runtime/signals.ts";
 import { createWorkspaces } from "#database/queries/workspaces.ts";
 import { manualDocuments, removeManual } from "#admin/installation/manual.ts";
 import type { HttpDependencies, HttpOptions } from "#http/dependencies.ts";

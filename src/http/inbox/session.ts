@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Store } from "#database/contract.ts";
 import type { Counter } from "#database/queries/counters.ts";
 import { countDown, countUp } from "#database/queries/counters.ts";
 import { agentOfSession } from "#admin/agents.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Answer } from "#conversations/ports.ts";
+import type { Answer } from "#answering/contract.ts";
 import { revokeKey } from "#admin/api-keys.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";

@@ -3,7 +3,7 @@ import { isApiKey } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Actor } from "#domain/conversation/message.ts";
 import type { Plan } from "#domain/workspace/settings.ts";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 import { prepareRead } from "#database/dialects/prepared.ts";
 
 /** Whose key a request carries. */

@@ -3,7 +3,7 @@ import { parseInstant } from "#domain/instant.ts";
 import { codePoints } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { ConversationChange, Snooze } from "#conversations/contract.ts";
-import type { ConversationFilter } from "#conversations/ports.ts";
+import type { ConversationFilter } from "#database/search/contract.ts";
 import { keyActor } from "#http/middleware/auth.ts";
 import { createCursors, listPosition } from "#http/cursor.ts";
 import type { App } from "#http/server.ts";

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import type { Answer, Answerer } from "#conversations/ports.ts";
+import type { Answer, Answerer } from "#answering/contract.ts";
 import { defaultTimeouts } from "#http/dependencies.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";

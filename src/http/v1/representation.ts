@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 import type { Note } from "#conversations/contract.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import { conversationItem, documentItem, messageItem, timestamp } from "#conversations/representation.ts";

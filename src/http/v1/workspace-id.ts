@@ -1,6 +1,6 @@
 import { parseWorkspaceId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 
 /** Throws the Problem that the contract has for a `workspace_id` that is not the key's own. */
 export async function checkWorkspaceId(

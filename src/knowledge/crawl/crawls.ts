@@ -2,7 +2,7 @@ import { newId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import { audienceTags } from "#domain/workspace/audience.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { DocumentsTable } from "#database/schema/knowledge.ts";
 import { documentOfOrigin, insertDocument, raiseKnowledgeVersion, sha256 } from "#knowledge/documents/rows.ts";

@@ -1,5 +1,5 @@
 import { newId } from "#domain/ids.ts";
-import type { Store, Tx } from "#conversations/ports.ts";
+import type { Store, Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import type { CrawlPagesTable, DocumentsTable } from "#database/schema/knowledge.ts";
 import { insertDocument, raiseKnowledgeVersion, replaceChunks, sha256 } from "#knowledge/documents/rows.ts";

@@ -1,4 +1,4 @@
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 
 /** How far the newest run through a website is. */
 export interface CrawlProgress {

@@ -1,5 +1,7 @@
 import type { Selectable } from "kysely";
-import type { Clock, Log, Store, Tx } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store, Tx } from "#database/contract.ts";
 import type { CrawlPagesTable, CrawlsTable } from "#database/schema/knowledge.ts";
 import { UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import type { Document } from "#knowledge/documents/rows.ts";

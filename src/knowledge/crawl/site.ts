@@ -1,5 +1,5 @@
 import robotsParser from "robots-parser";
-import type { Clock } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
 import type { GuardedFetch, OutboundResponse } from "#outbound/guarded-fetch.ts";
 import { OutboundFailure, RefusedAddress } from "#outbound/guarded-fetch.ts";
 import { pageUrl } from "./page-url.ts";

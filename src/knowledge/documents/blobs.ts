@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { newId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
-import type { Clock, Store, Tx } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Store, Tx } from "#database/contract.ts";
 import { documentBytesMax } from "./blocks.ts";
 
 /** Bytes that are stored, though no document is made of them yet. */

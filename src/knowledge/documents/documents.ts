@@ -1,7 +1,10 @@
 import { audienceTags } from "#domain/workspace/audience.ts";
 import { newId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
-import type { Clock, Log, Store, Tx, Wake } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store, Tx } from "#database/contract.ts";
+import type { Wake } from "#runtime/signals.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import type { DocumentsTable } from "#database/schema/knowledge.ts";

@@ -1,5 +1,5 @@
 import { Problem } from "#domain/problem.ts";
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 import type { Document, DocumentStatus } from "./rows.ts";
 import { toDocument } from "./rows.ts";
 

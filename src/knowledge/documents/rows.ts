@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { newId } from "#domain/ids.ts";
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import type { DocumentsTable } from "#database/schema/knowledge.ts";
 import type { Chunk } from "./chunk.ts";

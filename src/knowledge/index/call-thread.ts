@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { Problem } from "#domain/problem.ts";
-import type { Log } from "#conversations/ports.ts";
+import type { Log } from "#runtime/log.ts";
 import { threadEnvironment } from "#runtime/thread-environment.ts";
 
 export type ThreadReply<Result> =

@@ -1,4 +1,4 @@
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 import { mayEnter } from "./access.ts";
 import type { Candidate, SearchRequest } from "./contract.ts";
 import { stemsOf, withWords } from "./passage-words.ts";

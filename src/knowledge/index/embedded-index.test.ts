@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 import { openEmbeddedIndex } from "./embedded-index.ts";
 import type { KnowledgeIndex, SearchRequest } from "./contract.ts";
 import { newSqlite, openTestStore } from "#test/support/database/databases.ts";

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { Problem } from "#domain/problem.ts";
-import type { Log } from "#conversations/ports.ts";
+import type { Log } from "#runtime/log.ts";
 import type { IndexCall, IndexResults } from "./index-calls.ts";
 import { perform } from "./index-calls.ts";
 import type { StoreReads, WantedDocument } from "./index-changes.ts";

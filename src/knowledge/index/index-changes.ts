@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 import { prepareRead } from "#database/dialects/prepared.ts";
 import type { DocumentChange, IndexedDocument } from "./index-file.ts";
 

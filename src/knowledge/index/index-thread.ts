@@ -1,4 +1,4 @@
-import type { Log } from "#conversations/ports.ts";
+import type { Log } from "#runtime/log.ts";
 import type { ThreadPriority } from "./answer-calls.ts";
 import type { CallThread } from "./call-thread.ts";
 import { createCallThread } from "./call-thread.ts";

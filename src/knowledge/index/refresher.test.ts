@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { openKeeper } from "./refresher.ts";
-import type { Log } from "#conversations/ports.ts";
+import type { Log } from "#runtime/log.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
 
 it("tries what cannot be prepared more and more rarely, warns once, and tells when it is well again", async () => {

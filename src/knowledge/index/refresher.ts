@@ -1,5 +1,7 @@
 import { sql } from "kysely";
-import type { Clock, Log, Reader } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Reader } from "#database/contract.ts";
 
 /** What is made of the workspaces' documents, and has to follow their changes. */
 export interface Kept {

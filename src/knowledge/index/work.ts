@@ -1,4 +1,4 @@
-import type { Tx } from "#conversations/ports.ts";
+import type { Tx } from "#database/contract.ts";
 import { insertWork, insertWorkOnce } from "#database/queries/outbox.ts";
 
 // What an index outside has to be told of, in the transaction of the change.

@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Word } from "#language/terms.ts";
-import type { Clock, Log, Reader, Store, Tx } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Reader, Store, Tx } from "#database/contract.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork } from "#database/queries/outbox.ts";
 import type { KnowledgeCollectionsTable } from "#database/schema/knowledge.ts";

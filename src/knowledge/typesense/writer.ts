@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { Log, Store } from "#conversations/ports.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store } from "#database/contract.ts";
 import type { Typesense } from "#database/search/typesense/client.ts";
 import { TypesenseAway } from "#database/search/typesense/client.ts";
 import { createCollection, deleteDocuments, importDocuments } from "#database/search/typesense/collections.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 import type { VectorShelf } from "./cache.ts";
 import { createVectorShelf } from "./cache.ts";
 import { newSqlite, openTestStore } from "#test/support/database/databases.ts";

@@ -1,6 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { untilAborted } from "#runtime/abort.ts";
-import type { Clock, Log, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store } from "#database/contract.ts";
 import type { VectorBlock } from "./thread.ts";
 import { createNearest } from "./thread.ts";
 

@@ -1,4 +1,5 @@
-import type { Log, Reader } from "#conversations/ports.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Reader } from "#database/contract.ts";
 import { confirmed } from "#knowledge/index/confirmed-passages.ts";
 import type { Embedder } from "#models/embedding.ts";
 import { EmbedderAway, TextRefused } from "#models/embedding.ts";

@@ -1,4 +1,4 @@
-import type { Log } from "#conversations/ports.ts";
+import type { Log } from "#runtime/log.ts";
 import type { CallThread } from "#knowledge/index/call-thread.ts";
 import { createCallThread } from "#knowledge/index/call-thread.ts";
 

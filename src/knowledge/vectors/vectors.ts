@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Clock, Log, Store, Tx } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store, Tx } from "#database/contract.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork } from "#database/queries/outbox.ts";
 import type { Embedder } from "#models/embedding.ts";

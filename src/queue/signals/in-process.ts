@@ -1,4 +1,5 @@
-import type { Fanout, Log, Wake } from "#conversations/ports.ts";
+import type { Fanout, Wake } from "#runtime/signals.ts";
+import type { Log } from "#runtime/log.ts";
 
 /** Signals within this process: the embedded default. */
 export function createInProcessFanout(log: Log): Fanout {

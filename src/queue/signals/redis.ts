@@ -1,6 +1,8 @@
 import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
-import type { Clock, Fanout, Log } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Fanout } from "#runtime/signals.ts";
+import type { Log } from "#runtime/log.ts";
 import type { OpenWake } from "./in-process.ts";
 import { createInProcessFanout } from "./in-process.ts";
 

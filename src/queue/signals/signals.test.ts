@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
-import type { Fanout } from "#conversations/ports.ts";
+import type { Fanout } from "#runtime/signals.ts";
 import type { OpenWake } from "./in-process.ts";
 import { createInProcessFanout, createInProcessWake } from "./in-process.ts";
 import { openRedisSignals } from "./redis.ts";

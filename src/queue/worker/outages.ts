@@ -1,4 +1,5 @@
-import type { Clock, Log } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
 
 const lanesMax = 1_000;
 /** Work that waits for a server is tried more often than that: what fails after it is another outage. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Clock, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Store } from "#database/contract.ts";
 import { claimLanes, deferWork, releaseLeases, renewLeases } from "#database/queries/outbox.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 

@@ -13,7 +13,10 @@ import {
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { createOutages } from "./outages.ts";
 import { createWanted, kindOf } from "./ready-lanes.ts";
-import type { Clock, Log, Rush, Store, Tx } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Rush } from "#queue/backpressure.ts";
+import type { Store, Tx } from "#database/contract.ts";
 
 /** Does one kind of work. It ends its rows itself, in the transaction that stores the result. */
 export interface Handler {

@@ -2,7 +2,7 @@ import { newId } from "#domain/ids.ts";
 import type { Status } from "#domain/conversation/status.ts";
 import type { Channel } from "#domain/conversation/message.ts";
 import type { SlaState } from "#domain/conversation/sla.ts";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { ConversationTagsTable, MessagesTable } from "#database/schema/tables.ts";
 

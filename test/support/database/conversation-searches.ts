@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { afterAll } from "vitest";
-import type { ConversationSearch, Reader } from "#conversations/ports.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import type { Reader } from "#database/contract.ts";
 import { createConversationSearch } from "#database/search/open.ts";
 import type { OutsideSearch } from "#database/search/typesense/search.ts";
 import { createTypesenseSearch } from "#database/search/typesense/search.ts";

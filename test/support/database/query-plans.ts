@@ -1,6 +1,6 @@
 import { CompiledQuery, createQueryId } from "kysely";
 import type { KyselyPlugin, QueryId, RootOperationNode } from "kysely";
-import type { Reader, Store } from "#conversations/ports.ts";
+import type { Reader, Store } from "#database/contract.ts";
 import type { ListStore } from "#database/queries/conversation-list.ts";
 
 /** A store that keeps what it was asked, so that a test can have the database explain the very same queries. */

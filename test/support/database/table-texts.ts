@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Reader } from "#conversations/ports.ts";
+import type { Reader } from "#database/contract.ts";
 
 /** All rows as text in lower case, by table. */
 export type TableTexts = ReadonlyMap<string, readonly string[]>;

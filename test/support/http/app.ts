@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import type { Plan, WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { Engine } from "#conversations/contract.ts";
-import type { Answerer } from "#conversations/ports.ts";
+import type { Answerer } from "#answering/contract.ts";
 import type { App, AppOptions } from "#app/app.ts";
 import { createApp } from "#app/app.ts";
 import type { FileConfig } from "#config/file.ts";

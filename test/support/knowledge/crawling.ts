@@ -1,4 +1,5 @@
-import type { Clock, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Store } from "#database/contract.ts";
 import { runLane } from "#queue/worker/run-lane.ts";
 import { createDocuments } from "#knowledge/documents/documents.ts";
 import type { Document, Documents, DocumentsOptions } from "#knowledge/documents/documents.ts";

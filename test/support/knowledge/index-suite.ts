@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 import type { KnowledgeIndex, SearchRequest } from "#knowledge/index/contract.ts";
 import { contentWordsOf, termsOf } from "#language/terms.ts";
 import { newSqlite, openTestStore } from "../database/databases.ts";

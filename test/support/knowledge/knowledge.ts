@@ -1,5 +1,7 @@
 import { newWorkspaceId } from "#domain/ids.ts";
-import type { Clock, Log, Store } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store } from "#database/contract.ts";
 import type { Documents, NewDocument } from "#knowledge/documents/documents.ts";
 import { createDocuments } from "#knowledge/documents/documents.ts";
 import type { GuardedFetch } from "#outbound/guarded-fetch.ts";

@@ -1,4 +1,4 @@
-import type { Store } from "#conversations/ports.ts";
+import type { Store } from "#database/contract.ts";
 import { runLane } from "#queue/worker/run-lane.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import { knowledgeLane, queueKnowledge } from "#knowledge/index/work.ts";

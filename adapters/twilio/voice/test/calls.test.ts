@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Answer } from "#conversations/ports.ts";
+import type { Answer } from "#answering/contract.ts";
 import { anna, answerOf, heldAnswers } from "#test/support/engine-bench.ts";
 import { runBeside } from "#test/support/database/run-beside.ts";
 import { textsOf } from "../texts.ts";

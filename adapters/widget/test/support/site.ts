@@ -6,7 +6,6 @@ import type {
   Account,
   ChannelAdapter,
   ChannelHost,
-  Clock,
   InboundEvent,
   OutboundFile,
   ThreadMessage,
@@ -22,6 +21,7 @@ import widget from "../../index.ts";
 import { createLimits } from "../../config.ts";
 import { createSocketBytes } from "../../connection-bytes.ts";
 import { openSockets } from "../../connection.ts";
+import type { Clock } from "#runtime/clock.ts";
 
 /** A clock moved by hand: its timers run when their time is reached. */
 export interface HandClock extends Clock {

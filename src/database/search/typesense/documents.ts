@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ConversationFilter, ListPosition } from "#conversations/ports.ts";
+import type { ConversationFilter, ListPosition } from "#database/search/contract.ts";
 import type { Phrase } from "#database/search/words.ts";
 import type { Typesense } from "./client.ts";
 import type { CollectionSchema, Mark } from "./collections.ts";

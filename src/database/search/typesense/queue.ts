@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { ListPosition, Reader, Store, Tx } from "#conversations/ports.ts";
+import type { ListPosition } from "#database/search/contract.ts";
+import type { Reader, Store, Tx } from "#database/contract.ts";
 import { insertWork, insertWorkOnce } from "#database/queries/outbox.ts";
 import { schemaVersion } from "./documents.ts";
 

@@ -1,14 +1,9 @@
 import { Problem } from "#domain/problem.ts";
-import type {
-  Clock,
-  ConversationFilter,
-  ConversationSearch,
-  ListPosition,
-  Log,
-  Store,
-  Tx,
-  Wake,
-} from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { ConversationFilter, ConversationSearch, ListPosition } from "#database/search/contract.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store, Tx } from "#database/contract.ts";
+import type { Wake } from "#runtime/signals.ts";
 import { newestFirst, tagsMax } from "#database/queries/conversation-list-plan.ts";
 import { phrasesOf } from "#database/search/words.ts";
 import type { DatabaseSearch } from "#database/search/open.ts";

@@ -1,4 +1,7 @@
-import type { Clock, Log, Store, Tx, Wake } from "#conversations/ports.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Store, Tx } from "#database/contract.ts";
+import type { Wake } from "#runtime/signals.ts";
 import { newestFirst, pageQuery } from "#database/queries/conversation-list-plan.ts";
 import { searchText } from "#database/search/text.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
