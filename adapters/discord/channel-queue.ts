@@ -2,7 +2,7 @@ import type { Clock } from "#runtime/clock.ts";
 
 const againMs = 1_000;
 
-export interface Turns {
+export interface ChannelQueue {
   /** One after the other for a channel, and side by side for several. `work` does not reject. */
   take(channel: string, work: () => Promise<void>): void;
   /** Resolves when it is worth to try again what has failed: after a while, or when something new comes in. */
@@ -11,7 +11,7 @@ export interface Turns {
   settled(): Promise<void>;
 }
 
-export function createTurns(clock: Clock): Turns {
+export function createChannelQueue(clock: Clock): ChannelQueue {
   const last = new Map<string, Promise<void>>();
   const paused = new Set<() => void>();
   return {

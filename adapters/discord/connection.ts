@@ -5,15 +5,15 @@ import type { REST } from "discord.js";
 import { GatewayIntentBits, InteractionResponseType, Routes } from "discord.js";
 import type { ChannelHost } from "#channels/contract.ts";
 import { codeOf, deliveryError, describe, noAccess, unknownChannel } from "./errors.ts";
-import type { Intake, Packet } from "./events.ts";
-import { createIntake, messageIdOf } from "./events.ts";
+import type { Events, Packet } from "./events.ts";
+import { createEvents, messageIdOf } from "./events.ts";
 import type { DiscordPress } from "./payloads.ts";
 import type { Calls } from "./client.ts";
 import { createSessions } from "./sessions.ts";
 import { channelOf, parseThread } from "./thread.ts";
-import { createTurns } from "./channel-queue.ts";
+import { createChannelQueue } from "./channel-queue.ts";
 
-export interface GatewayDependencies {
+export interface ConnectionDependencies {
   readonly host: ChannelHost;
   readonly calls: Calls;
   readonly rest: REST;
@@ -35,15 +35,15 @@ const connectingMs = 3_000;
  * the session is resumed, as far as it was stored here, after a restart too. Where Discord has forgotten the session, the
  * history of the threads is read. Rejects when Discord does not let us in: the host begins anew after a while.
  */
-export async function runGateway(dependencies: GatewayDependencies, signal: AbortSignal): Promise<void> {
+export async function runConnection(dependencies: ConnectionDependencies, signal: AbortSignal): Promise<void> {
   const { host, calls, token, guilds, rest, gatewayUrl, personLabel } = dependencies;
   const sessions = await createSessions(host);
   // Whoever was stopped in the meantime is not told so any more.
   if (signal.aborted) return;
-  const turns = createTurns(host.clock);
+  const turns = createChannelQueue(host.clock);
   const ended = Promise.withResolvers<void>();
   const parents = new Map<string, string | null>();
-  const intakes = new Map<number, Intake>();
+  const intakes = new Map<number, Events>();
   let over = false;
   const led = (info: SessionInfo | null): SessionInfo | null =>
     info === null || gatewayUrl === undefined ? info : { ...info, resumeURL: gatewayUrl };
@@ -105,16 +105,16 @@ export async function runGateway(dependencies: GatewayDependencies, signal: Abor
   });
 
   let botId: string | undefined;
-  async function intakeOf(shardId: number): Promise<Intake> {
+  async function intakeOf(shardId: number): Promise<Events> {
     const known = intakes.get(shardId);
     if (known !== undefined) return known;
     botId ??= await ownId(calls, signal);
-    const made = createIntake({ host, guilds, botId, parentOf, personLabel, answerPress });
+    const made = createEvents({ host, guilds, botId, parentOf, personLabel, answerPress });
     intakes.set(shardId, made);
     return made;
   }
 
-  async function catchUp(taker: Intake): Promise<void> {
+  async function catchUp(taker: Events): Promise<void> {
     for (const { thread, newestExternalId } of await host.recentThreads(host.clock.now() - recentMs)) {
       const after = messageIdOf(newestExternalId);
       if (after === undefined) continue;
@@ -124,7 +124,7 @@ export async function runGateway(dependencies: GatewayDependencies, signal: Abor
     }
   }
 
-  async function readAfter(taker: Intake, thread: string, first: string): Promise<void> {
+  async function readAfter(taker: Events, thread: string, first: string): Promise<void> {
     let after = first;
     for (;;) {
       const query = new URLSearchParams({ after, limit: String(pageMax) });

@@ -21,14 +21,14 @@ export interface Packet {
   readonly d?: unknown;
 }
 
-export interface Intake {
+export interface Events {
   /** Resolves when all that there is to store of the packet is durable. */
   take(packet: Packet): Promise<void>;
   /** The messages of a thread that came after the newest one that is known; from Discord's history. */
   catchUp(thread: string, history: readonly unknown[]): Promise<void>;
 }
 
-export interface IntakeDependencies {
+export interface EventsDependencies {
   readonly host: Pick<ChannelHost, "accept" | "thread" | "log" | "clock">;
   readonly guilds: "off" | "threads";
   readonly botId: string;
@@ -41,7 +41,7 @@ export interface IntakeDependencies {
 }
 
 /** The way of the gateway's packets to the host. */
-export function createIntake({ host, guilds, botId, parentOf, personLabel, answerPress }: IntakeDependencies): Intake {
+export function createEvents({ host, guilds, botId, parentOf, personLabel, answerPress }: EventsDependencies): Events {
   return {
     async take({ t, d }) {
       switch (t) {

@@ -4,7 +4,7 @@ import type { Static } from "typebox";
 import type { AdapterModule } from "#channels/contract.ts";
 import { checkBot } from "./check.ts";
 import { fetchFile } from "./files.ts";
-import { runGateway } from "./connection.ts";
+import { runConnection } from "./connection.ts";
 import { fileBytesMax, renderParts, textMax } from "./render.ts";
 import { createCalls, createRest, editPart, removePart, sendPart } from "./client.ts";
 import { channelOf, parseThread } from "./thread.ts";
@@ -67,7 +67,7 @@ const discord: AdapterModule<DiscordConfig> = {
       capabilities: { textMax, typing: true, typingMs, receipts: false, idempotentSend: true, fileBytesMax },
       inbound: {
         kind: "connection",
-        run: (signal) => runGateway({ host, calls, rest, token, guilds, gatewayUrl, personLabel }, signal),
+        run: (signal) => runConnection({ host, calls, rest, token, guilds, gatewayUrl, personLabel }, signal),
       },
       render: (message) => renderParts(message, personLabel),
       isPrivate: (thread) => parseThread(thread).kind === "direct",

@@ -2,14 +2,14 @@ import { closeImap, imapError, openImap } from "./imap.ts";
 import { signedIn } from "./oauth/tokens.ts";
 import type { SendDependencies } from "./send.ts";
 import { createTransport, isLoginRefused, smtpError } from "./smtp.ts";
-import type { MailboxDependencies } from "./connection.ts";
+import type { ConnectionDependencies } from "./connection.ts";
 
 /** Enough to recognise one's own in. */
 const foldersMax = 30;
 
 /** Signs in to both servers, and opens the folder. */
 export async function checkMailbox(
-  { config, credentials }: Pick<MailboxDependencies, "config" | "credentials">,
+  { config, credentials }: Pick<ConnectionDependencies, "config" | "credentials">,
   sending: Pick<SendDependencies, "credentials">,
   signal: AbortSignal,
 ): Promise<string> {

@@ -4,16 +4,16 @@ import Type from "typebox";
 import type { Static } from "typebox";
 import type { ChannelHost } from "#channels/contract.ts";
 import { closeImap, imapError, openFolder, openImap } from "./imap.ts";
-import type { Intake } from "./events.ts";
+import type { Events } from "./events.ts";
 import type { Mail } from "./mime/mail.ts";
 import type { Credentials } from "./oauth/tokens.ts";
 import { readMailApart } from "./mime/parse-in-worker.ts";
 import type { EmailConfig } from "./config.ts";
 
-export interface MailboxDependencies {
+export interface ConnectionDependencies {
   readonly host: ChannelHost;
   readonly config: EmailConfig;
-  readonly intake: Intake;
+  readonly events: Events;
   /** How often the server has not given a mail, whichever connection it was asked over. */
   readonly refused: Map<string, number>;
   readonly credentials: (signal?: AbortSignal) => Promise<Credentials>;
@@ -51,7 +51,7 @@ const positionKey = (folder: string): string => `position:${folder.slice(0, 150)
  * Reads new mails until `signal` aborts: as the server tells of them, and every minute. A mail counts as read when it is
  * stored; what was not comes again, after a restart too. Rejects when the connection breaks: the host begins anew.
  */
-export async function runMailbox(dependencies: MailboxDependencies, signal: AbortSignal): Promise<void> {
+export async function runConnection(dependencies: ConnectionDependencies, signal: AbortSignal): Promise<void> {
   const { host, config, credentials } = dependencies;
   const client = await openImap(config, credentials, signal);
   const closed = Promise.withResolvers<never>();
@@ -129,7 +129,7 @@ interface Listed {
 /** Takes all that is new in a folder, in its order. False when something could not be stored, and has to be tried again. */
 async function drain(
   client: ImapFlow,
-  { host, config, intake, refused }: MailboxDependencies,
+  { host, config, events, refused }: ConnectionDependencies,
   folder: string,
   sent: boolean,
   signal: AbortSignal,
@@ -212,7 +212,7 @@ async function drain(
     if (mail === undefined) return true;
     const place = { folder, uidValidity: v, uid, receivedAt: at, sent };
     try {
-      const outcome = await intake.take(mail, place, signal);
+      const outcome = await events.take(mail, place, signal);
       if (outcome.kind === "ignored") host.log.info({ folder, uid, reason: outcome.reason }, "email: mail skipped");
       refused.delete(name);
       return true;

@@ -7,14 +7,14 @@ import type { Bounce } from "./mime/bounces.ts";
 import { readBounce } from "./mime/bounces.ts";
 import { htmlText } from "#channels/text/html-text.ts";
 import type { Address, Mail } from "./mime/mail.ts";
-import type { OwnNames } from "./message-ids.ts";
+import type { MessageIds } from "./message-ids.ts";
 import { base32, markOf } from "./message-ids.ts";
 import type { Relayed } from "./relayed-files.ts";
 import type { EmailConfig } from "./config.ts";
 import { visibleText } from "./mime/visible-text.ts";
 
 /** Where a mail lies, so that its parts can be fetched again. */
-export interface Place {
+export interface MailLocation {
   readonly folder: string;
   readonly uidValidity: string;
   readonly uid: number;
@@ -48,12 +48,12 @@ export interface MailRecord {
   readonly original?: string;
 }
 
-export interface Intake {
+export interface Events {
   /** Resolves with what became of it when that is durable; rejects when it could not be stored, and when `signal` aborts. */
-  take(mail: Mail, place: Place, signal: AbortSignal): Promise<Outcome>;
+  take(mail: Mail, place: MailLocation, signal: AbortSignal): Promise<MailOutcome>;
 }
 
-export type Outcome =
+export type MailOutcome =
   | { readonly kind: "stored"; readonly thread: string; readonly duplicate: boolean }
   | { readonly kind: "noted" }
   | { readonly kind: "ignored"; readonly reason: string };
@@ -70,12 +70,12 @@ const lettersMax = 100;
 
 const lower = (text: string): string => text.toLowerCase();
 
-const ignored = (reason: string): Outcome => ({ kind: "ignored", reason });
+const ignored = (reason: string): MailOutcome => ({ kind: "ignored", reason });
 
-export interface IntakeDependencies {
+export interface EventsDependencies {
   readonly host: ChannelHost;
   readonly config: EmailConfig;
-  readonly names: OwnNames;
+  readonly names: MessageIds;
   /** How a mail that an agent has sent to us alone goes on to the customer. */
   readonly render: (
     agent: Pick<OutboundMessage, "markdown" | "files"> & { readonly name: string | null },
@@ -85,7 +85,7 @@ export interface IntakeDependencies {
 }
 
 /** The way of a mail to the host. */
-export function createIntake({ host, config, names, render, relay }: IntakeDependencies): Intake {
+export function createEvents({ host, config, names, render, relay }: EventsDependencies): Events {
   const botMailsMax = config.bot_mails_per_hour ?? 10;
 
   return {
@@ -111,12 +111,12 @@ export function createIntake({ host, config, names, render, relay }: IntakeDepen
   /** A mail that a person has written. */
   async function takeLetter(
     mail: Mail,
-    place: Place,
+    place: MailLocation,
     id: string,
     at: { readonly sentAt: number },
     known: string | undefined,
     signal: AbortSignal,
-  ): Promise<Outcome> {
+  ): Promise<MailOutcome> {
     const form = isForm(mail);
     const from = form ? mail.replyTo[0] : mail.from;
     if (from === undefined || from === null) return ignored("it has no sender who could be answered");
@@ -168,13 +168,13 @@ export function createIntake({ host, config, names, render, relay }: IntakeDepen
 
   async function takeAgent(
     mail: Mail,
-    place: Place,
+    place: MailLocation,
     id: string,
     at: { readonly sentAt: number },
     thread: string,
     author: { readonly email: string; readonly name: string | null },
     signal: AbortSignal,
-  ): Promise<Outcome> {
+  ): Promise<MailOutcome> {
     // What an agent forwards was not written for the customer, to whom this may go on.
     const { text, original } = messageText(mail, { begins: false, isForward: false });
     const letters = await host.correspondence(thread, 20);
@@ -218,11 +218,11 @@ export function createIntake({ host, config, names, render, relay }: IntakeDepen
   /** Sent by somebody who has the mailbox's password, with a mail program: an agent's reply if it belongs to a thread. */
   async function takeSent(
     mail: Mail,
-    place: Place,
+    place: MailLocation,
     id: string,
     at: { readonly sentAt: number },
     signal: AbortSignal,
-  ): Promise<Outcome> {
+  ): Promise<MailOutcome> {
     const thread = names.threadFrom(mail) ?? (await host.threadOf(marksOf(mail)));
     if (thread === undefined || thread === null) return ignored("it belongs to no conversation");
     const automatic = automaticKind(mail);
@@ -235,7 +235,7 @@ export function createIntake({ host, config, names, render, relay }: IntakeDepen
     return takeAgent(mail, place, id, at, thread, agent ?? { email, name }, signal);
   }
 
-  async function takeBounce(mail: Mail, id: string, at: { readonly sentAt: number }): Promise<Outcome> {
+  async function takeBounce(mail: Mail, id: string, at: { readonly sentAt: number }): Promise<MailOutcome> {
     const bounce = readBounce(mail);
     if (bounce === undefined) return ignored("it reports on a mail that it does not name");
     const thread = names.threadFrom(mail) ?? (await host.threadOf(bounce.about.slice(0, referencesMax).map(markOf)));
@@ -303,7 +303,13 @@ export function createIntake({ host, config, names, render, relay }: IntakeDepen
     return (config.forms ?? []).some((form) => form.toLowerCase() === from) && mail.replyTo.length > 0;
   }
 
-  function recordOf(mail: Mail, place: Place, from: Address, dmarc: Verdict, original: string | undefined): MailRecord {
+  function recordOf(
+    mail: Mail,
+    place: MailLocation,
+    from: Address,
+    dmarc: Verdict,
+    original: string | undefined,
+  ): MailRecord {
     const own = ({ address }: Address): boolean => !names.isOwnAddress(address);
     return {
       subject: mail.subject,
@@ -407,7 +413,7 @@ interface MailFiles {
   readonly beyond: readonly string[];
 }
 
-function filesOf(mail: Mail, place: Place): MailFiles {
+function filesOf(mail: Mail, place: MailLocation): MailFiles {
   const all = mail.attachments.flatMap(({ part, name, mediaType, bytes, inline }): InboundFile[] => {
     // The pixel by which a sender sees that a mail was opened, and the logo in a signature's corner.
     if (part === null || (inline && bytes < 200)) return [];

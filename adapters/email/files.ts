@@ -2,7 +2,7 @@ import { Value } from "typebox/value";
 import Type from "typebox";
 import { DeliveryError } from "#channels/errors.ts";
 import { closeImap, openImap } from "./imap.ts";
-import type { MailboxDependencies } from "./connection.ts";
+import type { ConnectionDependencies } from "./connection.ts";
 
 const refSchema = Type.Object({
   folder: Type.String(),
@@ -17,7 +17,7 @@ const refSchema = Type.Object({
  * asked for: who never asks leaves none open.
  */
 export async function* fetchPart(
-  { config, credentials }: Pick<MailboxDependencies, "config" | "credentials">,
+  { config, credentials }: Pick<ConnectionDependencies, "config" | "credentials">,
   ref: string,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {

@@ -2,11 +2,11 @@ import type { AdapterModule } from "#channels/contract.ts";
 import { checkMailbox } from "./check.ts";
 import { renderMail } from "./render.ts";
 import { fetchPart } from "./files.ts";
-import { createIntake } from "./events.ts";
-import { runMailbox } from "./connection.ts";
+import { createEvents } from "./events.ts";
+import { runConnection } from "./connection.ts";
 import type { Credentials } from "./oauth/tokens.ts";
 import { createTokens, mayUseUp } from "./oauth/tokens.ts";
-import { createOwnNames } from "./message-ids.ts";
+import { createMessageIds } from "./message-ids.ts";
 import { relayFiles } from "./relayed-files.ts";
 import { sendMail } from "./send.ts";
 import type { EmailConfig } from "./config.ts";
@@ -34,7 +34,7 @@ const email: AdapterModule<EmailConfig> = {
   },
   create({ config }, host) {
     requireUsable(config);
-    const names = createOwnNames(host, config.address);
+    const names = createMessageIds(host, config.address);
     const tokens = createTokens(config, host);
     const signIn = async (
       user: string,
@@ -56,14 +56,14 @@ const email: AdapterModule<EmailConfig> = {
     const sending = (signal?: AbortSignal) =>
       signIn(config.smtp_user ?? user, config.smtp_password ?? config.password, signal);
     const fetch = async (ref: string, signal: AbortSignal) => fetchPart({ config, credentials: reading }, ref, signal);
-    const intake = createIntake({
+    const events = createEvents({
       host,
       config,
       names,
       render: ({ name, ...written }) => renderMail({ ...written, role: "agent", authorName: name, sources: [] }),
       relay: (...mail) => relayFiles({ host, fetch, sentBytesMax: fileBytesMax }, ...mail),
     });
-    const mailbox = { host, config, intake, refused: new Map<string, number>(), credentials: reading };
+    const mailbox = { host, config, events, refused: new Map<string, number>(), credentials: reading };
     const followUp = config.follow_up_minutes ?? 2;
     return {
       capabilities: {
@@ -74,7 +74,7 @@ const email: AdapterModule<EmailConfig> = {
         fileBytesMax,
         ...(followUp === false ? {} : { followUp: { afterMs: followUp * minuteMs } }),
       },
-      inbound: { kind: "connection", run: (signal) => runMailbox(mailbox, signal) },
+      inbound: { kind: "connection", run: (signal) => runConnection(mailbox, signal) },
       render: renderMail,
       send: (part, context) => sendMail({ host, config, names, credentials: sending }, part, context),
       fetchFile: fetch,

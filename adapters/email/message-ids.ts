@@ -4,7 +4,7 @@ import type { Mail } from "./mime/mail.ts";
 import { headersNamed } from "./mime/mail.ts";
 
 /** The names that our mails and threads bear in the world, which nobody else can make up. */
-export interface OwnNames {
+export interface MessageIds {
   /** The address that answers in this thread go to. */
   replyAddress(thread: string): string;
   /** The thread whose reply address the mail went to; undefined: none, or one that is not ours. */
@@ -33,7 +33,7 @@ const recipientHeaders = [
   "apparently-to",
 ];
 
-export function createOwnNames(host: Pick<ChannelHost, "signToken">, address: string): OwnNames {
+export function createMessageIds(host: Pick<ChannelHost, "signToken">, address: string): MessageIds {
   const at = address.lastIndexOf("@");
   const local = address.slice(0, at);
   const domain = address.slice(at + 1);

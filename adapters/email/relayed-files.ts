@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { Value } from "typebox/value";
 import type { Static } from "typebox";
-import type { ChannelHost, FileToBring, InboundFile, OutboundFile } from "#channels/contract.ts";
+import type { ChannelHost, FileToPrefetch, InboundFile, OutboundFile } from "#channels/contract.ts";
 
 /** Files of an agent's mail, stored before the mail goes on to the customer. */
 export interface Relayed {
@@ -16,7 +16,7 @@ export interface Relayed {
 }
 
 export interface RelayDependencies {
-  readonly host: Pick<ChannelHost, "bring" | "dropUpload" | "exchange" | "recall" | "clock">;
+  readonly host: Pick<ChannelHost, "prefetchFiles" | "dropUpload" | "exchange" | "recall" | "clock">;
   readonly fetch: (ref: string, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
   /** As much as a mail of ours takes. */
   readonly sentBytesMax: number;
@@ -47,17 +47,19 @@ export async function relayFiles(
   const known = await host.recall(triesKey);
   const before = triesOf(known) ?? { since: host.clock.now(), tries: 0 };
   const isLastTry = before.tries >= triesMin && host.clock.now() - before.since >= patienceMs;
-  const wanted = files.map(({ ref, ...file }, at): FileToBring => ({
+  const wanted = files.map(({ ref, ...file }, at): FileToPrefetch => ({
     ...file,
     key: `${mail} ${at}`,
     fetch: (limited) => fetch(ref, limited),
   }));
-  const all = await host.bring(thread, wanted, { isLastTry, withinMs: tryMs }, signal).catch(async (error: unknown) => {
-    if (!signal.aborted) {
-      await host.exchange(triesKey, known, JSON.stringify({ ...before, tries: before.tries + 1 }), triesKeptMs);
-    }
-    throw error;
-  });
+  const all = await host
+    .prefetchFiles(thread, wanted, { isLastTry, withinMs: tryMs }, signal)
+    .catch(async (error: unknown) => {
+      if (!signal.aborted) {
+        await host.exchange(triesKey, known, JSON.stringify({ ...before, tries: before.tries + 1 }), triesKeptMs);
+      }
+      throw error;
+    });
   const stored: InboundFile[] = [];
   const outbound: OutboundFile[] = [];
   const left: string[] = [];

@@ -7,7 +7,7 @@ import type { MailPart } from "./render.ts";
 import type { MailRecord } from "./events.ts";
 import type { Credentials } from "./oauth/tokens.ts";
 import { signedIn } from "./oauth/tokens.ts";
-import type { OwnNames } from "./message-ids.ts";
+import type { MessageIds } from "./message-ids.ts";
 import { markOf, ownHeader } from "./message-ids.ts";
 import type { EmailConfig } from "./config.ts";
 import { busyMs, createTransport, isLoginRefused, oneLine, smtpError } from "./smtp.ts";
@@ -15,7 +15,7 @@ import { busyMs, createTransport, isLoginRefused, oneLine, smtpError } from "./s
 export interface SendDependencies {
   readonly host: ChannelHost;
   readonly config: EmailConfig;
-  readonly names: OwnNames;
+  readonly names: MessageIds;
   readonly credentials: (signal?: AbortSignal) => Promise<Credentials | undefined>;
 }
 
@@ -65,7 +65,7 @@ export async function sendMail(
   return {
     externalId: markOf(messageId),
     state: "sent",
-    marks: [...new Set([messageId, ...(given === undefined ? [] : [given])])].map(markOf),
+    messageRefs: [...new Set([messageId, ...(given === undefined ? [] : [given])])].map(markOf),
   };
 
   async function deliver(signIn: Credentials | undefined) {

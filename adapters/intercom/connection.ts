@@ -1,15 +1,15 @@
 import type { ChannelHost } from "#channels/contract.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import type { Api } from "./client.ts";
-import type { Intake } from "./events.ts";
+import type { Events } from "./events.ts";
 import { readConversation, readListed } from "./payloads.ts";
 import type { Settings } from "./config.ts";
 
-export interface PollDependencies {
+export interface ConnectionDependencies {
   readonly api: Api;
   readonly settings: Settings;
   readonly host: ChannelHost;
-  readonly intake: Intake;
+  readonly events: Events;
 }
 
 /** Up to where everything is known, epoch seconds of Intercom's own clock. */
@@ -36,7 +36,7 @@ const learnEveryMs = 3_600_000;
  * every conversation that has changed, and takes what is new in it. Ends with the signal, or with what an operator has
  * to mend.
  */
-export async function runPoll(dependencies: PollDependencies, signal: AbortSignal): Promise<void> {
+export async function runConnection(dependencies: ConnectionDependencies, signal: AbortSignal): Promise<void> {
   const { host } = dependencies;
   const everyMs = host.webhookUrl.startsWith("https://") ? besideDeliveriesMs : aloneMs;
   const seen = new Map<string, number>();
@@ -59,7 +59,10 @@ export async function runPoll(dependencies: PollDependencies, signal: AbortSigna
   }
 }
 
-async function learnWorkspace({ api, settings, host, intake }: PollDependencies, signal: AbortSignal): Promise<void> {
+async function learnWorkspace(
+  { api, settings, host, events }: ConnectionDependencies,
+  signal: AbortSignal,
+): Promise<void> {
   const me = await api.call((client) => client.admins.identify({ abortSignal: signal }));
   const app = me?.app;
   if (app?.id_code !== undefined && app.id_code !== settings.appId) {
@@ -71,17 +74,17 @@ async function learnWorkspace({ api, settings, host, intake }: PollDependencies,
       ? []
       : [{ id: admin.id, email: admin.email, name: admin.name ?? null }],
   );
-  await intake.learn({ identityVerification: app?.identity_verification === true, people });
+  await events.learn({ identityVerification: app?.identity_verification === true, people });
   host.log.debug({ teammates: people.length }, "intercom: teammates loaded");
 }
 
 async function pollOnce(
-  { api, host, intake }: PollDependencies,
+  { api, host, events }: ConnectionDependencies,
   seen: Map<string, number>,
   signal: AbortSignal,
 ): Promise<void> {
   const kept = await host.recall(cursorKey);
-  const cursor = kept === null ? await intake.began() : Number(kept);
+  const cursor = kept === null ? await events.began() : Number(kept);
   const since = cursor - overlapS;
   const changed = await changedSince(api, since, signal);
   const readAt = host.clock.now() / 1_000;
@@ -89,7 +92,7 @@ async function pollOnce(
   let missed = 0;
   for (let at = 0; at < fresh.length; at += togetherMax) {
     const found = await Promise.all(
-      fresh.slice(at, at + togetherMax).map(({ id }) => takeOne({ api, intake, host }, id, since, signal)),
+      fresh.slice(at, at + togetherMax).map(({ id }) => takeOne({ api, events, host }, id, since, signal)),
     );
     if (signal.aborted) return;
     const late = host.clock.now() / 1_000 - lateS;
@@ -147,7 +150,7 @@ async function changedSince(api: Api, since: number, signal: AbortSignal): Promi
 }
 
 async function takeOne(
-  { api, intake, host }: Pick<PollDependencies, "api" | "intake" | "host">,
+  { api, events, host }: Pick<ConnectionDependencies, "api" | "events" | "host">,
   id: string,
   since: number,
   signal: AbortSignal,
@@ -161,7 +164,7 @@ async function takeOne(
     throw error;
   }
   const conversation = readConversation(answer);
-  if (conversation !== null) return intake.take(conversation, since);
+  if (conversation !== null) return events.take(conversation, since);
   host.log.warn({ conversation: id }, "intercom: unknown conversation skipped");
   return 0;
 }

@@ -7,7 +7,7 @@ import type { Conversation } from "./payloads.ts";
 import type { Settings } from "./config.ts";
 
 /** What is taken in of a conversation, whichever way it was told. */
-export interface Intake {
+export interface Events {
   /** Since when Parley answers in this workspace, epoch seconds. */
   began(): Promise<number>;
   /** Takes what is new; how many events were. Resolves when all of it is durable, rejects when something is not. */
@@ -33,7 +33,7 @@ const learnedKey = "workspace";
 const beganKey = "began";
 const cacheMs = 60_000;
 
-export function createIntake(host: ChannelHost, settings: Settings): Intake {
+export function createEvents(host: ChannelHost, settings: Settings): Events {
   let cached: { readonly until: number; readonly learned: Learned } | undefined;
   let begun: number | undefined;
 

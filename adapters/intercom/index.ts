@@ -1,10 +1,10 @@
 import type { AdapterModule } from "#channels/contract.ts";
 import { checkWorkspace } from "./check.ts";
 import { createApi } from "./client.ts";
-import { createDoor, refuse } from "./webhook.ts";
+import { createWebhook, refuse } from "./webhook.ts";
 import { fetchFile } from "./files.ts";
-import { createIntake } from "./events.ts";
-import { runPoll } from "./connection.ts";
+import { createEvents } from "./events.ts";
+import { runConnection } from "./connection.ts";
 import { fileBytesMax, renderParts, textMax } from "./render.ts";
 import { findPart, removePart, sendPart } from "./send.ts";
 import type { IntercomConfig } from "./config.ts";
@@ -19,15 +19,15 @@ const intercom: AdapterModule<IntercomConfig> = {
   create({ config: given }, host) {
     const settings = settingsOf(given);
     const api = createApi(settings, host);
-    const intake = createIntake(host, settings);
+    const events = createEvents(host, settings);
     const sending = { api, settings, host };
     return {
       capabilities: { textMax, typing: false, receipts: false, idempotentSend: false, fileBytesMax },
       inbound: {
         kind: "webhook",
         refuse,
-        receive: createDoor({ settings, host, intake }),
-        run: (signal) => runPoll({ api, settings, host, intake }, signal),
+        receive: createWebhook({ settings, host, events }),
+        run: (signal) => runConnection({ api, settings, host, events }, signal),
       },
       render: renderParts,
       send: (part, context) => sendPart(sending, part, context),

@@ -1,4 +1,4 @@
-import type { Handover, OutboundNote, ThreadContext, ThreadStanding } from "#channels/contract.ts";
+import type { Handover, OutboundNote, ThreadContext, PlatformStatus } from "#channels/contract.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { stateEvent } from "./inbound.ts";
 import { findOurs } from "./sent-parts.ts";
@@ -16,12 +16,12 @@ const nearlyEndlessMs = 300 * 86_400_000;
 /** Intercom is asked first, so that what was done before an answer was lost is not done again. */
 export async function setState(
   { api, settings, host }: Sending,
-  state: ThreadStanding,
+  state: PlatformStatus,
   { thread, signal }: ThreadContext,
 ): Promise<void> {
   const now = host.clock.now();
   const before = await readThread(api, thread, signal);
-  if (isSo(before, state, now)) return;
+  if (isNoOp(before, state, now)) return;
   const { adminId } = settings;
   const answer = await api.call((client) =>
     client.conversations.manage(
@@ -39,7 +39,7 @@ export async function setState(
   await host.accept(stateEvent(after, ours, { kind: "ours" }, null));
 }
 
-function bodyOf(state: ThreadStanding, adminId: string, now: number) {
+function bodyOf(state: PlatformStatus, adminId: string, now: number) {
   switch (state.kind) {
     case "open":
       return { message_type: "open", admin_id: adminId } as const;
@@ -54,7 +54,7 @@ function bodyOf(state: ThreadStanding, adminId: string, now: number) {
   }
 }
 
-function isSo({ state, open, snoozed_until: until }: Conversation, wanted: ThreadStanding, now: number): boolean {
+function isNoOp({ state, open, snoozed_until: until }: Conversation, wanted: PlatformStatus, now: number): boolean {
   const current = state ?? (open === false ? "closed" : "open");
   if (wanted.kind !== "snoozed") return current === wanted.kind;
   // Over before it could be told.

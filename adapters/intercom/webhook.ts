@@ -1,15 +1,15 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { ChannelHost, WebRequest, WebResponse } from "#channels/contract.ts";
-import type { Intake } from "./events.ts";
+import type { Events } from "./events.ts";
 import type { Notification } from "./payloads.ts";
 import { readConversation, readDeleted, readNotification } from "./payloads.ts";
 import type { Settings } from "./config.ts";
 import { topics } from "./webhook-topics.ts";
 
-export interface DoorDependencies {
+export interface WebhookDependencies {
   readonly settings: Settings;
   readonly host: ChannelHost;
-  readonly intake: Intake;
+  readonly events: Events;
 }
 
 /** When Intercom delivered last, for the operator. */
@@ -30,7 +30,7 @@ export function refuse({ method, headers }: Omit<WebRequest, "body">): WebRespon
 }
 
 /** Where Intercom delivers. Nothing is believed that it has not signed; there is no time in what is signed, so a repeat is told by ids. */
-export function createDoor({ settings, host, intake }: DoorDependencies): Receive {
+export function createWebhook({ settings, host, events }: WebhookDependencies): Receive {
   let toldAt = 0;
 
   async function take(notification: Notification): Promise<void> {
@@ -42,7 +42,7 @@ export function createDoor({ settings, host, intake }: DoorDependencies): Receiv
     const meaning = Object.hasOwn(topics, topic) ? topics[topic] : "ignored";
     if (meaning === "deleted") {
       const thread = readDeleted(data.item);
-      if (thread !== null) await intake.deleted(thread, notification.created_at ?? host.clock.now() / 1_000);
+      if (thread !== null) await events.deleted(thread, notification.created_at ?? host.clock.now() / 1_000);
       return;
     }
     if (meaning !== "conversation") {
@@ -55,7 +55,7 @@ export function createDoor({ settings, host, intake }: DoorDependencies): Receiv
       host.log.warn({ topic }, "intercom: unknown delivery skipped");
       return;
     }
-    await intake.take(conversation, Math.floor(host.clock.now() / 1_000) - newS);
+    await events.take(conversation, Math.floor(host.clock.now() / 1_000) - newS);
   }
 
   return async ({ method, headers, body }) => {

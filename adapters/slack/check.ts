@@ -5,7 +5,7 @@ import type { SlackApi } from "./client.ts";
 import { clientOptions, sdkLogger } from "./client.ts";
 import type { Transport } from "./config.ts";
 import { failureOf, operatorError } from "./errors.ts";
-import { lastRefusal } from "./deliveries/auth-failures.ts";
+import { lastAuthFailure } from "./deliveries/auth-failures.ts";
 import type { Log } from "#runtime/log.ts";
 
 /** What the app must be allowed to, and for what. */
@@ -77,7 +77,7 @@ export async function checkApp(
       `@${user} in ${team} cannot be delivered to at ${transport.url}, which is an address within your own network: set PUBLIC_URL to the https address by which this server is reached from the internet, or app_token for Socket Mode`,
     );
   }
-  const refusal = await lastRefusal(host, transport.signingSecret);
+  const refusal = await lastAuthFailure(host, transport.signingSecret);
   if (refusal !== undefined) {
     throw new Error(
       `@${user} in ${team}: what was delivered last to ${transport.url} was refused: ${refusal}; then write to the app, and ask again`,

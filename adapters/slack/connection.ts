@@ -3,13 +3,13 @@ import type { ChannelHost } from "#channels/contract.ts";
 import { clientOptions, sdkLogger } from "./client.ts";
 import type { Delivery } from "./deliveries/deliveries.ts";
 import { commandDelivery, eventDelivery, fieldsOf, interactionDelivery, parseJson } from "./deliveries/deliveries.ts";
-import type { Door } from "./webhook.ts";
+import type { Webhook } from "./webhook.ts";
 import { failureOf, operatorError } from "./errors.ts";
 
-export interface SocketDependencies {
+export interface ConnectionDependencies {
   readonly appToken: string;
   readonly baseUrl: string;
-  readonly door: Pick<Door, "take">;
+  readonly webhook: Pick<Webhook, "take">;
   readonly host: Pick<ChannelHost, "allow" | "log">;
 }
 
@@ -47,7 +47,7 @@ const closeMs = 2_000;
  * Keeps a connection to Slack until `signal` aborts. A delivery is acknowledged when it is stored; what was not
  * acknowledged comes again. Rejects when Slack cannot be connected to: the host begins anew after a while.
  */
-export async function runSocket(dependencies: SocketDependencies, signal: AbortSignal): Promise<void> {
+export async function runConnection(dependencies: ConnectionDependencies, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     if (!dependencies.host.allow("slack connections", connectionsMax, connectionsWindowMs)) {
       throw new Error("Slack closes every connection at once: is another app using this app_token?");
@@ -57,7 +57,10 @@ export async function runSocket(dependencies: SocketDependencies, signal: AbortS
 }
 
 /** One connection, until it ends. */
-async function connection({ appToken, baseUrl, door, host }: SocketDependencies, signal: AbortSignal): Promise<void> {
+async function connection(
+  { appToken, baseUrl, webhook, host }: ConnectionDependencies,
+  signal: AbortSignal,
+): Promise<void> {
   const client = new SocketModeClient({
     appToken,
     // Its own way to connect again throws where nobody can catch.
@@ -74,7 +77,7 @@ async function connection({ appToken, baseUrl, door, host }: SocketDependencies,
 
   async function answer({ type, body, ack }: Handed): Promise<void> {
     try {
-      const reply = await door.take(deliveryOf(type, body));
+      const reply = await webhook.take(deliveryOf(type, body));
       await ack(reply ?? undefined);
     } catch (error) {
       host.log.error({ err: error }, "slack: storing or acknowledging a delivery failed, awaiting redelivery");

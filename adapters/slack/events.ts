@@ -1,5 +1,5 @@
 import type { ChannelHost, InboundFile, Sender } from "#channels/contract.ts";
-import type { Reading, Place } from "./inbound.ts";
+import type { Reading, MessageLocation } from "./inbound.ts";
 import { ownUserOf, readEvent, timeOf } from "./inbound.ts";
 import { emojiOf, namedUsers, plainText } from "./messages/mrkdwn.ts";
 import type { EventEnvelope, SlackFile, SlackMessage } from "./deliveries/payloads.ts";
@@ -10,12 +10,12 @@ import { fileRef, withFileInfo } from "./files.ts";
 import { withForwarded } from "./messages/forwarded.ts";
 import type { SlackUser, Users } from "./messages/users.ts";
 
-export interface Intake {
+export interface Events {
   /** Resolves when all that there is to store of the event is durable; rejects when it is not. */
   take(envelope: EventEnvelope): Promise<void>;
 }
 
-export interface IntakeDependencies {
+export interface EventsDependencies {
   readonly api: SlackApi;
   readonly host: ChannelHost;
   readonly users: Users;
@@ -30,7 +30,7 @@ const linesMax = 100;
 const namedMax = 10;
 
 /** The way of a customer's event to the host. */
-export function createIntake({ api, host, users, channelMessages }: IntakeDependencies): Intake {
+export function createEvents({ api, host, users, channelMessages }: EventsDependencies): Events {
   return {
     async take(envelope) {
       const reading = readEvent(envelope);
@@ -130,7 +130,7 @@ function withoutAddress(text: string, ownUser: string | undefined, hasFiles: boo
   return rest === "" && !hasFiles ? text : rest;
 }
 
-function senderOf({ userId, teamId }: Place, user: SlackUser | undefined): Sender {
+function senderOf({ userId, teamId }: MessageLocation, user: SlackUser | undefined): Sender {
   return {
     key: `${teamId}:${userId}`,
     ...(user?.name === undefined ? {} : { name: user.name }),

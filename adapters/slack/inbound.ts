@@ -4,7 +4,7 @@ import { forwardedIn } from "./messages/forwarded.ts";
 import { threadOf } from "./thread.ts";
 
 /** Where something was written, and by whom. */
-export interface Place {
+export interface MessageLocation {
   readonly channelId: string;
   /** A direct conversation with the app. */
   readonly direct: boolean;
@@ -18,7 +18,7 @@ export interface Place {
 export type Reading =
   | {
       readonly kind: "message";
-      readonly place: Place;
+      readonly place: MessageLocation;
       readonly ts: string;
       readonly message: SlackMessage;
       /** Slack says itself that the app is mentioned. */
@@ -26,12 +26,12 @@ export type Reading =
     }
   | {
       readonly kind: "edit";
-      readonly place: Place;
+      readonly place: MessageLocation;
       readonly ts: string;
       readonly editedTs: string;
       readonly message: SlackMessage;
     }
-  | { readonly kind: "delete"; readonly place: Place; readonly ts: string; readonly deletedAt: string }
+  | { readonly kind: "delete"; readonly place: MessageLocation; readonly ts: string; readonly deletedAt: string }
   | { readonly kind: "ignored"; readonly reason: string };
 
 const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
@@ -92,7 +92,7 @@ function readDeletion(envelope: EventEnvelope, message: SlackMessage, deletedTs:
 }
 
 /** Where and by whom; or why nobody who could be answered has written it. */
-function placeOf(envelope: EventEnvelope, message: SlackMessage): Place | string {
+function placeOf(envelope: EventEnvelope, message: SlackMessage): MessageLocation | string {
   const { event } = envelope;
   const channelId = identifier(channelIdOf(event));
   if (channelId === undefined) return "it has no channel";

@@ -6,16 +6,16 @@ import { createSlackApi, slackApiUrl } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
 import { config, secrets, transportOf } from "./config.ts";
 import { createSlackDesk } from "./desk/desk.ts";
-import { createDeskPeople } from "./desk/agents.ts";
+import { createDeskAgents } from "./desk/agents.ts";
 import type { RouteDependencies } from "./desk/routes.ts";
 import { createDeskRoutes } from "./desk/routes.ts";
-import { createDoor } from "./webhook.ts";
+import { createWebhook } from "./webhook.ts";
 import { fetchSlackFile } from "./files.ts";
-import { createIntake } from "./events.ts";
+import { createEvents } from "./events.ts";
 import { findPart } from "./messages/reconcile.ts";
 import { renderParts, textMax } from "./render.ts";
 import { createSending, editPart, removePart, sendPart } from "./send.ts";
-import { runSocket } from "./connection.ts";
+import { runConnection } from "./connection.ts";
 import { fileBytesMax } from "./messages/upload.ts";
 import { createUsers } from "./messages/users.ts";
 
@@ -34,19 +34,19 @@ const slack: AdapterModule<SlackConfig> = {
     const baseUrl = given.base_url ?? slackApiUrl;
     const api = createSlackApi(given.bot_token, baseUrl, host.log);
     const users = createUsers(api, host);
-    const intake = createIntake({ api, host, users, channelMessages: given.channel_messages ?? "addressed" });
+    const events = createEvents({ api, host, users, channelMessages: given.channel_messages ?? "addressed" });
     const signingSecret = transport.kind === "webhook" ? transport.signingSecret : undefined;
     const desk = host.desk === undefined ? undefined : createAgentsSide({ api, host, users }, host.desk);
-    const door = createDoor({ host, intake, signingSecret, desk: desk?.routes });
+    const webhook = createWebhook({ host, events, signingSecret, desk: desk?.routes });
     const sending = createSending(api, host);
     return {
       capabilities: { textMax, typing: false, receipts: false, idempotentSend: false, fileBytesMax },
       inbound:
         transport.kind === "webhook"
-          ? { kind: "webhook", refuse: door.refuse, receive: door.receive }
+          ? { kind: "webhook", refuse: webhook.refuse, receive: webhook.receive }
           : {
               kind: "connection",
-              run: (signal) => runSocket({ appToken: transport.appToken, baseUrl, door, host }, signal),
+              run: (signal) => runConnection({ appToken: transport.appToken, baseUrl, webhook, host }, signal),
             },
       render: renderParts,
       // Direct messages of two have a D.
@@ -66,9 +66,9 @@ const slack: AdapterModule<SlackConfig> = {
 export default slack;
 
 function createAgentsSide(common: Pick<RouteDependencies, "api" | "host" | "users">, desk: DeskHost) {
-  const people = createDeskPeople(common.api, common.host, desk);
+  const people = createDeskAgents(common.api, common.host, desk);
   return {
-    desk: createSlackDesk({ ...common, desk, people }),
+    desk: createSlackDesk({ ...common, desk, agents: people }),
     routes: createDeskRoutes({ ...common, desk, people }),
   };
 }

@@ -1,12 +1,12 @@
 import type { ChannelHost, WebRequest, WebResponse } from "#channels/contract.ts";
 import type { Delivery } from "./deliveries/deliveries.ts";
 import { parseBody } from "./deliveries/deliveries.ts";
-import type { Intake } from "./events.ts";
-import { createRefusals } from "./deliveries/auth-failures.ts";
+import type { Events } from "./events.ts";
+import { createAuthFailures } from "./deliveries/auth-failures.ts";
 import type { DeskRoutes, Reply } from "./deliveries/interactions.ts";
 import { judge, maySign } from "./deliveries/signature.ts";
 
-export interface Door {
+export interface Webhook {
   /** Resolves when all that there is to store of the delivery is durable; rejects when it is not. */
   take(delivery: Delivery): Promise<Reply>;
   /** Refuses what Slack cannot have signed, before its body is read. */
@@ -15,9 +15,9 @@ export interface Door {
   receive(request: WebRequest): Promise<WebResponse>;
 }
 
-export interface DoorDependencies {
+export interface WebhookDependencies {
   readonly host: ChannelHost;
-  readonly intake: Intake;
+  readonly events: Events;
   /** Absent where deliveries come over a socket. */
   readonly signingSecret: string | undefined;
   /** The agents' side, where this account has one. */
@@ -30,14 +30,14 @@ const noDesk: Reply = {
 };
 
 /** Where everything that Slack tells comes in, and is led to the customers' side or to the agents'. */
-export function createDoor({ host, intake, signingSecret, desk }: DoorDependencies): Door {
-  const refusals = signingSecret === undefined ? undefined : createRefusals(host, signingSecret);
+export function createWebhook({ host, events, signingSecret, desk }: WebhookDependencies): Webhook {
+  const authFailures = signingSecret === undefined ? undefined : createAuthFailures(host, signingSecret);
 
   async function take(delivery: Delivery): Promise<Reply> {
     switch (delivery.kind) {
       case "event": {
         if ((await desk?.owns(delivery.envelope.event)) === true) await desk?.event(delivery.envelope);
-        else await intake.take(delivery.envelope);
+        else await events.take(delivery.envelope);
         return null;
       }
       case "interaction":
@@ -67,14 +67,14 @@ export function createDoor({ host, intake, signingSecret, desk }: DoorDependenci
       if (signingSecret === undefined) return { status: 404 };
       const judged = judge({ headers, body }, signingSecret, host.clock.now());
       if (judged.kind !== "good") {
-        if (headers["x-slack-signature"] !== undefined) await refusals?.refused(judged);
+        if (headers["x-slack-signature"] !== undefined) await authFailures?.refused(judged);
         return { status: 401 };
       }
       const delivery = parseBody(headers["content-type"] ?? "", body);
       if (delivery === null) return { status: 400 };
       try {
         const reply = await take(delivery);
-        await refusals?.delivered();
+        await authFailures?.delivered();
         return reply === null
           ? { status: 200 }
           : { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(reply) };

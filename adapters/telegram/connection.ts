@@ -3,13 +3,13 @@ import { GrammyError, HttpError } from "grammy";
 import type { Log } from "#runtime/log.ts";
 import type { Failure } from "./errors.ts";
 import { failureOf } from "./errors.ts";
-import type { Greeting, Intake } from "./events.ts";
+import type { Greeting, Events } from "./events.ts";
 import { updateKinds } from "./payloads.ts";
 import { grammySignal } from "./client.ts";
 
-export interface PollDependencies {
+export interface ConnectionDependencies {
   readonly api: Api;
-  readonly intake: Intake;
+  readonly events: Events;
   readonly token: string;
   readonly log: Log;
 }
@@ -23,7 +23,10 @@ const batchMax = 100;
  * stored; what was not confirmed comes again, also after a restart. Rejects when Telegram or the store fails: the host
  * begins anew after a while.
  */
-export async function poll({ api, intake, token, log }: PollDependencies, signal: AbortSignal): Promise<void> {
+export async function runConnection(
+  { api, events, token, log }: ConnectionDependencies,
+  signal: AbortSignal,
+): Promise<void> {
   /** Whoever has blocked the bot meanwhile is not greeted, and holds up nobody. */
   const greet = async ({ chat_id: chatId, message_thread_id: topicId, text }: Greeting): Promise<void> => {
     try {
@@ -51,7 +54,7 @@ export async function poll({ api, intake, token, log }: PollDependencies, signal
       );
       confirmed = offset;
       for (const update of updates) {
-        const greeting = await intake.take(update).catch(notStored);
+        const greeting = await events.take(update).catch(notStored);
         offset = update.update_id + 1;
         if (greeting !== null) await greet(greeting);
       }

@@ -15,12 +15,12 @@ export interface Greeting {
   readonly text: string;
 }
 
-export interface Intake {
+export interface Events {
   /** Resolves when all that there is to store of the update is durable; rejects when it is not. */
   take(update: unknown): Promise<Greeting | null>;
 }
 
-export interface IntakeDependencies {
+export interface EventsDependencies {
   readonly host: ChannelHost;
   readonly api: Pick<Api, "getMe">;
   readonly groups: "addressed" | "all" | "off";
@@ -37,7 +37,7 @@ const askAgainMs = 10_000;
 const namedWithinMs = 3_600_000;
 
 /** The way of an update to the host, whichever way it came from Telegram. */
-export function createIntake({ host, api, groups, botId }: IntakeDependencies): Intake {
+export function createEvents({ host, api, groups, botId }: EventsDependencies): Events {
   let ownName: { readonly name: string; readonly at: number } | undefined;
   let asked: Promise<string> | undefined;
   let askAgainAt = -Infinity;

@@ -5,9 +5,9 @@ import type { Static } from "typebox";
 import { createPlatformFetch } from "#channels/http/platform-fetch.ts";
 import type { AdapterModule, ChannelHost, WebRequest, WebResponse } from "#channels/contract.ts";
 import { checkBot } from "./check.ts";
-import type { Intake } from "./events.ts";
-import { createIntake } from "./events.ts";
-import { poll } from "./connection.ts";
+import type { Events } from "./events.ts";
+import { createEvents } from "./events.ts";
+import { runConnection } from "./connection.ts";
 import { fetchTelegramFile } from "./files.ts";
 import { fileBytesMax, renderParts, textMax } from "./render.ts";
 import { withoutToken } from "./errors.ts";
@@ -72,7 +72,7 @@ const telegram: AdapterModule<TelegramConfig> = {
     };
     const api = new Api(token, { ...options, timeoutSeconds });
     const uploads = new Api(token, { ...options, timeoutSeconds: uploadSeconds });
-    const intake = createIntake({ host, api, groups, botId: Number(botIdOf(token)) });
+    const events = createEvents({ host, api, groups, botId: Number(botIdOf(token)) });
     const secret = webhookSecret(host);
     const kind = transport ?? (host.webhookUrl.startsWith("https:") ? "webhook" : "polling");
     return {
@@ -81,11 +81,11 @@ const telegram: AdapterModule<TelegramConfig> = {
       capabilities: { textMax, typing: true, typingMs, receipts: false, idempotentSend: false, fileBytesMax },
       inbound:
         kind === "polling"
-          ? { kind: "connection", run: (signal) => poll({ api, intake, token, log: host.log }, signal) }
+          ? { kind: "connection", run: (signal) => runConnection({ api, events, token, log: host.log }, signal) }
           : {
               kind: "webhook",
               refuse: (request) => refusalOf(request, secret),
-              receive: (request) => receive(request, secret, intake, host),
+              receive: (request) => receive(request, secret, events, host),
               async register(signal) {
                 await withoutToken(token, () =>
                   api.setWebhook(
@@ -131,7 +131,7 @@ function refusalOf({ method, headers }: Omit<WebRequest, "body">, secret: string
   return given.length === expected.length && timingSafeEqual(given, expected) ? null : { status: 401 };
 }
 
-async function receive(request: WebRequest, secret: string, intake: Intake, host: ChannelHost): Promise<WebResponse> {
+async function receive(request: WebRequest, secret: string, events: Events, host: ChannelHost): Promise<WebResponse> {
   const refused = refusalOf(request, secret);
   if (refused !== null) return refused;
   const { body } = request;
@@ -142,7 +142,7 @@ async function receive(request: WebRequest, secret: string, intake: Intake, host
     return { status: 400 };
   }
   try {
-    const greeting = await intake.take(update);
+    const greeting = await events.take(update);
     // Telegram makes a call that stands in the answer. What came of it is not told, which is enough for a greeting.
     return greeting === null
       ? { status: 200 }

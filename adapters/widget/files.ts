@@ -1,4 +1,4 @@
-import type { Account, ChannelHost, SiteUploads, WebResponse, WorkspaceFace } from "#channels/contract.ts";
+import type { Account, ChannelHost, SiteUploads, WebResponse, WorkspaceBranding } from "#channels/contract.ts";
 import type { ProblemCode } from "#domain/problem.ts";
 import { Problem } from "#domain/problem.ts";
 import type { UploadRefusal, UploadedFile } from "./frames.ts";
@@ -79,7 +79,7 @@ export function createUploads(account: Account, host: ChannelHost, limits: Limit
 }
 
 /** What the bytes say counts, whatever the file is called. */
-function isTaken(mediaType: string, { types }: NonNullable<WorkspaceFace["files"]>): boolean {
+function isTaken(mediaType: string, { types }: NonNullable<WorkspaceBranding["files"]>): boolean {
   if (types.length === 0) return true;
   return types.some((type) => (type.endsWith("/*") ? mediaType.startsWith(type.slice(0, -1)) : type === mediaType));
 }

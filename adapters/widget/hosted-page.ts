@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { WorkspaceFace } from "#channels/contract.ts";
+import type { WorkspaceBranding } from "#channels/contract.ts";
 
 /** The hosted chat page around the widget, and the page that says there is none. No inline script, nothing from elsewhere. */
 
@@ -12,7 +12,7 @@ p{margin:0;max-width:34rem;color:#5a6270}
 
 const styleHash = createHash("sha256").update(style).digest("base64");
 
-export function chatPageHeaders(face: Pick<WorkspaceFace, "allowedOrigins">): Record<string, string> {
+export function chatPageHeaders(face: Pick<WorkspaceBranding, "allowedOrigins">): Record<string, string> {
   return {
     "Content-Type": "text/html; charset=utf-8",
     "Cache-Control": "no-cache",
@@ -32,7 +32,7 @@ export function chatPageHeaders(face: Pick<WorkspaceFace, "allowedOrigins">): Re
   };
 }
 
-export function chatPage(face: WorkspaceFace): string {
+export function chatPage(face: WorkspaceBranding): string {
   return page(
     face.title,
     `<script src="../widget.js" data-workspace="${escapeHtml(face.id)}" data-channel="hosted" data-mode="page" defer></script>`,

@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
-import type { Account, ChannelHost, SiteRoute, WebRequest, WebResponse, WorkspaceFace } from "#channels/contract.ts";
+import type {
+  Account,
+  ChannelHost,
+  SiteRoute,
+  WebRequest,
+  WebResponse,
+  WorkspaceBranding,
+} from "#channels/contract.ts";
 import { parseWorkspaceId } from "#domain/ids.ts";
 import type { Face } from "./frames.ts";
 import { hostHeaders, originAllowed } from "./origins.ts";
@@ -91,7 +98,7 @@ function cached(request: WebRequest, type: string, { body, etag }: Pick<Bundle, 
 /** What a page that embeds the widget shows before the customer opens it: not for pages that may not embed it. */
 function faceFor(
   { headers, query }: WebRequest,
-  { title, botName, greeting, color, leadCapture, files, allowedOrigins }: WorkspaceFace,
+  { title, botName, greeting, color, leadCapture, files, allowedOrigins }: WorkspaceBranding,
 ): WebResponse {
   const { origin } = headers;
   const channel = query["channel"] === "hosted" ? "hosted" : "widget";

@@ -2,9 +2,9 @@ import { newId } from "#domain/ids.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Store } from "#database/contract.ts";
 import type { LoadAdapter } from "#channels/host/registry.ts";
-import { configMistake, configMistakes, loadAdapter } from "#channels/host/registry.ts";
+import { channelConfigError, channelConfigErrors, loadAdapter } from "#channels/host/registry.ts";
 import type { FileError, UnreadableFile } from "#config/errors.ts";
-import { together } from "#config/errors.ts";
+import { combineErrors } from "#config/errors.ts";
 import type { FileChannel, FileWorkspace } from "#config/file.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 
@@ -66,24 +66,24 @@ export async function provisionAccounts(
   });
 }
 
-/** Throws one error with all that {@link accountMistakes} finds. */
+/** Throws one error with all that {@link accountErrors} finds. */
 export async function requireAccounts(load: LoadAdapter, workspaces: readonly FileWorkspace[]): Promise<void> {
-  const error = together((await accountMistakes(load, workspaces)).map((each) => each.error));
+  const error = combineErrors((await accountErrors(load, workspaces)).map((each) => each.error));
   if (error !== undefined) throw error;
 }
 
 /** All that is wrong with a file, also what only the adapters of its accounts can tell. */
 export async function withAccounts(error: UnreadableFile): Promise<FileError> {
-  const accounts = await accountMistakes(loadAdapter, [{ name: "", channels: error.channels }]);
+  const accounts = await accountErrors(loadAdapter, [{ name: "", channels: error.channels }]);
   // What follows from a mistake that is told already, such as a variable that is missing, is none of its own.
   const told = new Set(error.mistakes.map(({ line }) => line));
   const more = accounts
     .map((each) => each.error)
     .filter(({ mistakes }) => mistakes.every(({ line }) => !told.has(line)));
-  return together([error, ...more]) ?? error;
+  return combineErrors([error, ...more]) ?? error;
 }
 
-export interface AccountMistake {
+export interface AccountError {
   readonly channel: FileChannel;
   readonly error: FileError;
 }
@@ -93,12 +93,12 @@ export interface AccountMistake {
  * accounts that take the same thing of a platform for themselves: each would get a part of what customers write, and answer
  * it for the other's company.
  */
-export async function accountMistakes(
+export async function accountErrors(
   load: LoadAdapter,
   workspaces: readonly Pick<FileWorkspace, "name" | "channels">[],
-): Promise<readonly AccountMistake[]> {
+): Promise<readonly AccountError[]> {
   const taken = new Map<string, string>();
-  const found: AccountMistake[] = [];
+  const found: AccountError[] = [];
   for (const { name: workspace, channels } of workspaces) {
     for (const channel of channels) {
       const mistake = (setting: string | undefined, message: string): void =>
@@ -108,7 +108,7 @@ export async function accountMistakes(
         mistake("channel", `this version connects to no ${channel.channel}`);
         continue;
       }
-      const wrong = configMistakes(module, channel.config);
+      const wrong = channelConfigErrors(module, channel.config);
       for (const { setting, message } of wrong) mistake(setting, message);
       if (module.identity === undefined || wrong.length > 0 || !channel.enabled) continue;
       const identity = module.identity(channel.config);
@@ -131,7 +131,7 @@ async function split(load: LoadAdapter, { channel, config, mistake }: FileChanne
   const loading = load(channel);
   if (loading === undefined) throw mistake("channel", `this version connects to no ${channel}`);
   const module = await loading;
-  const wrong = configMistake(module, config);
+  const wrong = channelConfigError(module, config);
   if (wrong !== undefined) throw mistake(wrong.setting, wrong.message);
   const isSecret = ([key]: readonly [string, unknown]): boolean => module.secrets.includes(key);
   const entries = Object.entries(config);

@@ -12,15 +12,15 @@ import type { Log } from "#runtime/log.ts";
 import type { Reader, Store } from "#database/contract.ts";
 import type { Wake } from "#runtime/signals.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
-import type { FindHands } from "#conversations/transaction/local-worker.ts";
-import { takeOfAgent } from "#conversations/transaction/local-worker.ts";
+import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
+import { claimForAgent } from "#conversations/transaction/local-worker.ts";
 import { viewWindow } from "#conversations/delivery/reply-window.ts";
 import type { Workspaces } from "#database/queries/workspaces.ts";
 import { deskConversations } from "./sync/snapshot.ts";
-import type { TakenFile } from "./incoming/agent-files.ts";
-import { takenFiles } from "./incoming/agent-files.ts";
+import type { StoredDeskFile } from "./incoming/agent-files.ts";
+import { storedDeskFiles } from "./incoming/agent-files.ts";
 
-export interface OfficeDependencies {
+export interface DeskServiceDependencies {
   readonly store: Store;
   readonly clock: Clock;
   readonly wake: Wake;
@@ -30,24 +30,24 @@ export interface OfficeDependencies {
   readonly publicUrl: string;
   readonly channels: Channels;
   readonly log: Log;
-  readonly hands: FindHands;
+  readonly localWorker: FindLocalWorker;
 }
 
-type Wrote = Extract<DeskEvent, { kind: "wrote" }>;
+type DeskMessageEvent = Extract<DeskEvent, { kind: "wrote" }>;
 
 /** What somebody wrote, with its files as the work of it holds them. */
-export type TakenWrote = Omit<Wrote, "files"> & { readonly files: readonly TakenFile[] };
+export type StoredDeskMessage = Omit<DeskMessageEvent, "files"> & { readonly files: readonly StoredDeskFile[] };
 
-export type TakenEvent = Exclude<DeskEvent, Wrote> | TakenWrote;
+export type StoredDeskEvent = Exclude<DeskEvent, DeskMessageEvent> | StoredDeskMessage;
 
 export interface DeskEventPayload {
   readonly accountId: string;
   readonly workspaceId: string;
-  readonly event: TakenEvent;
+  readonly event: StoredDeskEvent;
 }
 
 /** The engine's side of an agents' desk: takes in what people do there, and tells what it asks for. */
-export interface Office {
+export interface DeskService {
   accept(
     account: { readonly id: string; readonly workspaceId: string },
     event: DeskEvent,
@@ -61,7 +61,7 @@ export interface Office {
  * What is done in one thread is done in order, a click on its card after the reply that was written before: else a reply
  * whose file is still being fetched would claim again what its writer has released meanwhile.
  */
-async function laneOf(read: Reader, accountId: string, event: TakenEvent): Promise<string> {
+async function laneOf(read: Reader, accountId: string, event: StoredDeskEvent): Promise<string> {
   const lane = (place: string): string => `desk-event:${accountId}:${place}`;
   if ("thread" in event) return lane(event.thread);
   const thread = await threadOf(read, event.conversationId);
@@ -75,8 +75,8 @@ const eventWork = (lane: string, payload: DeskEventPayload, dueAt: number): NewW
   dueAt,
 });
 
-export function createOffice(dependencies: OfficeDependencies): Office {
-  const { store, clock, wake, workspaces, search, files, publicUrl, channels, log, hands } = dependencies;
+export function createDeskService(dependencies: DeskServiceDependencies): DeskService {
+  const { store, clock, wake, workspaces, search, files, publicUrl, channels, log, localWorker } = dependencies;
 
   async function snapshots(workspaceId: string, rows: readonly ConversationRow[]) {
     const workspace = await workspaces.get(workspaceId);
@@ -100,8 +100,8 @@ export function createOffice(dependencies: OfficeDependencies): Office {
   return {
     async accept({ id, workspaceId }, event) {
       const now = clock.now();
-      const taken: TakenEvent =
-        event.kind === "wrote" ? { ...event, files: takenFiles(event.files, files.seal, now) } : event;
+      const taken: StoredDeskEvent =
+        event.kind === "wrote" ? { ...event, files: storedDeskFiles(event.files, files.seal, now) } : event;
       const lane = await laneOf(store.read, id, taken);
       const work = eventWork(lane, { accountId: id, workspaceId, event: taken }, now);
       let effects: Effects = { wake: [{ lane, dueAt: now }], threads: [], workspaces: [] };
@@ -122,13 +122,13 @@ export function createOffice(dependencies: OfficeDependencies): Office {
             })
             .execute();
           await insertWork(tx, [work], now);
-          return takeOfAgent(tx, hands(), effects, lane, now);
+          return claimForAgent(tx, localWorker(), effects, lane, now);
         });
       } catch (error) {
         if (isDuplicate(error)) return { duplicate: true };
         throw error;
       }
-      hands()?.take(effects.taken ?? []);
+      localWorker()?.take(effects.taken ?? []);
       if (effects.wake.length > 0) wake.notify([lane], now);
       return { duplicate: false };
     },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createExtractiveAnswerer } from "./answerer.ts";
 import { weighTerms } from "./understand/asked-terms.ts";
 import { understand } from "./understand/question.ts";
-import { promisesSteps, tellingOf } from "./rank/informative.ts";
+import { promisesSteps, informativeUnits } from "./rank/informative.ts";
 import { termsOf } from "#language/terms.ts";
 import { titleFit } from "./rank/title-fit.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
@@ -15,7 +15,7 @@ import { newSqlite, openTestStore } from "#test/support/database/databases.ts";
 import type { TestKnowledge } from "#test/support/knowledge/knowledge.ts";
 import { newWorkspace, silentLog, testKnowledge } from "#test/support/knowledge/knowledge.ts";
 
-const tells = (text: string): boolean[] => tellingOf(readUnits(text));
+const tells = (text: string): boolean[] => informativeUnits(readUnits(text));
 
 describe("what tells the reader nothing", () => {
   it.each([

@@ -3,13 +3,13 @@ import { spokenLanguage } from "#answering/understand/asker-language.ts";
 import { settingsIn } from "#language/bot-texts/bot-texts.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
 import { createEngine } from "#conversations/engine.ts";
-import { sweepUnsent, waitsForRoom } from "#conversations/attachments/file-work.ts";
-import { scheduleHousekeeping } from "#conversations/retention/daily-cleanup.ts";
+import { removeUnsentUploads, waitsForRoom } from "#conversations/attachments/file-work.ts";
+import { scheduleDailyCleanup } from "#conversations/retention/daily-cleanup.ts";
 import type { Answerer } from "#answering/contract.ts";
 import type { Fanout } from "#runtime/signals.ts";
-import type { RushGauge } from "#queue/backpressure.ts";
-import { createRush } from "#queue/backpressure.ts";
-import { createUpkeep } from "#conversations/retention/maintenance.ts";
+import type { InboundBurstGauge } from "#queue/backpressure.ts";
+import { createInboundBurst } from "#queue/backpressure.ts";
+import { createMaintenance } from "#conversations/retention/maintenance.ts";
 import { createWorkspaces } from "#database/queries/workspaces.ts";
 import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
 import { defaultBodyLimits } from "#http/middleware/bodies.ts";
@@ -20,7 +20,7 @@ import { createInProcessFanout, createInProcessWake } from "#queue/signals/in-pr
 import { openProcess } from "#queue/process-lease.ts";
 import type { Handler, Worker } from "#queue/worker/worker.ts";
 import { openWorker } from "#queue/worker/worker.ts";
-import { openNowAndThen } from "#queue/cleanup-job.ts";
+import { openCleanupJob } from "#queue/cleanup-job.ts";
 import type { WebResponse } from "#channels/contract.ts";
 import { leaveVectors } from "#knowledge/vectors/vectors.ts";
 import { leaveTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
@@ -35,7 +35,7 @@ import type { End } from "#runtime/closing.ts";
 import { endEach } from "#runtime/closing.ts";
 import type { Config } from "#config/environment.ts";
 import { openConnections } from "#channels/host/connections.ts";
-import { createMeasures } from "#metrics/metrics.ts";
+import { createMetrics } from "#metrics/metrics.ts";
 import { requireOwnSecret } from "#admin/installation/secret.ts";
 import { proofOf } from "#admin/installation/public-address.ts";
 import { provisionWebhooks } from "#admin/webhooks/provisioning.ts";
@@ -47,25 +47,25 @@ import { version } from "#runtime/version.ts";
 import { demoPage } from "#web/demo/page.ts";
 import type { WorkKind } from "./work-payloads.ts";
 import { readsWork } from "./work-payloads.ts";
-import { tellEndpoint } from "#webhooks/deliver.ts";
+import { deliverWebhooks } from "#webhooks/deliver.ts";
 import { forgetEvents, scheduleRetention } from "#webhooks/retention.ts";
-import type { CoreOptions, Core } from "./services.ts";
-import { openCore } from "./services.ts";
+import type { ServicesOptions, Services } from "./services.ts";
+import { openServices } from "./services.ts";
 
-export interface AppOptions extends CoreOptions {
+export interface AppOptions extends ServicesOptions {
   readonly checkpoint?: Checkpoint;
   /** Another than the one that takes its answers from the documents' own sentences. */
   readonly answerer?: Answerer;
   /** Other adapters than those of adapters/. */
   readonly loadAdapter?: LoadAdapter;
   /** Decides when work waits for events; otherwise how many senders wait does. */
-  readonly rush?: RushGauge;
+  readonly inboundBurst?: InboundBurstGauge;
   /** Other bounds on connections than the usual ones. */
   readonly http?: Partial<Pick<HttpOptions, "timeouts" | "bodies" | "connectionsMax">>;
 }
 
 export interface App {
-  readonly core: Core;
+  readonly services: Services;
   readonly engine: ReturnType<typeof createEngine>;
   /** Takes connections; resolves with the address that it really listens on. */
   listen(): Promise<string>;
@@ -94,8 +94,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     () => fanout.close(),
     () => wake.close(),
   );
-  const measures = createMeasures(version, clock);
-  const core = await openCore(config, options, wake, measures.registry);
+  const metrics = createMetrics(version, clock);
+  const core = await openServices(config, options, wake, metrics.registry);
   opened.push(() => core.close());
   const { store, secrets, documents, guardedFetch, search, outside, knowledge, vectors, files, disk } = core;
   await store.check(checkedMax);
@@ -125,12 +125,12 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     workspaces,
     engine: () => engine,
     load,
-    measures,
+    metrics,
     files,
     publicUrl,
   });
   let worker: Worker | undefined;
-  const rush = options.rush ?? createRush();
+  const inboundBurst = options.inboundBurst ?? createInboundBurst();
   const engine = createEngine({
     store,
     clock,
@@ -138,7 +138,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     workspaces,
     accounts: channels,
     channels,
-    answerer: measures.answerer(options.answerer ?? core.answerer),
+    answerer: metrics.answerer(options.answerer ?? core.answerer),
     asksForHuman,
     inLanguageOf: (settings, newestFirst) => settingsIn(settings, spokenLanguage(newestFirst)),
     judgeAnger: core.judgeAnger,
@@ -149,8 +149,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     processId: process.id,
     publicUrl,
     checkpoint,
-    hands: () => worker,
-    rush,
+    localWorker: () => worker,
+    inboundBurst,
   });
 
   const webhooks = {
@@ -160,11 +160,11 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     wake,
     guardedFetch,
     open: (sealed: string) => secrets.open(sealed),
-    count: (outcome: string) => measures.webhook(outcome),
+    count: (outcome: string) => metrics.webhook(outcome),
   };
 
-  const keeper = core.keepReady();
-  opened.push(() => keeper.close());
+  const refresher = core.startIndexRefresh();
+  opened.push(() => refresher.close());
   /** What has been read, crawled or given vectors is taken in at once; what other processes do is seen a little later. */
   const thenLook =
     (run: Handler["run"]): Handler["run"] =>
@@ -172,32 +172,40 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       try {
         await run(...given);
       } finally {
-        keeper.look();
+        refresher.look();
       }
     };
 
-  const upkeep = createUpkeep({ store, clock, log, search, files, fanout, announce: engine.announce });
+  const maintenance = createMaintenance({
+    store,
+    clock,
+    log,
+    search,
+    files,
+    fanout,
+    publishEffects: engine.publishEffects,
+  });
   const handlers: Readonly<Partial<Record<WorkKind, Handler>>> = {
     think: {
       batch: true,
       attemptsMax: 5,
-      run: engine.work.think,
+      run: engine.work.answerTurn,
       // A search that is away for a moment, or is filled for the first time, is no reason to send the customer to people.
       waitsOut: (row, error, now) => isSearchAway(error) && now - row.created_at < questionHeldMs,
-      abandoned: engine.work.abandonThink,
+      abandoned: engine.work.abandonTurn,
     },
     // More than two hours: a platform that is away for one of them loses no message.
     send: { batch: false, attemptsMax: 24, run: engine.work.send, abandoned: engine.work.abandonSend },
     // In the lane of the messages, so that a reply goes before the end of its conversation.
-    "stand-there": { batch: false, attemptsMax: 24, run: engine.work.standThere, abandoned: engine.work.abandonThere },
+    "stand-there": { batch: false, attemptsMax: 24, run: engine.work.pushStatus, abandoned: engine.work.abandonPush },
     "handover-there": {
       batch: false,
       attemptsMax: 24,
-      run: engine.work.handoverThere,
-      abandoned: engine.work.abandonThere,
+      run: engine.work.pushHandover,
+      abandoned: engine.work.abandonPush,
     },
-    "note-there": { batch: false, attemptsMax: 24, run: engine.work.noteThere, abandoned: engine.work.abandonThere },
-    amend: { batch: false, attemptsMax: 12, run: engine.work.amend, abandoned: engine.work.abandonAmend },
+    "note-there": { batch: false, attemptsMax: 24, run: engine.work.pushNote, abandoned: engine.work.abandonPush },
+    amend: { batch: false, attemptsMax: 12, run: engine.work.editSentReply, abandoned: engine.work.abandonEdit },
     // However long the desk is away: its threads are completed when it is back. A lane a conversation; what the desk's
     // platform lets through is shared by all of them, and customers must not wait for it.
     desk: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 8, run: engine.work.desk },
@@ -209,12 +217,12 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     },
     "desk-notice": { batch: false, attemptsMax: 8, lanesMax: 4, run: engine.work.deskNotice },
     "desk-erase": { batch: false, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 2, run: engine.work.deskErase },
-    speak: { batch: false, attemptsMax: 12, run: engine.work.speak, abandoned: engine.work.abandonSpeech },
+    speak: { batch: false, attemptsMax: 12, run: engine.work.sendRuleReply, abandoned: engine.work.abandonRuleReply },
     redirect: {
       batch: false,
       attemptsMax: 12,
-      run: engine.work.redirect,
-      abandoned: (tx, row, _reason, now) => engine.work.abandonRedirect(tx, row, now),
+      run: engine.work.reroute,
+      abandoned: (tx, row, _reason, now) => engine.work.abandonReroute(tx, row, now),
     },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     // A question and its answer are indexed together, if that is soon.
@@ -237,7 +245,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       attemptsMax: Number.POSITIVE_INFINITY,
       // A lane an endpoint. Those that hang hold theirs for seconds, and customers must not wait for it.
       lanesMax: 24,
-      run: (rows, signal) => tellEndpoint(webhooks, rows, signal),
+      run: (rows, signal) => deliverWebhooks(webhooks, rows, signal),
     },
     "forget-events": {
       batch: true,
@@ -276,13 +284,13 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
             run: thenLook((rows, signal) => vectors.work(rows, signal)),
           } satisfies Handler,
         }),
-    relink: { batch: true, attemptsMax: 20, lanesMax: 2, run: upkeep.relink },
-    retime: { batch: true, attemptsMax: 20, lanesMax: 1, run: upkeep.retime },
-    signout: { batch: true, attemptsMax: 5, run: upkeep.signOut },
+    relink: { batch: true, attemptsMax: 20, lanesMax: 2, run: maintenance.moveConversations },
+    retime: { batch: true, attemptsMax: 20, lanesMax: 1, run: maintenance.rescheduleTimers },
+    signout: { batch: true, attemptsMax: 5, run: maintenance.signOut },
     // However long the desk's platform is away: what was deleted is taken back there first.
-    purge: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 1, run: upkeep.purge },
+    purge: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 1, run: maintenance.purge },
     // Never given up: it would not come again.
-    housekeeping: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 1, run: upkeep.housekeeping },
+    housekeeping: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 1, run: maintenance.dailyCleanup },
     ingest: {
       batch: true,
       attemptsMax: 5,
@@ -300,17 +308,21 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     },
     recrawl: { batch: true, attemptsMax: 20, run: documents.work.recrawl },
   };
-  let tidying: ReturnType<typeof openNowAndThen> | undefined;
+  let tidying: ReturnType<typeof openCleanupJob> | undefined;
   if (config.role !== "web") {
     await documents.resumePending();
     await scheduleRetention({ store, clock });
-    tidying = openNowAndThen({
+    tidying = openCleanupJob({
       clock,
       log,
       jobs: {
         "orphaned documents": () => documents.removeOrphans(),
         "unsent uploads": () =>
-          sweepUnsent({ store, clock, announce: (effects) => effects !== null && engine.announce(effects) }),
+          removeUnsentUploads({
+            store,
+            clock,
+            publishEffects: (effects) => effects !== null && engine.publishEffects(effects),
+          }),
         "conversation search": async () => outside?.ensure(),
         "document search": async () => knowledge?.ensure(),
       },
@@ -319,7 +331,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     await (outside === undefined ? leaveTypesense(store) : outside.ensure());
     await (vectors === undefined ? leaveVectors(store) : vectors.ensure());
     await (knowledge === undefined ? leaveTypesenseIndex(store) : knowledge.ensure());
-    await scheduleHousekeeping(store, clock);
+    await scheduleDailyCleanup(store, clock);
     worker = openWorker({
       store,
       clock,
@@ -330,7 +342,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       lanesMax: 64,
       backoffMs,
       awayServer: (error) => (error instanceof TypesenseAway || isSearchAway(error) ? "the search engine" : undefined),
-      rush,
+      inboundBurst,
     });
     const running = worker;
     opened.push(() => running.close(0));
@@ -340,7 +352,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     config.role === "web" ? undefined : openConnections({ store, clock, log, processId: process.id, channels });
   if (connections !== undefined) opened.push(() => connections.close());
 
-  measures.watch({
+  metrics.watch({
     store,
     running: () => worker?.running() ?? new Map(),
     kinds: Object.keys(handlers),
@@ -361,14 +373,14 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       listConversations(store, { ...filter, limit, ...(before === undefined ? {} : { before }) }, search),
     tokenKeys: (workspaceId) => readTokenKeys(store, secrets, workspaceId),
     cursorKey: secrets.key("cursor"),
-    sites: createSites(channels, measures),
+    sites: createSites(channels, metrics),
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     prove: (nonce) => proofOf(secrets, nonce),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
       await diskState(disk),
       ...(outside === undefined ? [] : [degradedBy("search engine", await core.searchTrouble())]),
-      ...modelState("documents", keeper.trouble() ?? undefined),
+      ...modelState("documents", refresher.trouble() ?? undefined),
       ...modelState("model", core.modelTrouble()),
       ...modelState("embedding server", core.embedderTrouble()),
       ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
@@ -378,7 +390,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
         cause,
       })),
     ],
-    metrics: measures.registry,
+    metrics: metrics.registry,
     clock,
     log,
     options: {
@@ -395,7 +407,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
 
   let closed: Promise<void> | undefined;
   return {
-    core,
+    services: core,
     engine,
     listen: () => server.listen(config.host, config.port),
     close: () => (closed ??= close()),
@@ -411,7 +423,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       async () => connections?.close(),
       async () => worker?.close(6_000),
       async () => tidying?.close(),
-      () => keeper.close(),
+      () => refresher.close(),
     );
     await end(() => channels.close());
     await served;

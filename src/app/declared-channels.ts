@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadAdapter } from "#channels/host/registry.ts";
 import type { Config } from "#config/environment.ts";
-import type { ChannelCheck, Core, CoreOptions } from "./services.ts";
-import { checkChannels, openCore } from "./services.ts";
+import type { ChannelCheck, Services, ServicesOptions } from "./services.ts";
+import { checkChannels, openServices } from "./services.ts";
 import type { FileChannel, FileWorkspace } from "#config/file.ts";
-import { accountMistakes } from "#admin/channels.ts";
+import { accountErrors } from "#admin/channels.ts";
 import { provisionWorkspaces } from "#admin/workspaces/workspaces.ts";
 
 interface Declared {
@@ -29,7 +29,7 @@ const unknownId = "ACCOUNT";
 export async function checkDeclaredChannels(
   config: Config,
   stored: boolean,
-  options: CoreOptions,
+  options: ServicesOptions,
 ): Promise<readonly ChannelCheck[]> {
   if (config.file.workspaces.every(({ channels }) => channels.length === 0)) {
     return stored ? checkChannels(config, options) : [];
@@ -44,7 +44,7 @@ export async function checkDeclaredChannels(
     databaseUrl: `sqlite:${join(folder, "doctor.sqlite")}`,
   };
   // Accounts with mistakes are told of, and the others asked all the same.
-  const mistakes = await accountMistakes(loadAdapter, config.file.workspaces);
+  const mistakes = await accountErrors(loadAdapter, config.file.workspaces);
   const wrong = new Set(mistakes.map(({ channel }) => channel));
   const workspaces = config.file.workspaces.map((workspace) => withoutAccounts(workspace, wrong));
   const told = mistakes.map(({ channel, error }) => ({
@@ -101,8 +101,8 @@ function withoutAccounts(workspace: FileWorkspace, wrong: ReadonlySet<FileChanne
   return { ...workspace, channels, desk: channels.some(({ name }) => name === desk?.account) ? desk : null };
 }
 
-async function withCore<T>(config: Config, options: CoreOptions, run: (core: Core) => Promise<T>): Promise<T> {
-  const core = await openCore(config, options);
+async function withCore<T>(config: Config, options: ServicesOptions, run: (core: Services) => Promise<T>): Promise<T> {
+  const core = await openServices(config, options);
   try {
     return await run(core);
   } finally {
@@ -111,7 +111,7 @@ async function withCore<T>(config: Config, options: CoreOptions, run: (core: Cor
 }
 
 /** The accounts of the file that are stored and in use. */
-async function declaredIn({ store, secrets }: Core): Promise<readonly Declared[]> {
+async function declaredIn({ store, secrets }: Services): Promise<readonly Declared[]> {
   const rows = await store.read
     .selectFrom("accounts")
     .innerJoin("workspaces", "workspaces.id", "accounts.workspace_id")
@@ -134,7 +134,7 @@ async function declaredIn({ store, secrets }: Core): Promise<readonly Declared[]
 }
 
 /** What another secret has sealed is as good as changed: the file has it in the clear. */
-function opened(secrets: Core["secrets"], sealed: string): string {
+function opened(secrets: Services["secrets"], sealed: string): string {
   try {
     return secrets.open(sealed);
   } catch {

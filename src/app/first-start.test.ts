@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { expect, it } from "vitest";
 import { systemClock } from "#runtime/clock.ts";
 import { loadConfig } from "#config/environment.ts";
-import { openCore } from "./services.ts";
+import { openServices } from "./services.ts";
 import { firstStart } from "./first-start.ts";
 import { manualDocuments } from "#admin/installation/manual.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
@@ -24,7 +24,7 @@ eachDatabase("a first start", (open) => {
           DATABASE_URL: database.url,
           PARLEY_SECRET: "a secret for tests, of more than thirty-two characters",
         });
-        return { config, core: await openCore(config, { clock: systemClock, log: pino({ level: "silent" }) }) };
+        return { config, core: await openServices(config, { clock: systemClock, log: pino({ level: "silent" }) }) };
       }),
     );
     const [first] = cores;
@@ -32,7 +32,7 @@ eachDatabase("a first start", (open) => {
     const { store } = first.core;
     await store.migrate();
     const greetings = await Promise.all(
-      cores.map(({ core, config }) => firstStart({ core }, config, systemClock, { pages })),
+      cores.map(({ core, config }) => firstStart({ services: core }, config, systemClock, { pages })),
     );
     const [welcome, second] = greetings.filter((each) => each !== null);
     expect(second).toBeUndefined();

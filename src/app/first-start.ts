@@ -18,7 +18,7 @@ export interface Welcome {
 const ownName = "Support";
 /** There is one workspace of this kind at most, whoever makes it. */
 const ownKind = hash("sha256", "the first start");
-const operator = { email: "operator@localhost", name: "Operator", role: "admin" } as const;
+const adminEmail = { email: "operator@localhost", name: "Operator", role: "admin" } as const;
 
 /**
  * Makes a new installation usable at once: a workspace that has read the manual, an operator who can sign in, and an API
@@ -27,7 +27,7 @@ const operator = { email: "operator@localhost", name: "Operator", role: "admin" 
  * `reading` is called before what takes its time. `retrying` runs each step, and may repeat it.
  */
 export async function firstStart(
-  { core }: Pick<App, "core">,
+  { services }: Pick<App, "services">,
   config: Config,
   clock: Clock,
   {
@@ -40,12 +40,12 @@ export async function firstStart(
     readonly retrying?: <T>(step: () => Promise<T>) => Promise<T>;
   } = {},
 ): Promise<Welcome | null> {
-  const { store, secrets, documents } = core;
+  const { store, secrets, documents } = services;
   const agents = await retrying(() => store.read.selectFrom("agents").select("id").limit(1).execute());
   if (agents.length > 0) return null;
   const workspaceId = await retrying(firstWorkspace);
   const { id: keyId, key } = await retrying(() => createKey(store, clock, { workspaceId, name: "first key" }));
-  const agent = await retrying(() => createOperator(workspaceId));
+  const agent = await retrying(() => createAdmin(workspaceId));
   if (agent === null) {
     // Nobody has seen it.
     await retrying(() => store.write((tx) => tx.deleteFrom("api_keys").where("id", "=", keyId).execute()));
@@ -54,9 +54,9 @@ export async function firstStart(
   const token = await retrying(() => createLoginToken(store, clock, agent.id));
   return { workspaceId, key, loginLink: `${config.publicUrl}/inbox/login/${token}` };
 
-  async function createOperator(id: string): Promise<{ readonly id: string } | null> {
+  async function createAdmin(id: string): Promise<{ readonly id: string } | null> {
     try {
-      return await createAgent(store, clock, { workspaceId: id, ...operator });
+      return await createAgent(store, clock, { workspaceId: id, ...adminEmail });
     } catch (error) {
       if (error instanceof Problem && isDuplicate(error.cause)) return null;
       throw error;

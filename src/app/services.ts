@@ -4,9 +4,9 @@ import type { Registry } from "prom-client";
 import { createAnswerer, extractiveComposer } from "#answering/answerer.ts";
 import { createAngerJudge } from "#answering/classify/anger-judge.ts";
 import { createModelComposer } from "#answering/generate/model-composer.ts";
-import { tellOfDocument } from "#conversations/transaction/events.ts";
-import { createPeople } from "#conversations/contacts/customers.ts";
-import type { People } from "#conversations/contacts/customers.ts";
+import { emitDocumentEvent } from "#conversations/transaction/events.ts";
+import { createCustomers } from "#conversations/contacts/customers.ts";
+import type { Customers } from "#conversations/contacts/customers.ts";
 import type { Answerer, JudgeAnger } from "#answering/contract.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
@@ -19,8 +19,8 @@ import type { Documents } from "#knowledge/documents/documents.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import { createHybridIndex } from "#knowledge/vectors/hybrid-index.ts";
-import type { Keeper } from "#knowledge/index/refresher.ts";
-import { keptIndex, keptVectors, openKeeper } from "#knowledge/index/refresher.ts";
+import type { IndexRefresher } from "#knowledge/index/refresher.ts";
+import { refreshedIndex, refreshedVectors, openIndexRefresher } from "#knowledge/index/refresher.ts";
 import type { Vectors } from "#knowledge/vectors/vectors.ts";
 import { createVectors } from "#knowledge/vectors/vectors.ts";
 import type { TypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
@@ -41,19 +41,19 @@ import { endEach } from "#runtime/closing.ts";
 import type { Config } from "#config/environment.ts";
 import { defaultReserveBytes } from "#config/environment.ts";
 import { makeDataFolder } from "#runtime/data-folder.ts";
-import { createMeasures } from "#metrics/metrics.ts";
+import { createMetrics } from "#metrics/metrics.ts";
 import type { GuardedFetch } from "#outbound/guarded-fetch.ts";
 import { openGuardedFetch } from "#outbound/guarded-fetch.ts";
 import { createSecrets, loadSecret, peekSecret } from "#runtime/secrets.ts";
 import type { Secrets } from "#runtime/secrets.ts";
-import { createEngineCounts } from "#metrics/search.ts";
+import { createSearchMetrics } from "#metrics/search.ts";
 import { createLookUps } from "#skills/look-up.ts";
 import { createSkilledAnswerer } from "#skills/skilled-answerer.ts";
-import { createModelCounts } from "#metrics/model.ts";
+import { createModelMetrics } from "#metrics/model.ts";
 import { version } from "#runtime/version.ts";
 import { readsWork } from "./work-payloads.ts";
 
-export interface CoreOptions {
+export interface ServicesOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** How much room the disk has; absent: as the system says. */
@@ -63,7 +63,7 @@ export interface CoreOptions {
 }
 
 /** What commands need without serving anything: the database, the secret, the documents. */
-export interface Core {
+export interface Services {
   readonly store: OpenStore;
   readonly secrets: Secrets;
   readonly documents: Documents;
@@ -86,24 +86,24 @@ export interface Core {
   embedderTrouble(): string | null | undefined;
   /** What passages mean, where an embedding server tells. */
   readonly vectors: Vectors | undefined;
-  readonly people: People;
+  readonly customers: Customers;
   /** The bytes of files that customers and agents send. */
   readonly files: OpenFiles;
   readonly disk: Disk;
   /** Brings what answers are found with up to date, from now on and by itself; for a process that answers. */
-  keepReady(): Keeper;
+  startIndexRefresh(): IndexRefresher;
   /** Drops what the search index holds of a deleted workspace. */
   dropKnowledge(workspaceId: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Opens the parts that every command uses. The schema must be up to date. */
-export async function openCore(
+export async function openServices(
   config: Config,
-  { clock, log, outbound: given, freeBytes }: CoreOptions,
+  { clock, log, outbound: given, freeBytes }: ServicesOptions,
   wake?: OpenWake,
   metrics?: Registry,
-): Promise<Core> {
+): Promise<Services> {
   makeDataFolder(config.dataDir);
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
   const store = await openStore(config.databaseUrl);
@@ -123,7 +123,7 @@ export async function openCore(
     clock,
     log,
     fetch: guardedFetch,
-    onSettled: (tx, { id }) => tellOfDocument(tx, id, clock.now()),
+    onSettled: (tx, { id }) => emitDocumentEvent(tx, id, clock.now()),
     // A database server has its own disk.
     ...(config.databaseUrl.startsWith("sqlite:") ? { claimRoom: (bytes: number) => disk.claim(bytes) } : {}),
     ...(wake === undefined ? {} : { wake }),
@@ -132,7 +132,7 @@ export async function openCore(
   const typesense =
     config.typesense === undefined
       ? undefined
-      : createTypesense({ ...config.typesense, observe: createEngineCounts(metrics) });
+      : createTypesense({ ...config.typesense, observe: createSearchMetrics(metrics) });
   const outside =
     typesense === undefined
       ? undefined
@@ -175,7 +175,7 @@ export async function openCore(
   const model =
     config.model === undefined ? undefined : (await import("#models/model.ts")).createModel(config.model, clock);
   // Counted from the start, so that a figure of nothing is there to be read.
-  const counts = createModelCounts(metrics);
+  const counts = createModelMetrics(metrics);
   const composer =
     model === undefined ? extractiveComposer : createModelComposer({ model, instead: extractiveComposer, log, counts });
   return {
@@ -205,14 +205,16 @@ export async function openCore(
     outside,
     knowledge,
     searchTrouble,
-    people: createPeople({ store, clock, search, files }),
+    customers: createCustomers({ store, clock, search, files }),
     files,
     disk,
-    keepReady: () =>
-      openKeeper({
-        kept: [
-          keptIndex(store.read, (workspaceId, signal) => byWords.prepare(workspaceId, signal)),
-          ...(vectors === undefined ? [] : [keptVectors(store.read, (workspaceId) => vectors.prepare(workspaceId))]),
+    startIndexRefresh: () =>
+      openIndexRefresher({
+        indexes: [
+          refreshedIndex(store.read, (workspaceId, signal) => byWords.prepare(workspaceId, signal)),
+          ...(vectors === undefined
+            ? []
+            : [refreshedVectors(store.read, (workspaceId) => vectors.prepare(workspaceId))]),
         ],
         clock,
         log,
@@ -243,7 +245,7 @@ export interface ChannelCheck {
 }
 
 /** Says where the files of messages are stored, or throws an Error that tells the mend. Needs no database. */
-export function checkFiles(config: Config, { clock }: Pick<CoreOptions, "clock">): Promise<string> {
+export function checkFiles(config: Config, { clock }: Pick<ServicesOptions, "clock">): Promise<string> {
   const secrets = createSecrets(peekSecret(config));
   const { dataDir, publicUrl } = config;
   return openFiles({ config: config.files, dataDir, publicUrl, secrets, clock, disk: diskOf(config) }).check(
@@ -259,11 +261,11 @@ const channelCheckMs = 10_000;
  */
 export async function checkChannels(
   config: Config,
-  { clock, log }: CoreOptions,
+  { clock, log }: ServicesOptions,
   wanted: (accountId: string) => boolean = () => true,
   passing = false,
 ): Promise<readonly ChannelCheck[]> {
-  const core = await openCore(config, { clock, log });
+  const core = await openServices(config, { clock, log });
   const { store, secrets } = core;
   const fanout = createInProcessFanout(log);
   const channels = createChannels({
@@ -277,7 +279,7 @@ export async function checkChannels(
       throw new Error("nothing is received while the channels are checked");
     },
     load: loadAdapter,
-    measures: createMeasures(version, clock),
+    metrics: createMetrics(version, clock),
     files: core.files,
     publicUrl: config.publicUrl,
     passing,

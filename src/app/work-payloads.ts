@@ -4,7 +4,7 @@ import type { Validator } from "typebox/compile";
 import { Compile } from "typebox/compile";
 import type { DeskAsk, DraftChoice, SnoozeEnd } from "#channels/desk/contract.ts";
 import { statuses } from "#domain/conversation/status.ts";
-import type { MirrorItem } from "#agent-desk/sync/sync-work.ts";
+import type { SyncItem } from "#agent-desk/sync/sync-work.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 
 // What the rows of the queue say, by their kind. While versions take turns an older one meets rows that a newer one has
@@ -67,7 +67,7 @@ export const payloadShapes = {
     conversationId: text,
     items: list(
       Type.Object({
-        kind: oneOf<MirrorItem["kind"]>({
+        kind: oneOf<SyncItem["kind"]>({
           message: true,
           note: true,
           event: true,

@@ -9,7 +9,7 @@ import type {
   ReplyWindow,
   SendContext,
   ThreadContext,
-  ThreadStanding,
+  PlatformStatus,
   TypingParty,
 } from "./contract.ts";
 import type { Desk } from "./desk/contract.ts";
@@ -59,7 +59,7 @@ export interface Channels {
   edit(account: Pick<Account, "id">, part: Part, externalId: string, context: SendContext): Promise<void>;
   remove(account: Pick<Account, "id">, externalId: string, context: SendContext): Promise<void>;
   /** Nothing happens where conversations have no state of their own on the platform. */
-  setState(account: Pick<Account, "id">, state: ThreadStanding, context: ThreadContext): Promise<void>;
+  setState(account: Pick<Account, "id">, state: PlatformStatus, context: ThreadContext): Promise<void>;
   /** Nothing happens where the platform shows notes to nobody. */
   addNote(account: Pick<Account, "id">, note: OutboundNote, context: ThreadContext): Promise<void>;
   /** Nothing happens where nobody works on the platform. */

@@ -96,7 +96,7 @@ export interface ChannelAdapter {
    * Brings the thread into this state, on platforms where conversations have one; no call where it is in it already. Called
    * after everything that was sent before the change, and again after a failure. Same errors as {@link send}.
    */
-  setState?(state: ThreadStanding, context: ThreadContext): Promise<void>;
+  setState?(state: PlatformStatus, context: ThreadContext): Promise<void>;
   /**
    * Shows an agent's note to the people who work on the platform, and never to the customer. Called again after a failure,
    * so it looks first whether the note is there. Same errors as {@link send}.
@@ -127,7 +127,7 @@ export interface ReplyWindow {
 }
 
 /** How a conversation stands on a platform that knows such states. */
-export type ThreadStanding =
+export type PlatformStatus =
   | { readonly kind: "open" | "closed" }
   /** Until then, epoch milliseconds; null: until the customer writes. */
   | { readonly kind: "snoozed"; readonly until: number | null };
@@ -299,7 +299,7 @@ export interface Receipt {
   /** What the platform is known to have done with it by now. */
   readonly state: "sent" | "delivered";
   /** What answers may refer to it by; for {@link ChannelHost.threadOf}. */
-  readonly marks?: readonly string[];
+  readonly messageRefs?: readonly string[];
 }
 
 /** What a reply by letter needs to know of a thread. */
@@ -318,7 +318,7 @@ export interface Correspondence {
 }
 
 /** What the workspace shows of itself on pages that customers see. */
-export interface WorkspaceFace {
+export interface WorkspaceBranding {
   readonly id: string;
   readonly botName: string;
   readonly title: string;
@@ -330,15 +330,15 @@ export interface WorkspaceFace {
   readonly files: { readonly bytesMax: number; readonly types: readonly string[] } | null;
 }
 
-/** What {@link ChannelHost.bring} stores. */
-export interface FileToBring extends Omit<InboundFile, "ref"> {
+/** What {@link ChannelHost.prefetchFiles} stores. */
+export interface FileToPrefetch extends Omit<InboundFile, "ref"> {
   /** No two files of the account have the same, and a file has the same on each try. */
   readonly key: string;
   /** Called only where it is not stored yet. */
   readonly fetch: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 }
 
-export type BroughtFile =
+export type PrefetchedFile =
   | { readonly kind: "stored"; readonly file: OutboundFile }
   /** `reason`: what an agent may read. `isFinal`: it will never be had; otherwise it could not be had now. */
   | { readonly kind: "refused"; readonly name: string; readonly reason: string; readonly isFinal: boolean };
@@ -369,12 +369,12 @@ export interface ChannelHost {
    * one does not fetch again. Rejects where a file cannot be had now, unless `isLastTry`; the answers stand in the order of
    * the files.
    */
-  bring(
+  prefetchFiles(
     thread: string,
-    files: readonly FileToBring[],
+    files: readonly FileToPrefetch[],
     options: { readonly isLastTry: boolean; readonly withinMs: number },
     signal: AbortSignal,
-  ): Promise<readonly BroughtFile[]>;
+  ): Promise<readonly PrefetchedFile[]>;
   /** Takes back what was uploaded or brought, and not sent. */
   dropUpload(thread: string, id: string): Promise<void>;
   /** The customer is writing: shown to agents, not stored. */
@@ -392,7 +392,7 @@ export interface ChannelHost {
   watch(thread: string, listener: (signal: ThreadSignal) => void): () => void;
   /** Tells every watcher of the thread that it changed. */
   announce(thread: string): void;
-  workspace(): Promise<WorkspaceFace>;
+  workspace(): Promise<WorkspaceBranding>;
   /** Whether this hash proves the user id with the workspace's identity secret. Constant time. */
   verifyUser(userId: string, hash: string): Promise<boolean>;
   /** Checks the company's JWT and returns its user. */

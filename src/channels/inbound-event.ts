@@ -1,5 +1,5 @@
 import type { VerifiedUser } from "#domain/customer/user-token.ts";
-import type { Part, ThreadStanding } from "./contract.ts";
+import type { Part, PlatformStatus } from "./contract.ts";
 
 /** A customer as the platform names them. */
 export interface Sender {
@@ -92,7 +92,7 @@ export type InboundEvent =
       readonly thread: string;
       readonly sentAt: number;
       /** `taken`: by `by`. `released`: the bot may answer again. `ours`: our own change came back; only its order counts. */
-      readonly change: ThreadStanding | { readonly kind: "taken" | "released" } | { readonly kind: "ours" };
+      readonly change: PlatformStatus | { readonly kind: "taken" | "released" } | { readonly kind: "ours" };
       /** Null: nobody in person. */
       readonly by: { readonly email: string; readonly name: string | null } | null;
       /** A later change of the thread has a larger one, as texts are compared: what comes late changes nothing. At most 100 characters. */

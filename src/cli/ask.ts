@@ -2,7 +2,7 @@ import { storedSettings } from "#domain/workspace/settings.ts";
 import { requireWorkspace } from "#admin/api-keys.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./with-services.ts";
+import { withServices } from "./with-services.ts";
 import { dim } from "./terminal/output.ts";
 
 /** Answers a question as the bot would, without a conversation. */
@@ -11,7 +11,7 @@ export const ask: Command = ({ argv, output, config }) => {
   const workspaceId = given.required("workspace");
   const text = given.words.join(" ").trim();
   if (text === "") throw new UsageError('use: parley ask --workspace W "question"');
-  return withCore(config, async ({ store, answerer }) => {
+  return withServices(config, async ({ store, answerer }) => {
     const workspace = await requireWorkspace(store, workspaceId);
     const row = await store.read
       .selectFrom("workspaces")

@@ -9,7 +9,7 @@ import { customerByEmail } from "#database/queries/customers.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
 import { confirmed } from "./terminal/confirm.ts";
-import { withCore } from "./with-services.ts";
+import { withServices } from "./with-services.ts";
 import { bold, dim, table } from "./terminal/output.ts";
 
 const operator: Actor = { type: "system", id: "command line", name: null };
@@ -23,7 +23,7 @@ export const contactShow: Command = ({ argv, output, config }) => {
   const email = given.optional("email");
   if ((id === undefined) === (email === undefined) || rest.length > 0)
     throw new UsageError("use: parley contact show --workspace W ID, or --email E in the place of the id");
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const workspace = await requireWorkspace(store, workspaceId);
     const contacts = await showContact(store, workspace.id, id === undefined ? { email: email ?? "" } : { id });
     const lines = contacts.flatMap((contact) => [
@@ -44,9 +44,9 @@ export const contactMerge: Command = ({ argv, output, config }) => {
   const [from, into, ...rest] = given.words;
   if (from === undefined || into === undefined || rest.length > 0)
     throw new UsageError("use: parley contact merge --workspace W FROM INTO");
-  return withCore(config, async ({ store, people }) => {
+  return withServices(config, async ({ store, customers }) => {
     const workspace = await requireWorkspace(store, workspaceId);
-    const merged = await people.merge(workspace.id, from, into, operator);
+    const merged = await customers.merge(workspace.id, from, into, operator);
     output.result(merged, [
       `${merged.into} now stands for ${merged.from} too.`,
       `To undo it: parley contact unmerge --workspace ${workspace.id} ${merged.from}`,
@@ -60,9 +60,9 @@ export const contactUnmerge: Command = ({ argv, output, config }) => {
   const workspaceId = given.required("workspace");
   const [id, ...rest] = given.words;
   if (id === undefined || rest.length > 0) throw new UsageError("use: parley contact unmerge --workspace W ID");
-  return withCore(config, async ({ store, people }) => {
+  return withServices(config, async ({ store, customers }) => {
     const workspace = await requireWorkspace(store, workspaceId);
-    const parted = await people.unmerge(workspace.id, id, operator);
+    const parted = await customers.unmerge(workspace.id, id, operator);
     output.result(parted, [`${parted.contact} is a customer of its own again, apart from ${parted.from}.`]);
     return 0;
   });
@@ -73,7 +73,7 @@ export const forget: Command = ({ argv, output, config }) => {
   const workspaceId = given.required("workspace");
   const email = given.required("email");
   if (!/^[^\s@]+@[^\s@]+$/.test(email.trim())) throw new UsageError(`--email: "${email}" is not an e-mail address`);
-  return withCore(config, async ({ store, people }) => {
+  return withServices(config, async ({ store, customers }) => {
     const workspace = await requireWorkspace(store, workspaceId);
     const { contacts, conversationIds } = await customerByEmail(store.read, workspace.id, email);
     for (const { id, name, user_id } of contacts) {
@@ -84,7 +84,7 @@ export const forget: Command = ({ argv, output, config }) => {
       output.result({ erased: false }, ["Nothing was erased."]);
       return 1;
     }
-    const erased = await people.forget(workspace.id, email, output.progress);
+    const erased = await customers.erase(workspace.id, email, output.progress);
     const log = await store.truncateLog();
     output.result({ erased: true, ...erased }, [
       `Erased: ${counted(erased.contacts, "contact")}, ${counted(erased.conversations, "conversation")}, ${counted(erased.messages, "message")}, ${counted(erased.events, "received event")}, ${counted(erased.leftovers, "queued or kept row")}; took names out of ${counted(erased.auditEntries, "audit entry", "audit entries")}.`,
@@ -109,7 +109,7 @@ export const audit: Command = ({ argv, output, config }) => {
     throw new UsageError("--since takes a time such as 2027-01-31T00:00:00Z");
   const limit = given.number("limit") ?? auditLinesStandard;
   if (limit < 1 || limit > auditLinesMax) throw new UsageError(`--limit takes 1 to ${auditLinesMax}`);
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const conversationId = given.optional("conversation");
     const { entries, more } = await readAudit(store, { workspaceId, conversationId, since: sinceAt, limit });
     if (more) output.progress(`The newest ${limit} of more entries; --limit shows more of them.`);
@@ -134,7 +134,7 @@ export const workspaceDelete: Command = ({ argv, output, config }) => {
   const given = readArguments(argv, [], ["yes"]);
   const [id, ...rest] = given.words;
   if (id === undefined || rest.length > 0) throw new UsageError("use: parley workspace delete ID [--yes]");
-  return withCore(config, async ({ store, people, dropKnowledge }) => {
+  return withServices(config, async ({ store, customers, dropKnowledge }) => {
     const workspace = await requireDeletable(store, id);
     const question = `Delete workspace ${workspace.id} with all its conversations, documents, keys and agents? This cannot be undone. Type its name, ${workspace.name}:`;
     if (!(await confirmed(given.flag("yes"), question, workspace.name))) {
@@ -142,7 +142,7 @@ export const workspaceDelete: Command = ({ argv, output, config }) => {
       return 1;
     }
     const began = clock.now();
-    await people.removeWorkspace(workspace.id, output.progress);
+    await customers.removeWorkspace(workspace.id, output.progress);
     await dropKnowledge(workspace.id);
     await store.truncateLog();
     output.result({ id: workspace.id, deleted: true }, [

@@ -2,15 +2,15 @@ import { counted } from "#domain/plural.ts";
 import { createReadStream } from "node:fs";
 import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Core } from "#app/services.ts";
+import type { Services } from "#app/services.ts";
 import { requireWorkspace } from "#admin/api-keys.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./with-services.ts";
+import { withServices } from "./with-services.ts";
 import type { Output } from "./terminal/output.ts";
 import { bar, dim, green, red } from "./terminal/output.ts";
 
-type Document = NonNullable<Awaited<ReturnType<Core["documents"]["get"]>>>;
+type Document = NonNullable<Awaited<ReturnType<Services["documents"]["get"]>>>;
 
 interface Outcome {
   readonly source: string;
@@ -37,7 +37,7 @@ export const documentsAdd: Command = ({ argv, output, config }) => {
   const maxPages = given.number("max-pages");
   const sitemap = given.optional("sitemap");
   if (given.words.length === 0) throw new UsageError("use: parley documents add --workspace W FILE-or-URL…");
-  return withCore(config, async (core) => {
+  return withServices(config, async (core) => {
     const workspace = await requireWorkspace(core.store, workspaceId);
     return addAll(core, output, given.words, async (source) => {
       if (/^https?:\/\//i.test(source)) {
@@ -67,7 +67,7 @@ export const documentsRecrawl: Command = ({ argv, output, config }) => {
   const given = readArguments(argv, ["workspace"]);
   const workspaceId = given.required("workspace");
   if (given.words.length === 0) throw new UsageError("use: parley documents recrawl --workspace W ID…");
-  return withCore(config, async (core) => {
+  return withServices(config, async (core) => {
     const workspace = await requireWorkspace(core.store, workspaceId);
     return addAll(core, output, given.words, async (id) => {
       const document = await core.documents.recrawl(workspace.id, id);
@@ -78,7 +78,7 @@ export const documentsRecrawl: Command = ({ argv, output, config }) => {
 };
 
 async function addAll(
-  core: Core,
+  core: Services,
   output: Output,
   sources: readonly string[],
   begin: (source: string) => Promise<Document>,
@@ -135,7 +135,7 @@ const unreadable: Readonly<Record<string, string>> = {
 };
 
 /** Works on the document until it is done, or waits while a running server does. */
-async function finish(core: Core, document: Document, output: Output): Promise<Document> {
+async function finish(core: Services, document: Document, output: Output): Promise<Document> {
   const lane = core.documents.laneOf(document);
   const ended = new AbortController();
   const showing = (async () => {
@@ -160,7 +160,7 @@ async function finish(core: Core, document: Document, output: Output): Promise<D
   }
 }
 
-async function show(core: Core, document: Document, output: Output): Promise<void> {
+async function show(core: Services, document: Document, output: Output): Promise<void> {
   const progress = document.source === "crawl" ? await core.documents.progress(document.id) : undefined;
   if (progress === undefined) return;
   const { found, visited, kept } = progress;

@@ -2,7 +2,7 @@ import { manualDocuments } from "#admin/installation/manual.ts";
 import { requireWorkspace } from "#admin/api-keys.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./with-services.ts";
+import { withServices } from "./with-services.ts";
 import { red, table } from "./terminal/output.ts";
 
 export const documentsList: Command = ({ argv, output, config }) => {
@@ -12,7 +12,7 @@ export const documentsList: Command = ({ argv, output, config }) => {
   const status = statuses.find((name) => name === given.optional("status"));
   if (given.optional("status") !== undefined && status === undefined)
     throw new UsageError(`--status is one of ${statuses.join(", ")}`);
-  return withCore(config, async ({ store, documents }) => {
+  return withServices(config, async ({ store, documents }) => {
     const workspace = await requireWorkspace(store, workspaceId);
     const rows = [];
     let cursor: string | undefined;
@@ -43,7 +43,7 @@ export const documentsRemove: Command = ({ argv, output, config }) => {
   const ofManual = given.flag("manual");
   if ((given.words.length === 0) !== ofManual)
     throw new UsageError("use: parley documents remove --workspace W ID…, or --manual");
-  return withCore(config, async (core) => {
+  return withServices(config, async (core) => {
     const { store, documents } = core;
     const workspace = await requireWorkspace(store, workspaceId);
     const ids = ofManual ? (await manualDocuments(core, workspace.id)).map(({ id }) => id) : given.words;

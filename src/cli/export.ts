@@ -7,7 +7,7 @@ import type { ExportLine } from "#admin/export/rows.ts";
 import { requireWorkspace } from "#admin/api-keys.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./with-services.ts";
+import { withServices } from "./with-services.ts";
 
 const bufferBytes = 256 * 1_024;
 const progressEvery = 10_000;
@@ -19,7 +19,7 @@ export const exportData: Command = ({ argv, output, config }) => {
   const email = given.optional("email");
   const path = given.required("out");
   if (path === "-" && output.json) throw new UsageError("--out - writes the export to stdout, where --json writes too");
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const workspace = await requireWorkspace(store, workspaceId);
     const target = path === "-" ? stdout() : await openFile(path, given.flag("force"));
     let lines = 0;

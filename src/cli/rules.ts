@@ -5,7 +5,7 @@ import { requireWorkspace } from "#admin/api-keys.ts";
 import { dryRunRules } from "#admin/workspaces/rules-dry-run.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./with-services.ts";
+import { withServices } from "./with-services.ts";
 import { bold, dim } from "./terminal/output.ts";
 
 const limitStandard = 200;
@@ -17,7 +17,7 @@ export const rulesTest: Command = ({ argv, output, config }) => {
   const workspaceId = given.required("workspace");
   const limit = given.number("limit") ?? limitStandard;
   if (limit < 1 || limit > limitMax) throw new UsageError(`--limit takes 1 to ${limitMax}`);
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const workspace = await requireWorkspace(store, workspaceId);
     const row = await store.read
       .selectFrom("workspaces")

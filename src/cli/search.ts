@@ -3,14 +3,14 @@ import { requireWorkspace } from "#admin/api-keys.ts";
 import { systemClock } from "#runtime/clock.ts";
 import { readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./with-services.ts";
+import { withServices } from "./with-services.ts";
 
 /** Queues the work; the server that runs on this database, or the next one that starts, does it. */
 export const searchRebuild: Command = ({ argv, output, config }) => {
   const given = readArguments(argv, ["workspace"]);
   const workspaceId = given.optional("workspace");
   if (config.typesense === undefined) throw searchDoesNotGoOutside();
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const only = workspaceId === undefined ? undefined : (await requireWorkspace(store, workspaceId)).id;
     const queued = await rebuildSearch(store, systemClock, only);
     output.result({ queued }, [

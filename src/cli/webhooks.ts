@@ -12,7 +12,7 @@ import {
 } from "#admin/webhooks/webhooks.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./with-services.ts";
+import { withServices } from "./with-services.ts";
 import { bold, green, red, table } from "./terminal/output.ts";
 
 /** The one word that a command takes: an endpoint's id. */
@@ -36,7 +36,7 @@ export const webhookAdd: Command = ({ argv, output, config }) => {
     url: given.required("url"),
     events: listOf(given.optional("events")),
   };
-  return withCore(config, async ({ store, secrets }) => {
+  return withServices(config, async ({ store, secrets }) => {
     const allowPrivate = config.file.allowPrivate ?? false;
     const added = await addWebhook({ store, clock, secrets, allowPrivate }, webhook);
     output.result(added, [
@@ -51,7 +51,7 @@ export const webhookAdd: Command = ({ argv, output, config }) => {
 
 export const webhookList: Command = ({ argv, output, config }) => {
   const workspaceId = readArguments(argv, ["workspace"]).optional("workspace");
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const rows = await listWebhooks(store, workspaceId);
     output.result(
       rows,
@@ -73,7 +73,7 @@ export const webhookList: Command = ({ argv, output, config }) => {
 
 export const webhookRemove: Command = ({ argv, output, config }) => {
   const id = idOf(argv, "remove");
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     await removeWebhook(store, clock, id);
     output.result({ id, removed: true }, [`Removed ${id}: nothing is sent to it from now on.`]);
     return 0;
@@ -82,7 +82,7 @@ export const webhookRemove: Command = ({ argv, output, config }) => {
 
 export const webhookDisable: Command = ({ argv, output, config }) => {
   const id = idOf(argv, "disable");
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     await disableWebhook(store, clock, id);
     output.result({ id, state: "disabled" }, [
       `Disabled ${id}. Events are kept for 30 days; after "webhook enable" they can be replayed.`,
@@ -93,7 +93,7 @@ export const webhookDisable: Command = ({ argv, output, config }) => {
 
 export const webhookEnable: Command = ({ argv, output, config }) => {
   const id = idOf(argv, "enable");
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     await enableWebhook(store, id);
     output.result({ id, state: "enabled" }, [
       `Enabled ${id}.`,
@@ -105,7 +105,7 @@ export const webhookEnable: Command = ({ argv, output, config }) => {
 
 export const webhookRotate: Command = ({ argv, output, config }) => {
   const id = idOf(argv, "rotate");
-  return withCore(config, async ({ store, secrets }) => {
+  return withServices(config, async ({ store, secrets }) => {
     const { secret, previousUntil } = await rotateWebhook({ store, clock, secrets }, id);
     output.result({ id, secret, previous_until: previousUntil }, [
       `New secret: ${secret}`,
@@ -117,7 +117,7 @@ export const webhookRotate: Command = ({ argv, output, config }) => {
 
 export const webhookTest: Command = ({ argv, output, config }) => {
   const id = idOf(argv, "test");
-  return withCore(config, async ({ store, secrets, guardedFetch }) => {
+  return withServices(config, async ({ store, secrets, guardedFetch }) => {
     const open = (sealed: string): string => secrets.open(sealed);
     const { eventId, delivered, status, error, durationMs, response } = await testWebhook(
       { store, clock, guardedFetch, open },
@@ -145,7 +145,7 @@ export const webhookDeliveriesList: Command = ({ argv, output, config }) => {
     failed: given.flag("failed"),
     limit,
   };
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const rows = await webhookDeliveries(store, filter);
     output.result(
       rows,
@@ -182,7 +182,7 @@ export const webhookReplay: Command = ({ argv, output, config }) => {
   const since = timeOf("since", given.optional("since"));
   const until = timeOf("until", given.optional("until"));
   const failed = given.flag("failed");
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     if (eventId !== undefined) {
       const endpoints = await replayEvent(store, clock, eventId, endpointId);
       output.result({ queued: 1, event_id: eventId, endpoints }, [`Sending ${eventId} to ${endpoints.join(", ")}.`]);

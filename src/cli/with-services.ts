@@ -1,6 +1,6 @@
 import { pino } from "pino";
-import type { Core } from "#app/services.ts";
-import { openCore } from "#app/services.ts";
+import type { Services } from "#app/services.ts";
+import { openServices } from "#app/services.ts";
 import { systemClock } from "#runtime/clock.ts";
 import { endEach } from "#runtime/closing.ts";
 import type { Config } from "#config/environment.ts";
@@ -8,9 +8,9 @@ import { logOptions } from "#runtime/log.ts";
 import { requireOwnSecret } from "#admin/installation/secret.ts";
 
 /** Runs `work` on the installation that the configuration names, and closes it. A command line logs warnings at most. */
-export async function withCore<T>(config: Config, work: (core: Core) => Promise<T>): Promise<T> {
+export async function withServices<T>(config: Config, work: (core: Services) => Promise<T>): Promise<T> {
   const log = pino(logOptions(config.logLevel === "info" ? "warn" : config.logLevel), pino.destination(2));
-  const core = await openCore(config, { clock: systemClock, log });
+  const core = await openServices(config, { clock: systemClock, log });
   try {
     await core.store.migrate();
     await requireOwnSecret(core.store, core.secrets);

@@ -8,14 +8,14 @@ import { createWorkspace, listWorkspaces, rotateIdentitySecret } from "#admin/wo
 import { setWorkspace } from "#admin/workspaces/settings.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./commands.ts";
-import { withCore } from "./with-services.ts";
+import { withServices } from "./with-services.ts";
 import { bold, table } from "./terminal/output.ts";
 
 export const workspaceCreate: Command = ({ argv, output, config }) => {
   const given = readArguments(argv, ["name", "plan"]);
   const name = given.required("name");
   const plan = planOf(given.optional("plan"));
-  return withCore(config, async ({ store, secrets }) => {
+  return withServices(config, async ({ store, secrets }) => {
     const created = await createWorkspace({ store, clock, secrets }, { name, plan });
     output.result(created, [
       `Created workspace ${bold(created.id)} (${created.name}, plan ${created.plan}).`,
@@ -35,7 +35,7 @@ function planOf(given: string | undefined): Plan | undefined {
 
 export const workspaceList: Command = ({ argv, output, config }) => {
   readArguments(argv, []);
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const rows = await listWorkspaces(store);
     output.result(
       rows,
@@ -53,7 +53,7 @@ export const workspaceSet: Command = ({ argv, output, config }) => {
   const [id, ...assignments] = given.words;
   if (id === undefined || assignments.length === 0)
     throw new UsageError("use: parley workspace set ID key=value… [--force]");
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const { id: workspaceId, name } = await requireWorkspace(store, id);
     const settings: WorkspaceSettings = settingsOf(
       await setWorkspace(store, clock, workspaceId, assignments, { force: given.flag("force") }),
@@ -66,7 +66,7 @@ export const workspaceSet: Command = ({ argv, output, config }) => {
 export const workspaceRotateSecret: Command = ({ argv, output, config }) => {
   const [given] = readArguments(argv, []).words;
   if (given === undefined) throw new UsageError("use: parley workspace rotate-secret ID");
-  return withCore(config, async ({ store, secrets }) => {
+  return withServices(config, async ({ store, secrets }) => {
     const { id } = await requireWorkspace(store, given);
     const secret = await rotateIdentitySecret({ store, clock, secrets }, id);
     output.result({ id, identity_secret: secret }, [
@@ -87,7 +87,7 @@ export const keyCreate: Command = ({ argv, output, config }) => {
     throw new UsageError("--expires takes a time such as 2027-01-31T00:00:00Z");
   if (expiresAt !== undefined && expiresAt <= clock.now()) throw new UsageError("--expires takes a time in the future");
   const limits = { limitMinute: given.number("limit-minute"), limitDay: given.number("limit-day") };
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const created = await createKey(store, clock, { workspaceId, name, ...limits, expiresAt });
     output.result(created, [
       bold(created.key),
@@ -99,7 +99,7 @@ export const keyCreate: Command = ({ argv, output, config }) => {
 
 export const keyList: Command = ({ argv, output, config }) => {
   const workspaceId = readArguments(argv, ["workspace"]).required("workspace");
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const rows = await listKeys(store, workspaceId);
     output.result(
       rows,
@@ -115,7 +115,7 @@ export const keyList: Command = ({ argv, output, config }) => {
 export const keyRevoke: Command = ({ argv, output, config }) => {
   const [id] = readArguments(argv, []).words;
   if (id === undefined) throw new UsageError("use: parley key revoke ID");
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     await revokeKey(store, clock, id);
     output.result({ id, revoked: true }, [`Revoked ${id}: requests with this key are refused from now on.`]);
     return 0;
@@ -133,7 +133,7 @@ export const agentCreate: Command = ({ argv, output, config }) => {
     password: given.optional("password"),
     role,
   } as const;
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const created = await createAgent(store, clock, agent);
     const next =
       agent.password === undefined
@@ -146,7 +146,7 @@ export const agentCreate: Command = ({ argv, output, config }) => {
 
 export const agentList: Command = ({ argv, output, config }) => {
   const workspaceId = readArguments(argv, ["workspace"]).optional("workspace");
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const rows = await listAgents(store, workspaceId);
     output.result(
       rows,
@@ -163,7 +163,7 @@ export const agentLogin: Command = ({ argv, output, config }) => {
   const given = readArguments(argv, ["workspace", "email"]);
   const email = given.required("email").toLowerCase();
   const workspaceId = given.required("workspace");
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const agent = (await listAgents(store, workspaceId)).find((each) => each.email === email);
     if (agent === undefined) throw new Error(`there is no agent ${email} in ${workspaceId}; see: parley agent list`);
     const link = `${config.publicUrl}/inbox/login/${await createLoginToken(store, clock, agent.id)}`;
@@ -178,7 +178,7 @@ const setAway =
     const given = readArguments(argv, ["workspace", "email"]);
     const email = given.required("email");
     const workspaceId = given.required("workspace");
-    return withCore(config, async ({ store }) => {
+    return withServices(config, async ({ store }) => {
       const agent = await setAgentAway(store, workspaceId, email, away);
       output.result(agent, [
         away
@@ -196,7 +196,7 @@ export const agentRemove: Command = ({ argv, output, config }) => {
   const given = readArguments(argv, ["workspace", "email"]);
   const email = given.required("email");
   const workspaceId = given.required("workspace");
-  return withCore(config, async ({ store }) => {
+  return withServices(config, async ({ store }) => {
     const removed = await removeAgent(store, clock, workspaceId, email);
     const left =
       removed.claimed === 0

@@ -3,7 +3,7 @@ import { Settings } from "typebox/system";
 import { Value } from "typebox/value";
 import type { FileChannel } from "./file.ts";
 
-export interface FileMistake {
+export interface FileErrorLine {
   readonly line: number;
   readonly message: string;
 }
@@ -11,9 +11,9 @@ export interface FileMistake {
 /** All that is wrong with a configuration file, each with its line. */
 export class FileError extends Error {
   readonly file: string;
-  readonly mistakes: readonly FileMistake[];
+  readonly mistakes: readonly FileErrorLine[];
 
-  constructor(file: string, mistakes: readonly FileMistake[]) {
+  constructor(file: string, mistakes: readonly FileErrorLine[]) {
     const sorted = mistakes.toSorted((a, b) => a.line - b.line);
     const [only] = sorted;
     super(
@@ -27,20 +27,20 @@ export class FileError extends Error {
   }
 }
 
-const listed = ({ line, message }: FileMistake): string => `  line ${line}: ${message}`;
+const listed = ({ line, message }: FileErrorLine): string => `  line ${line}: ${message}`;
 
 /** A file with mistakes, and the accounts that it declares as far as they can be read. */
 export class UnreadableFile extends FileError {
   readonly channels: readonly FileChannel[];
 
-  constructor(file: string, mistakes: readonly FileMistake[], channels: readonly FileChannel[] = []) {
+  constructor(file: string, mistakes: readonly FileErrorLine[], channels: readonly FileChannel[] = []) {
     super(file, mistakes);
     this.channels = channels;
   }
 }
 
 /** One error of all of them; undefined: there are none. */
-export function together(errors: readonly FileError[]): FileError | undefined {
+export function combineErrors(errors: readonly FileError[]): FileError | undefined {
   const [first] = errors;
   if (first === undefined) return undefined;
   return new FileError(
@@ -50,7 +50,7 @@ export function together(errors: readonly FileError[]): FileError | undefined {
 }
 
 /** What a schema says of a value: one for each setting that is wrong. */
-export interface SchemaMistake {
+export interface SchemaError {
   readonly path: readonly string[];
   readonly keyword: string;
   /** What it has to be, after the setting's name. */
@@ -64,14 +64,14 @@ export interface SchemaMistake {
 /** More are no help to anybody. */
 const errorsMax = 500;
 
-export function schemaMistakes(schema: TSchema, value: unknown): readonly SchemaMistake[] {
+export function schemaErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
   // A key that does not exist comes with an error of its own value's, which says nothing.
   const errors = allErrors(schema, value).filter(({ keyword }) => keyword !== "boolean");
   // What may be one thing or another is told of by what is wrong with either: the first says it.
   const choices = errors.filter(({ keyword }) => keyword === "anyOf").map(({ instancePath }) => instancePath);
   const isWithin = (path: string, choice: string): boolean => path === choice || path.startsWith(`${choice}/`);
   const said = new Set<string>();
-  return errors.flatMap(({ instancePath, keyword, message, params }): readonly SchemaMistake[] => {
+  return errors.flatMap(({ instancePath, keyword, message, params }): readonly SchemaError[] => {
     const choice = choices.find((each) => isWithin(instancePath, each));
     const group = choice ?? `${instancePath} ${instancePath === "" || isOfObject(keyword) ? keyword : ""}`;
     if (said.has(group)) return [];

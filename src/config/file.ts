@@ -16,9 +16,9 @@ import { deskSchema } from "./sections/desk.ts";
 import { identityKeysOf, identityKeysSchema } from "./sections/identity.ts";
 import { closed, text } from "./sections/values.ts";
 import type { Fail } from "./sections/values.ts";
-import { FileError, UnreadableFile, schemaMistakes } from "./errors.ts";
+import { FileError, UnreadableFile, schemaErrors } from "./errors.ts";
 import { fillVariables } from "./variables.ts";
-import type { FileMistake } from "./errors.ts";
+import type { FileErrorLine } from "./errors.ts";
 import { allowedAt, describe, offsetOf } from "./positions.ts";
 import { hoursOf, hoursSchema, ruleSchema, rulesOf } from "./sections/automation.ts";
 import { skillSchema, skillsOf } from "./sections/skills.ts";
@@ -279,8 +279,8 @@ export function readConfigFile(
 ): FileConfig {
   const lines = new LineCounter();
   const document = parseDocument(content, { lineCounter: lines, uniqueKeys: true });
-  const mistakes: FileMistake[] = [];
-  const at = (offset: number, message: string): FileMistake => ({ line: lines.linePos(offset).line, message });
+  const mistakes: FileErrorLine[] = [];
+  const at = (offset: number, message: string): FileErrorLine => ({ line: lines.linePos(offset).line, message });
   const mistakeAt = (offset: number, message: string): FileError => new FileError(file, [at(offset, message)]);
   const report = (offset: number, message: string): void => void mistakes.push(at(offset, message));
   const fail = (offset: number, message: string): never => {
@@ -306,7 +306,7 @@ export function readConfigFile(
   }
   const value: unknown = document.toJS() ?? {};
   const missing = new Set(unset.map(({ offset }) => at(offset, "").line));
-  const wrong = schemaMistakes(configFileSchema, value).map(({ path: keys, message, unknown: unknownKey }) => {
+  const wrong = schemaErrors(configFileSchema, value).map(({ path: keys, message, unknown: unknownKey }) => {
     const path = unknownKey === undefined ? keys : [...keys, unknownKey];
     const name = path.join(".") || "the file";
     const said =

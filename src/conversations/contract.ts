@@ -1,14 +1,14 @@
-import type { Accepted, BroughtFile, InboundEvent, Sender, TypingParty, VerifiedUser } from "#channels/contract.ts";
+import type { Accepted, PrefetchedFile, InboundEvent, Sender, TypingParty, VerifiedUser } from "#channels/contract.ts";
 import type { Seen } from "#channels/desk/contract.ts";
 import type { Status } from "#domain/conversation/status.ts";
 import type { Actor, Channel, Confidence, Source } from "#domain/conversation/message.ts";
 import type { Priority } from "#domain/conversation/sla.ts";
 import type { Strictness } from "#domain/workspace/settings.ts";
-import type { Acted, ActingAgent, Action } from "./agents/actions.ts";
-import type { Said, Words } from "./agents/messages.ts";
-import type { BringOptions, WantedFile } from "./attachments/prefetch.ts";
+import type { ActionResult, ActingAgent, Action } from "./agents/actions.ts";
+import type { AgentMessageResult, AgentMessage } from "./agents/messages.ts";
+import type { PrefetchOptions, FileSource } from "./attachments/prefetch.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import type { Office } from "#agent-desk/desk-service.ts";
+import type { DeskService } from "#agent-desk/desk-service.ts";
 import type { WindowView } from "./delivery/reply-window.ts";
 
 /**
@@ -17,7 +17,7 @@ import type { WindowView } from "./delivery/reply-window.ts";
  */
 export interface Engine {
   /** A platform's event: stored with the work it causes. Rejects when it could not be stored. */
-  accept(accountId: string, event: InboundEvent): Promise<Accepted>;
+  ingest(accountId: string, event: InboundEvent): Promise<Accepted>;
   /** A question over the API, answered in this process. */
   query(query: Query, signal: AbortSignal): Promise<QueryResult>;
   /** An agent's reply; leaves on the channel the customer used. Claims an open or escalated conversation. */
@@ -25,20 +25,31 @@ export interface Engine {
   /** Changes a conversation: all of it, or nothing. */
   update(workspaceId: string, conversationId: string, change: ConversationChange, actor: Actor): Promise<void>;
   /** Does what an agent at a desk asks for; `seen`: only if the conversation still stands so. */
-  act(workspaceId: string, conversationId: string, action: Action, agent: ActingAgent, seen?: Seen): Promise<Acted>;
+  applyAction(
+    workspaceId: string,
+    conversationId: string,
+    action: Action,
+    agent: ActingAgent,
+    seen?: Seen,
+  ): Promise<ActionResult>;
   /** Says what an agent at the inbox says, by the same rules. */
-  say(workspaceId: string, conversationId: string, words: Words, agent: ActingAgent): Promise<Said>;
+  postAgentMessage(
+    workspaceId: string,
+    conversationId: string,
+    words: AgentMessage,
+    agent: ActingAgent,
+  ): Promise<AgentMessageResult>;
   /** What can be done on this conversation's channel with a reply that was sent. */
-  amendable(accountId: string, channel: Channel): Promise<{ readonly edit: boolean; readonly remove: boolean }>;
+  editsInProgress(accountId: string, channel: Channel): Promise<{ readonly edit: boolean; readonly remove: boolean }>;
   /** Stores a file for a message to come. Throws Problem `payload_too_large`. */
   upload(upload: Upload, source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Uploaded>;
   /** Stores files for a message that is told of again until it is stored; see {@link bringFiles}. */
-  bring(
-    files: readonly WantedFile[],
+  prefetchFiles(
+    files: readonly FileSource[],
     to: Omit<Upload, "name" | "mediaType">,
-    options: BringOptions,
+    options: PrefetchOptions,
     signal: AbortSignal,
-  ): Promise<readonly BroughtFile[]>;
+  ): Promise<readonly PrefetchedFile[]>;
   /** Takes back an upload that was not sent. */
   dropUpload(upload: { readonly workspaceId: string; readonly uploadedBy: string; readonly id: string }): Promise<void>;
   addNote(workspaceId: string, conversationId: string, note: NewNote, actor: Actor): Promise<Note>;
@@ -50,7 +61,7 @@ export interface Engine {
   /** Until when a conversation's customer can be written to, for agents; null: at any time. */
   window(row: ConversationRow): Promise<WindowView | null>;
   /** For agents' desks on platforms. */
-  readonly desk: Office;
+  readonly desk: DeskService;
 }
 
 export interface Upload {

@@ -7,29 +7,29 @@ import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork } from "#database/queries/outbox.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { awaitTurn } from "#database/queries/conversations.ts";
-import type { FindHands } from "./transaction/local-worker.ts";
-import { takeOfAgent } from "./transaction/local-worker.ts";
+import type { FindLocalWorker } from "./transaction/local-worker.ts";
+import { claimForAgent } from "./transaction/local-worker.ts";
 import { sendLane } from "#queue/lanes.ts";
-import { createGiveWay } from "./transaction/wait-until-idle.ts";
+import { createWaitUntilIdle } from "./transaction/wait-until-idle.ts";
 import { indexTexts } from "./transaction/search-indexing.ts";
 import { lockDraft } from "./transaction/lock-conversation.ts";
-import { act } from "./agents/actions.ts";
-import { actInWords } from "./agents/messages.ts";
-import { createAcceptance } from "./inbound/ingest-batches.ts";
-import { abandonAmendment, amend } from "./delivery/edit-sent.ts";
-import { createAsk } from "./answering/api-query.ts";
+import { applyAction } from "./agents/actions.ts";
+import { handleAgentMessage } from "./agents/messages.ts";
+import { createIngestBatches } from "./inbound/ingest-batches.ts";
+import { abandonEdit, editSentReply } from "./delivery/edit-sent.ts";
+import { createApiQuery } from "./answering/api-query.ts";
 import type { Effects } from "./transaction/unit-of-work.ts";
-import { createChanges } from "./transaction/unit-of-work.ts";
+import { createUnitOfWork } from "./transaction/unit-of-work.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
 import { dueClocks, runTimer, settleNow } from "./automation/timer-work.ts";
 import { abandonDelivery, deliver } from "./delivery/deliver.ts";
-import { createMarks } from "./delivery/delivery-tracker.ts";
+import { createDeliveryTracker } from "./delivery/delivery-tracker.ts";
 import { eraseShown } from "#agent-desk/sync/erase.ts";
 import { deskEvent, deskNotice } from "#agent-desk/incoming/events.ts";
-import { mirror } from "#agent-desk/sync/sync.ts";
-import { createOffice } from "#agent-desk/desk-service.ts";
+import { syncDesk } from "#agent-desk/sync/sync.ts";
+import { createDeskService } from "#agent-desk/desk-service.ts";
 import type { Engine } from "./contract.ts";
-import { bringFiles } from "./attachments/prefetch.ts";
+import { prefetchFiles } from "./attachments/prefetch.ts";
 import { abandonFile, dropUpload, fetchFile, removeFiles, uploadFile } from "./attachments/file-work.ts";
 import type { Answerer, JudgeAnger } from "#answering/contract.ts";
 import type { Channels } from "#channels/channels.ts";
@@ -39,17 +39,17 @@ import type { Fanout, Wake } from "#runtime/signals.ts";
 import type { Files } from "#files/contract.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store, Tx } from "#database/contract.ts";
-import { abandonRedirect, redirect } from "./delivery/reroute.ts";
+import { abandonReroute, reroute } from "./delivery/reroute.ts";
 import { viewWindow } from "./delivery/reply-window.ts";
 import { readyToReply, replyAsAgent } from "./agents/replies.ts";
-import { handOver, handOverUntold } from "./answering/bot-message.ts";
-import type { ThinkDependencies } from "./answering/answer-turn.ts";
-import { abandonSpeech, speak } from "./answering/rule-reply.ts";
-import { createSettling, readConversation, think } from "./answering/answer-turn.ts";
-import { abandonThere, handoverThere, noteThere, standThere } from "./delivery/platform-sync.ts";
+import { handOver, handOverSilently } from "./answering/bot-message.ts";
+import type { AnswerTurnDependencies } from "./answering/answer-turn.ts";
+import { abandonRuleReply, sendRuleReply } from "./answering/rule-reply.ts";
+import { createTurnCommitter, readConversation, answerTurn } from "./answering/answer-turn.ts";
+import { abandonPush, pushHandover, pushNote, pushStatus } from "./delivery/platform-sync.ts";
 import { threadTopic, workspaceTopic } from "#queue/signals/topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./agents/update.ts";
-import type { RushGauge } from "#queue/backpressure.ts";
+import type { InboundBurstGauge } from "#queue/backpressure.ts";
 import type { Workspace, Workspaces } from "#database/queries/workspaces.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 
@@ -62,7 +62,7 @@ export interface EngineDependencies {
   readonly channels: Channels;
   readonly answerer: Answerer;
   readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
-  readonly inLanguageOf: ThinkDependencies["inLanguageOf"];
+  readonly inLanguageOf: AnswerTurnDependencies["inLanguageOf"];
   readonly judgeAnger: JudgeAnger;
   readonly search: ConversationSearch;
   readonly files: Files;
@@ -72,8 +72,8 @@ export interface EngineDependencies {
   /** As people reach us; without a slash at the end. */
   readonly publicUrl: string;
   readonly checkpoint: Checkpoint;
-  readonly hands: FindHands;
-  readonly rush: RushGauge;
+  readonly localWorker: FindLocalWorker;
+  readonly inboundBurst: InboundBurstGauge;
 }
 
 /** The accounts that this process knows. */
@@ -87,18 +87,18 @@ export interface Accounts {
 
 /** The engine's own work in the outbox, by kind; the worker calls it. */
 export interface EngineWork {
-  think(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  answerTurn(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   send(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   timer(rows: readonly OutboxRow[]): Promise<void>;
   index(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** An agent's change of a reply. */
-  amend(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  editSentReply(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Opens, closes or snoozes a conversation on its platform too. */
-  standThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  pushStatus(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Shows a note to the people who work on the conversation's platform. */
-  noteThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  pushNote(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Tells the conversation's platform of a hand-over to people. */
-  handoverThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  pushHandover(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Shows at the agents' desk what has happened. */
   desk(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Does what was done at the agents' desk. */
@@ -107,31 +107,48 @@ export interface EngineWork {
   /** Takes back what the desk shows of a conversation that was deleted. */
   deskErase(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Says what rules have to say to customers. */
-  speak(rows: readonly OutboxRow[]): Promise<void>;
-  redirect(rows: readonly OutboxRow[]): Promise<void>;
+  sendRuleReply(rows: readonly OutboxRow[]): Promise<void>;
+  reroute(rows: readonly OutboxRow[]): Promise<void>;
   file(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   unfile(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** What these return is to be called when what they stored is durable. */
-  abandonAmend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  abandonEdit(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonSend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   /** An answer could not be made, and is not tried any more: people take over. */
-  abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
-  abandonSpeech(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  abandonTurn(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  abandonRuleReply(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonFile(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
-  abandonRedirect(tx: Tx, row: OutboxRow, now: number): Promise<() => void>;
-  abandonThere(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  abandonReroute(tx: Tx, row: OutboxRow, now: number): Promise<() => void>;
+  abandonPush(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
 
 export interface CreatedEngine extends Engine {
   readonly work: EngineWork;
   /** Gives the signals of what others have stored. */
-  announce(effects: Effects): void;
+  publishEffects(effects: Effects): void;
 }
 
 export function createEngine(given: EngineDependencies): CreatedEngine {
-  const dependencies = { ...given, settleTurn: createSettling(given), marks: createMarks(given) };
-  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint, hands, rush } =
-    dependencies;
+  const dependencies = {
+    ...given,
+    commitTurn: createTurnCommitter(given),
+    deliveryTracker: createDeliveryTracker(given),
+  };
+  const {
+    store,
+    clock,
+    log,
+    workspaces,
+    accounts,
+    channels,
+    search,
+    files,
+    fanout,
+    wake,
+    checkpoint,
+    localWorker,
+    inboundBurst,
+  } = dependencies;
 
   async function workspaceOf(id: string): Promise<Workspace> {
     const workspace = await workspaces.get(id);
@@ -140,10 +157,10 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
   }
 
   /** Gives the signals of what is durable now. */
-  function announce(effects: Effects | null): void {
+  function publishEffects(effects: Effects | null): void {
     if (effects === null) return;
     // Even if what follows fails: it is taken, and would wait for the end of its lease.
-    if (effects.taken !== undefined) hands()?.take(effects.taken);
+    if (effects.taken !== undefined) localWorker()?.take(effects.taken);
     for (const [dueAt, works] of Map.groupBy(effects.wake, (work) => work.dueAt)) {
       wake.notify(
         works.map(({ lane }) => lane),
@@ -170,12 +187,12 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     });
 
   const takeReply = <E extends Effects | null>(tx: Tx, effects: E, conversationId: string, now: number) =>
-    takeOfAgent(tx, hands(), effects, sendLane(conversationId), now);
+    claimForAgent(tx, localWorker(), effects, sendLane(conversationId), now);
 
-  const giveWay = createGiveWay(store, hands);
-  const enqueue = createAcceptance({ ...dependencies, announce });
+  const waitUntilIdle = createWaitUntilIdle(store, localWorker);
+  const enqueue = createIngestBatches({ ...dependencies, publishEffects });
 
-  async function acceptNow(accountId: string, event: InboundEvent): Promise<Accepted> {
+  async function ingestNow(accountId: string, event: InboundEvent): Promise<Accepted> {
     const account = await accounts.get(accountId);
     if (account === undefined) throw new Error("this channel account does not exist any more");
     const workspace = await workspaceOf(account.workspaceId);
@@ -183,16 +200,16 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     return accepted;
   }
 
-  const query = createAsk({
+  const query = createApiQuery({
     ...dependencies,
     workspaceOf,
     apiAccount: (workspaceId) => accounts.api(workspaceId),
-    enqueue: (arrival) => rush.during(() => enqueue(arrival)),
-    announce,
+    enqueue: (arrival) => inboundBurst.during(() => enqueue(arrival)),
+    publishEffects,
   });
 
   const work: EngineWork = {
-    async think(rows, signal) {
+    async answerTurn(rows, signal) {
       const conversation = await conversationOfWork(rows);
       const workspace = await workspaceOfWork(rows, conversation);
       if (workspace === undefined) return;
@@ -202,83 +219,83 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       for (const [at, group] of groups.entries()) {
         // One answer changes what the next is made of.
         const read = at === 0 ? conversation : undefined;
-        const { effects } = await think(dependencies, workspace, group, {}, signal, read);
+        const { effects } = await answerTurn(dependencies, workspace, group, {}, signal, read);
         checkpoint("answer.stored");
-        announce(effects);
+        publishEffects(effects);
       }
     },
     async send(rows, signal) {
-      for (const row of rows) await deliver({ ...dependencies, announce }, row, signal);
+      for (const row of rows) await deliver({ ...dependencies, publishEffects }, row, signal);
     },
     async timer(rows) {
       const conversation = await conversationOfWork(rows);
       const workspace = await workspaceOfWork(rows, conversation);
       if (conversation === undefined || workspace === undefined) return;
-      announce(await change(conversation.id, (tx, now) => runTimer(tx, search, workspace, rows, now)));
+      publishEffects(await change(conversation.id, (tx, now) => runTimer(tx, search, workspace, rows, now)));
     },
-    index: (rows, signal) => indexTexts({ ...dependencies, giveWay }, rows, signal),
-    async amend(rows, signal) {
-      for (const row of rows) await amend({ ...dependencies, announce }, row, signal);
+    index: (rows, signal) => indexTexts({ ...dependencies, waitUntilIdle }, rows, signal),
+    async editSentReply(rows, signal) {
+      for (const row of rows) await editSentReply({ ...dependencies, publishEffects }, row, signal);
     },
-    async standThere(rows, signal) {
-      for (const row of rows) await standThere({ ...dependencies, announce }, row, signal);
+    async pushStatus(rows, signal) {
+      for (const row of rows) await pushStatus({ ...dependencies, publishEffects }, row, signal);
     },
-    async noteThere(rows, signal) {
-      for (const row of rows) await noteThere({ ...dependencies, announce }, row, signal);
+    async pushNote(rows, signal) {
+      for (const row of rows) await pushNote({ ...dependencies, publishEffects }, row, signal);
     },
-    async handoverThere(rows, signal) {
-      for (const row of rows) await handoverThere({ ...dependencies, announce }, row, signal);
+    async pushHandover(rows, signal) {
+      for (const row of rows) await pushHandover({ ...dependencies, publishEffects }, row, signal);
     },
-    async abandonThere(tx, row, reason, now) {
-      const effects = await abandonThere(tx, search, row, reason, now);
-      return () => announce(effects);
+    async abandonPush(tx, row, reason, now) {
+      const effects = await abandonPush(tx, search, row, reason, now);
+      return () => publishEffects(effects);
     },
-    desk: (rows, signal) => mirror(dependencies, rows, signal),
+    desk: (rows, signal) => syncDesk(dependencies, rows, signal),
     async deskEvent(rows, signal) {
-      for (const row of rows) await deskEvent({ ...dependencies, announce }, row, signal);
+      for (const row of rows) await deskEvent({ ...dependencies, publishEffects }, row, signal);
     },
     async deskNotice(rows, signal) {
-      for (const row of rows) await deskNotice({ ...dependencies, announce }, row, signal);
+      for (const row of rows) await deskNotice({ ...dependencies, publishEffects }, row, signal);
     },
     async deskErase(rows, signal) {
       for (const row of rows) await eraseShown(dependencies, row, signal);
     },
-    async abandonAmend(tx, row, reason, now) {
-      const effects = await abandonAmendment(tx, search, row, reason, now);
-      return () => announce(effects);
+    async abandonEdit(tx, row, reason, now) {
+      const effects = await abandonEdit(tx, search, row, reason, now);
+      return () => publishEffects(effects);
     },
-    async speak(rows) {
+    async sendRuleReply(rows) {
       for (const row of rows) {
         checkpoint("speak.before");
-        const effects = await speak(dependencies, row);
+        const effects = await sendRuleReply(dependencies, row);
         checkpoint("speak.stored");
-        announce(effects);
+        publishEffects(effects);
       }
     },
-    async abandonSpeech(tx, row, reason, now) {
-      const effects = await abandonSpeech(tx, search, row, reason, now);
-      return () => announce(effects);
+    async abandonRuleReply(tx, row, reason, now) {
+      const effects = await abandonRuleReply(tx, search, row, reason, now);
+      return () => publishEffects(effects);
     },
-    async redirect(rows) {
-      for (const row of rows) announce(await redirect(dependencies, row));
+    async reroute(rows) {
+      for (const row of rows) publishEffects(await reroute(dependencies, row));
     },
-    async abandonRedirect(tx, row, now) {
-      const effects = await abandonRedirect(tx, search, row, now);
-      return () => announce(effects);
+    async abandonReroute(tx, row, now) {
+      const effects = await abandonReroute(tx, search, row, now);
+      return () => publishEffects(effects);
     },
     async file(rows, signal) {
-      for (const row of rows) await fetchFile({ ...dependencies, announce }, row, signal);
+      for (const row of rows) await fetchFile({ ...dependencies, publishEffects }, row, signal);
     },
     unfile: (rows, signal) => removeFiles(dependencies, rows, signal),
     async abandonFile(tx, row, reason, now) {
       const effects = await abandonFile(tx, row, reason, now);
-      return () => announce(effects);
+      return () => publishEffects(effects);
     },
     async abandonSend(tx, row, reason, now) {
       const effects = await abandonDelivery(tx, dependencies, row, reason, now);
-      return () => announce(effects);
+      return () => publishEffects(effects);
     },
-    async abandonThink(tx, row, reason, now) {
+    async abandonTurn(tx, row, reason, now) {
       const id = conversationOf(row);
       const locked = await lockDraft(tx, search, id, now);
       if (locked === undefined || locked.draft.row.status !== "open") return () => undefined;
@@ -288,11 +305,11 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       // An account that cannot be used is one reason why there is no answer.
       const isTold = draft.row.channel === "api" || channels.loaded({ id: draft.row.account_id });
       if (isTold) handOver(draft, channels, settings, actor, { reason: "answer failed" });
-      else handOverUntold(draft, actor, "answer failed");
+      else handOverSilently(draft, actor, "answer failed");
       const content = `The bot could not answer${isTold ? "" : ", and the customer was not told"}: ${reason}`;
       await insertNote(tx, draft, { content, authorEmail: null }, actor, now);
       const effects = await changes.flush(tx);
-      return () => announce(effects);
+      return () => publishEffects(effects);
     },
   };
 
@@ -313,8 +330,8 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
 
   return {
     work,
-    announce,
-    accept: (accountId, event) => rush.during(() => acceptNow(accountId, event)),
+    publishEffects,
+    ingest: (accountId, event) => inboundBurst.during(() => ingestNow(accountId, event)),
     query,
     async reply(reply) {
       const workspace = await workspaceOf(reply.workspaceId);
@@ -323,16 +340,17 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
         const replied = await replyAsAgent(tx, channels, search, files, workspace, reply, now, followUp);
         return { ...replied, effects: await takeReply(tx, replied.effects, reply.conversationId, now) };
       });
-      announce(effects);
+      publishEffects(effects);
       return { messageId, seq };
     },
-    upload: (upload, source, signal) => uploadFile({ ...dependencies, announce }, upload, source, signal),
-    bring: (wanted, to, options, signal) => bringFiles({ ...dependencies, announce }, wanted, to, options, signal),
-    dropUpload: (upload) => dropUpload({ ...dependencies, announce }, upload),
+    upload: (upload, source, signal) => uploadFile({ ...dependencies, publishEffects }, upload, source, signal),
+    prefetchFiles: (wanted, to, options, signal) =>
+      prefetchFiles({ ...dependencies, publishEffects }, wanted, to, options, signal),
+    dropUpload: (upload) => dropUpload({ ...dependencies, publishEffects }, upload),
     async update(workspaceId, conversationId, wanted, actor) {
       const workspace = await workspaceOf(workspaceId);
       if (wanted.status === "escalated") await readyToReply(dependencies, conversationId);
-      announce(
+      publishEffects(
         await change(conversationId, (tx, now) =>
           updateConversation(tx, channels, search, workspace, conversationId, wanted, actor, now),
         ),
@@ -342,40 +360,49 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       const workspace = await workspaceOf(workspaceId);
       const { added, effects } = await change(conversationId, async (tx, now) => {
         const row = await requireConversation(tx, workspace.id, conversationId);
-        const changes = createChanges(now, search);
+        const changes = createUnitOfWork(now, search);
         const noted = await insertNote(tx, changes.track(row, workspace.settings, false), note, actor, now);
         return { added: noted, effects: await changes.flush(tx) };
       });
-      announce(effects);
+      publishEffects(effects);
       return added;
     },
     async remove(workspaceId, conversationId, actor) {
       const workspace = await workspaceOf(workspaceId);
-      announce(
+      publishEffects(
         await change(conversationId, (tx, now) =>
           removeConversation(tx, search, workspace, conversationId, actor, now),
         ),
       );
     },
-    async act(workspaceId, conversationId, action, agent, seen) {
+    async applyAction(workspaceId, conversationId, action, agent, seen) {
       const workspace = await workspaceOf(workspaceId);
       const { acted, effects } = await change(conversationId, (tx, now) =>
-        act(tx, { channels, search }, workspace, conversationId, action, agent, seen, now),
+        applyAction(tx, { channels, search }, workspace, conversationId, action, agent, seen, now),
       );
-      announce(effects);
+      publishEffects(effects);
       return acted;
     },
-    async say(workspaceId, conversationId, words, agent) {
+    async postAgentMessage(workspaceId, conversationId, words, agent) {
       const workspace = await workspaceOf(workspaceId);
       const followUp = await readyToReply(dependencies, conversationId);
       const { said, effects } = await change(conversationId, async (tx, now) => {
-        const acted = await actInWords(tx, dependencies, workspace, conversationId, words, agent, followUp, now);
+        const acted = await handleAgentMessage(
+          tx,
+          dependencies,
+          workspace,
+          conversationId,
+          words,
+          agent,
+          followUp,
+          now,
+        );
         return { ...acted, effects: await takeReply(tx, acted.effects, conversationId, now) };
       });
-      announce(effects);
+      publishEffects(effects);
       return said;
     },
-    async amendable(accountId, channel) {
+    async editsInProgress(accountId, channel) {
       if (channel === "api") return { edit: true, remove: true };
       try {
         await channels.ready({ id: accountId });
@@ -386,13 +413,13 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       }
       return { edit: channels.can({ id: accountId }, "edit"), remove: channels.can({ id: accountId }, "remove") };
     },
-    desk: createOffice(dependencies),
+    desk: createDeskService(dependencies),
     window: (row) => viewWindow({ read: store.read, channels, log, now: clock.now() }, row),
     async settleClocks(workspaceId) {
       const workspace = await workspaceOf(workspaceId);
       // A worker that is late leaves few; the bound keeps a request from doing its work for minutes.
       for (const id of await dueClocks(store.read, workspaceId, clock.now(), 500)) {
-        announce(await change(id, (tx, now) => settleNow(tx, search, workspace, id, now)));
+        publishEffects(await change(id, (tx, now) => settleNow(tx, search, workspace, id, now)));
       }
     },
     async typing(workspaceId, conversationId, who) {

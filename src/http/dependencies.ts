@@ -21,7 +21,7 @@ export interface HttpDependencies {
   readonly watch: Pick<ProcessWatch, "silent">;
   readonly engine: Engine;
   readonly fanout: Fanout;
-  readonly documents: DocumentShelf;
+  readonly documents: DocumentService;
   readonly files: Pick<Files, "bytesMax" | "open" | "link" | "ofLink">;
   /** Conversations after `before` in the list's order; full text is among the filters. */
   listConversations(
@@ -53,7 +53,7 @@ export interface StoredBytes {
 }
 
 /** The part of the documents that the API writes; reading goes to the database. */
-export interface DocumentShelf {
+export interface DocumentService {
   /** Throws Problem `unsupported_media_type` for what cannot be added. */
   checkType(fileName: string, mediaType: string): void;
   /** Stores bytes as they arrive. Throws Problem `payload_too_large`. */

@@ -2,7 +2,7 @@ import { stemmer } from "stemmer";
 import { englishStopWords } from "./english.ts";
 import type { WordLanguage } from "./detection.ts";
 import { otherWordsOf } from "./other-languages.ts";
-import { remembered } from "#runtime/memoize.ts";
+import { memoize } from "#runtime/memoize.ts";
 import { isUnspaced, wordsOf } from "./tokens.ts";
 
 export { fold } from "./english.ts";
@@ -73,7 +73,7 @@ const termsKept = new Map<WordLanguage, (text: string) => readonly string[]>();
 export function termsOfPassage(text: string, language: WordLanguage = "en"): readonly string[] {
   let of = termsKept.get(language);
   if (of === undefined) {
-    of = remembered(charactersKept, (each) => termsOf(each, language));
+    of = memoize(charactersKept, (each) => termsOf(each, language));
     termsKept.set(language, of);
   }
   return of(text);

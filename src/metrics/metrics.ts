@@ -6,14 +6,14 @@ import type { Answerer } from "#answering/contract.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store } from "#database/contract.ts";
-import { workFigures } from "./queue.ts";
+import { queueMetrics } from "./queue.ts";
 import type { ConnectionState } from "#channels/host/connections.ts";
 
 /** What a channel was last seen to do: its platform reached us, a customer wrote, a message left. */
 export type Direction = "transport" | "inbound" | "outbound";
 
 /** What the program tells of itself while it works. */
-export interface Measures {
+export interface Metrics {
   readonly registry: Registry;
   seen(channel: Channel, direction: Direction): void;
   /** Counts a platform call by how it ended. */
@@ -25,10 +25,10 @@ export interface Measures {
   /** The same answerer, with its time and confidence measured. */
   answerer(inner: Answerer): Answerer;
   /** What is only known when it is asked for. To be called once. */
-  watch(parts: Watched): void;
+  watch(parts: WatchedParts): void;
 }
 
-export interface Watched {
+export interface WatchedParts {
   readonly store: Store & { load(): StoreLoad };
   /** Lanes that run in this process, by kind. */
   readonly running: () => ReadonlyMap<string, number>;
@@ -47,10 +47,10 @@ export interface StoreLoad {
 }
 
 /** However often it is asked, the database is asked this seldom. */
-const figuresKeptMs = 5_000;
+const metricsCachedMs = 5_000;
 
 /** Labels take few values, all of them ours: never an id, an address or what somebody wrote. */
-export function createMeasures(version: string, clock: Pick<Clock, "now">): Measures {
+export function createMetrics(version: string, clock: Pick<Clock, "now">): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -134,16 +134,16 @@ export function createMeasures(version: string, clock: Pick<Clock, "now">): Meas
   };
 }
 
-function watch(registry: Registry, { store, running, kinds, connections, disk, clock, log }: Watched): void {
+function watch(registry: Registry, { store, running, kinds, connections, disk, clock, log }: WatchedParts): void {
   const registers = [registry];
-  let figures: ReturnType<typeof workFigures> | undefined;
+  let figures: ReturnType<typeof queueMetrics> | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
 
   /** Nothing while the database is away: the figures are missing then, and the others still come. */
-  const work = async (): ReturnType<typeof workFigures> => {
-    if (figures === undefined || clock.now() - askedAt >= figuresKeptMs) {
+  const work = async (): ReturnType<typeof queueMetrics> => {
+    if (figures === undefined || clock.now() - askedAt >= metricsCachedMs) {
       askedAt = clock.now();
-      figures = workFigures(store.read, askedAt).then((found) => [
+      figures = queueMetrics(store.read, askedAt).then((found) => [
         ...found,
         ...kinds
           .filter((kind) => !found.some((each) => each.kind === kind))

@@ -1,9 +1,9 @@
 import type { Registry } from "prom-client";
 import { Counter } from "prom-client";
-import type { ModelCounts } from "#answering/generate/model-composer.ts";
+import type { ModelMetrics } from "#answering/generate/model-composer.ts";
 
 /** What the language model does, as metrics of this registry; of none for a command, which nobody asks for them. */
-export function createModelCounts(register?: Registry): ModelCounts {
+export function createModelMetrics(register?: Registry): ModelMetrics {
   const registers = register === undefined ? [] : [register];
   const answers = new Counter({
     name: "parley_model_answers_total",

@@ -1,7 +1,7 @@
 import type { Reader } from "#database/contract.ts";
 
 /** How the outbox stands, by kind of work. */
-export interface WorkFigures {
+export interface QueueMetrics {
   readonly kind: string;
   readonly waiting: number;
   /** When the oldest row that waits was due; null when none does. */
@@ -13,7 +13,7 @@ export interface WorkFigures {
 const countedRowsMax = 10_000;
 
 /** Of what is due, and of what was given up. Both are read from the front of an index. */
-export async function workFigures(db: Reader, now: number): Promise<WorkFigures[]> {
+export async function queueMetrics(db: Reader, now: number): Promise<QueueMetrics[]> {
   const waiting = await db
     .selectFrom((from) =>
       from

@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import { Histogram } from "prom-client";
 
 /** Measures the requests to the search engine outside; nothing without a registry. */
-export function createEngineCounts(
+export function createSearchMetrics(
   registry: Registry | undefined,
 ): (outcome: "answered" | "away", seconds: number) => void {
   if (registry === undefined) return () => undefined;

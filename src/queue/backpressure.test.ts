@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import type { RushGauge } from "./backpressure.ts";
-import { createRush } from "./backpressure.ts";
+import type { InboundBurstGauge } from "./backpressure.ts";
+import { createInboundBurst } from "./backpressure.ts";
 
 const eventually = { timeout: 20_000 };
 
 /** So many that come at the same time, and wait for the same. */
-function burst(rush: RushGauge, count = 20) {
+function burst(rush: InboundBurstGauge, count = 20) {
   const stored = Promise.withResolvers<undefined>();
   const senders = Promise.allSettled(Array.from({ length: count }, () => rush.during(() => stored.promise)));
   return { ...stored, senders };
 }
 
 /** Each sends the next when the one before is acknowledged, until it is stopped. */
-function traffic(rush: RushGauge, senders: number, store: () => Promise<unknown>) {
+function traffic(rush: InboundBurstGauge, senders: number, store: () => Promise<unknown>) {
   let goesOn = true;
   const send = async (): Promise<void> => {
     while (goesOn) await rush.during(store);
@@ -28,7 +28,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe("a rush of events", () => {
   it("is on when many senders wait at the same time, and over when none does and no more come", async () => {
-    const rush = createRush();
+    const rush = createInboundBurst();
     let ends = 0;
     rush.onEnd(() => (ends += 1));
     for (let n = 0; n < 40; n += 1) await rush.during(async () => n);
@@ -46,7 +46,7 @@ describe("a rush of events", () => {
 
   it("goes on for as long as many wait, or write again as soon as they are answered", async () => {
     // However slow the machine is, it is not long yet.
-    const rush = createRush(() => 0);
+    const rush = createInboundBurst(() => 0);
     let ended = false;
     rush.onEnd(() => (ended = true));
     const { reject, senders } = burst(rush);
@@ -62,7 +62,7 @@ describe("a rush of events", () => {
   });
 
   it("is over while some always wait, as of steady traffic, or one for a lock", async () => {
-    const rush = createRush(() => 0);
+    const rush = createInboundBurst(() => 0);
     const { resolve, senders } = burst(rush);
     const stop = traffic(rush, 5, () => pause(5));
     const locked = burst(rush, 1);
@@ -75,7 +75,7 @@ describe("a rush of events", () => {
 
   it("ends after two seconds, however many wait, and does not begin again at once", async () => {
     let now = 0;
-    const rush = createRush(() => now);
+    const rush = createInboundBurst(() => now);
     const { resolve, senders } = burst(rush);
     now = 1_999;
     await pause(20);

@@ -1,11 +1,11 @@
 /** Whether so many events come at once that their senders wait, and everything that can wait gives way to storing them. */
-export interface Rush {
+export interface InboundBurst {
   isOn(): boolean;
   /** Called each time that it is over. */
   onEnd(listener: () => void): void;
 }
 
-export interface RushGauge extends Rush {
+export interface InboundBurstGauge extends InboundBurst {
   /** An event has come, and its sender waits until this has ended. */
   during<T>(accept: () => Promise<T>): Promise<T>;
 }
@@ -25,7 +25,7 @@ const longestMs = 2_000;
 const pauseMs = 10_000;
 
 /** Tells a rush from how many senders wait, and its end from few waiting and few coming any more. */
-export function createRush(now: () => number = () => performance.now()): RushGauge {
+export function createInboundBurst(now: () => number = () => performance.now()): InboundBurstGauge {
   const listeners: (() => void)[] = [];
   let on = false;
   let waiting = 0;

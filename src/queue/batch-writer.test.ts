@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Tx } from "#database/contract.ts";
-import { createTogether } from "./batch-writer.ts";
+import { createBatchWriter } from "./batch-writer.ts";
 import { newSqlite, openTestStore } from "#test/support/database/databases.ts";
 
 /** A database whose transactions begin when the test says so. */
@@ -26,7 +26,7 @@ describe("what is stored together", () => {
   it("is everything that came before the transaction began, each with its own result", async () => {
     const store = heldStore();
     const groups: number[][] = [];
-    const put = createTogether<number, number>({
+    const put = createBatchWriter<number, number>({
       store,
       async all(_tx, items) {
         groups.push([...items]);
@@ -45,7 +45,7 @@ describe("what is stored together", () => {
 
   it("fails for none but the one that cannot be stored", async () => {
     const store = heldStore();
-    const put = createTogether<number, number>({
+    const put = createBatchWriter<number, number>({
       store,
       async all(_tx, items) {
         if (items.includes(2)) throw new Error("two is taken");
@@ -66,7 +66,7 @@ describe("what is stored together", () => {
   });
 
   it("fails for all of them when there is no transaction to be had", async () => {
-    const put = createTogether<number, number>({
+    const put = createBatchWriter<number, number>({
       store: { write: () => Promise.reject(new Error("the database is away")) },
       all: async (_tx, items) => items,
       alone: async (_tx, item) => item,
@@ -78,7 +78,7 @@ describe("what is stored together", () => {
   it("is as many as one transaction may take, and the rest in the next", async () => {
     const store = heldStore();
     const sizes: number[] = [];
-    const put = createTogether<number, number>({
+    const put = createBatchWriter<number, number>({
       store,
       async all(_tx, items) {
         sizes.push(items.length);
@@ -94,7 +94,7 @@ describe("what is stored together", () => {
 
   it("is stored however much comes at once, in a database that lets no transaction begin inside another", async () => {
     const { store, close } = await openTestStore(newSqlite);
-    const put = createTogether<number, number>({
+    const put = createBatchWriter<number, number>({
       store,
       all: async (_tx, items) => items,
       alone: async (_tx, item) => item,

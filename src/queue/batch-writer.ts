@@ -1,12 +1,12 @@
 import type { Store, Tx } from "#database/contract.ts";
 
-interface Waiting<T, R> {
+interface PendingItem<T, R> {
   readonly item: T;
   readonly resolve: (result: R) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-export interface TogetherOptions<T, R> {
+export interface BatchWriterOptions<T, R> {
   readonly store: Pick<Store, "write">;
   /** Stores what many want stored, in few statements; the results in their order. Fails as a whole. */
   readonly all: (tx: Tx, items: readonly T[]) => Promise<readonly R[]>;
@@ -16,23 +16,23 @@ export interface TogetherOptions<T, R> {
   readonly flush?: boolean;
 }
 
-const togetherMax = 100;
+const batchMax = 100;
 
 /**
  * Stores in one go what waits for the database at the same time: the more there is to do, the less each costs. The result
  * of each comes when it is stored, and what fails with one fails for that one alone.
  */
-export function createTogether<T, R>({
+export function createBatchWriter<T, R>({
   store,
   all,
   alone,
   flush = true,
-}: TogetherOptions<T, R>): (item: T) => Promise<R> {
-  const waiting: Waiting<T, R>[] = [];
+}: BatchWriterOptions<T, R>): (item: T) => Promise<R> {
+  const waiting: PendingItem<T, R>[] = [];
   let asked = false;
 
   async function storeWaiting(): Promise<void> {
-    let taken: readonly Waiting<T, R>[] | undefined;
+    let taken: readonly PendingItem<T, R>[] | undefined;
     let results: readonly R[];
     try {
       results = await store.write(
@@ -62,8 +62,8 @@ export function createTogether<T, R>({
     }
   }
 
-  function take(): readonly Waiting<T, R>[] {
-    const group = waiting.splice(0, togetherMax);
+  function take(): readonly PendingItem<T, R>[] {
+    const group = waiting.splice(0, batchMax);
     asked = false;
     return group;
   }
@@ -73,7 +73,7 @@ export function createTogether<T, R>({
     if (waiting.length > 0) ask();
   }
 
-  async function storeAlone({ item, resolve, reject }: Waiting<T, R>): Promise<void> {
+  async function storeAlone({ item, resolve, reject }: PendingItem<T, R>): Promise<void> {
     try {
       resolve(await store.write((tx) => alone(tx, item), { flush }));
     } catch (error) {

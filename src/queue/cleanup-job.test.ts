@@ -1,13 +1,13 @@
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import { openNowAndThen } from "./cleanup-job.ts";
+import { openCleanupJob } from "./cleanup-job.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
 
 it("runs the other jobs although one fails, and the failed one again", async () => {
   const clock = createHandMovedClock(0);
   const logged: string[] = [];
   const ran: string[] = [];
-  const cleanup = openNowAndThen({
+  const cleanup = openCleanupJob({
     clock,
     log: pino({ level: "warn" }, { write: (line: string) => void logged.push(line) }),
     jobs: {

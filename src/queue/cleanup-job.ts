@@ -7,7 +7,7 @@ const everyMs = 600_000;
  * Does what a process has to do every ten minutes, for as long as it is open. What is done once for the whole
  * installation is work of the outbox.
  */
-export function openNowAndThen({
+export function openCleanupJob({
   clock,
   log,
   jobs,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createRecent } from "./cache.ts";
+import { createCache } from "./cache.ts";
 
 describe("what was asked for last", () => {
   const keys = (count: number): number[] => Array.from({ length: count }, (_, key) => key);
 
   it("never holds more than it may", () => {
-    const recent = createRecent<number, number>(100);
+    const recent = createCache<number, number>(100);
     for (const key of keys(1_000)) recent.set(key, key, 3);
     const held = keys(1_000).filter((key) => recent.get(key) === key);
     expect(held.length).toBeGreaterThan(0);
@@ -13,7 +13,7 @@ describe("what was asked for last", () => {
   });
 
   it("keeps what is asked for again and again while other things come and go", () => {
-    const recent = createRecent<number, string>(10);
+    const recent = createCache<number, string>(10);
     recent.set(-1, "often", 1);
     for (const key of keys(1_000)) {
       recent.set(key, "once", 1);
@@ -23,14 +23,14 @@ describe("what was asked for last", () => {
   });
 
   it("does not drop everything for one thing that is too large", () => {
-    const recent = createRecent<string, string>(10);
+    const recent = createCache<string, string>(10);
     recent.set("small", "kept", 1);
     recent.set("huge", "left", 11);
     expect([recent.get("small"), recent.get("huge")]).toEqual(["kept", undefined]);
   });
 
   it("has nothing more when it is cleared", () => {
-    const recent = createRecent<string, string>(4);
+    const recent = createCache<string, string>(4);
     for (const key of ["a", "b", "c"]) recent.set(key, key, 1);
     recent.clear();
     expect(["a", "b", "c"].map((key) => recent.get(key))).toEqual([undefined, undefined, undefined]);

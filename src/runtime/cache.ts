@@ -1,5 +1,5 @@
 /** Values that were asked for last, by what they were made of. */
-export interface Recent<Key, Value> {
+export interface Cache<Key, Value> {
   get(key: Key): Value | undefined;
   set(key: Key, value: Value, size: number): void;
   clear(): void;
@@ -9,7 +9,7 @@ export interface Recent<Key, Value> {
  * Holds as much as has this size in all, at most. What is found in the older half moves to the newer one; when that is
  * full, it takes the place of the older, which goes: to be found costs less so than to keep all in order.
  */
-export function createRecent<Key, Value>(sizeMax: number): Recent<Key, Value> {
+export function createCache<Key, Value>(sizeMax: number): Cache<Key, Value> {
   interface Entry {
     readonly value: Value;
     readonly size: number;

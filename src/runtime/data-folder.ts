@@ -5,16 +5,16 @@ import { accessSync, constants, mkdirSync, statSync } from "node:fs";
  * where that cannot be.
  */
 export function makeDataFolder(path: string): void {
-  orMend(path, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
+  orExplain(path, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
 }
 
 /** The same for a folder that is written to at once. */
 export function makeWritableFolder(path: string): void {
   makeDataFolder(path);
-  orMend(path, () => accessSync(path, constants.W_OK));
+  orExplain(path, () => accessSync(path, constants.W_OK));
 }
 
-function orMend(path: string, work: () => unknown): void {
+function orExplain(path: string, work: () => unknown): void {
   try {
     work();
   } catch (error) {

@@ -1,11 +1,11 @@
-import { createRecent } from "./cache.ts";
+import { createCache } from "./cache.ts";
 
 /**
  * What `make` makes of a text, remembered for the texts that were asked for last: as many as have so many characters
  * together. What is made must depend on the text alone.
  */
-export function remembered<T extends object>(charactersMax: number, make: (text: string) => T): (text: string) => T {
-  const kept = createRecent<string, T>(charactersMax);
+export function memoize<T extends object>(charactersMax: number, make: (text: string) => T): (text: string) => T {
+  const kept = createCache<string, T>(charactersMax);
   return (text) => {
     const known = kept.get(text);
     if (known !== undefined) return known;

@@ -3,7 +3,7 @@ import type { Clock } from "./clock.ts";
 const namesMax = 50_000;
 
 /** Counts in fixed windows of time, in memory: the limits of one process against floods, not a quota. */
-export function createWindows(clock: Clock) {
+export function createRateLimiter(clock: Clock) {
   const counts = new Map<string, { ends: number; taken: number }>();
 
   function take(name: string, max: number, windowMs: number): boolean {

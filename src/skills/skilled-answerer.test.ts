@@ -112,7 +112,7 @@ async function openDesk(open: Parameters<typeof startApp>[0], withModel = false)
     .where("name", "=", "Kettles")
     .executeTakeFirstOrThrow();
   const { key } = await app.createKey({ workspaceId: row.id });
-  const { documents, secrets } = app.app.core;
+  const { documents, secrets } = app.app.services;
   const { id } = await documents.add({
     workspaceId: row.id,
     fileName: "help.md",
@@ -292,7 +292,7 @@ eachDatabase("a skill that looks something up", (open) => {
       settings: { ...defaultSettings, ...(JSON.parse(settings) as object) },
       turn,
     };
-    const again = await desk.app.app.core.answerer.answer(question, new AbortController().signal);
+    const again = await desk.app.app.services.answerer.answer(question, new AbortController().signal);
     expect(again.text).toBe("The order BK-222222 is cancelled.");
     expect(shop.requests).toHaveLength(1);
   });

@@ -5,14 +5,14 @@ import { pino } from "pino";
 import { newId } from "#domain/ids.ts";
 import { eventTypes } from "#domain/event-types.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
-import { acceptAll } from "#conversations/inbound/ingest.ts";
+import { ingest } from "#conversations/inbound/ingest.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { addWebhook } from "#admin/webhooks/webhooks.ts";
 import { createSecrets } from "#runtime/secrets.ts";
-import { tellEndpoint } from "./deliver.ts";
+import { deliverWebhooks } from "./deliver.ts";
 import { claimLanes } from "#database/queries/outbox.ts";
 import { createConversationSearch } from "#database/search/open.ts";
-import { tellLane } from "#database/queries/webhooks.ts";
+import { webhookLane } from "#database/queries/webhooks.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
 import { openBench } from "#test/support/engine-bench.ts";
@@ -84,7 +84,7 @@ eachDatabase("what webhooks cost", (open) => {
       },
     }));
     await store.write((tx) =>
-      acceptAll(tx, createConversationSearch(bench.store), (ref) => ref, arrivals, { now: () => now }),
+      ingest(tx, createConversationSearch(bench.store), (ref) => ref, arrivals, { now: () => now }),
     );
     return taken().map(({ sql }) => sql);
   }
@@ -127,11 +127,11 @@ eachDatabase("what webhooks cost", (open) => {
     const { store, taken } = recorded();
     const now = bench.clock.now();
     const lease = { id: "ses_test", until: now + 60_000 };
-    const rows = await store.write((tx) => claimLanes(tx, [tellLane(id)], lease, now));
+    const rows = await store.write((tx) => claimLanes(tx, [webhookLane(id)], lease, now));
     expect(rows).not.toEqual([]);
     const before = taken().length;
     let sent = 0;
-    await tellEndpoint(
+    await deliverWebhooks(
       {
         store,
         clock: bench.clock,

@@ -11,17 +11,17 @@ import {
   dueHeads,
   emptyQueue,
   lockEndpoint,
-  nextTell,
-  tellLane,
-  tellWork,
-  withdrawTells,
+  nextDelivery,
+  webhookLane,
+  webhookWork,
+  withdrawDeliveries,
 } from "#database/queries/webhooks.ts";
 import { insertAttempt } from "./attempts.ts";
 import type { Endpoint, PostDependencies, Posted } from "./post.ts";
 import { post } from "./post.ts";
 import { failingMaxMs, failingSince, retryDelayMs } from "./retry.ts";
 
-export interface DispatchDependencies extends PostDependencies {
+export interface DeliverWebhooksDependencies extends PostDependencies {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -31,7 +31,7 @@ export interface DispatchDependencies extends PostDependencies {
 }
 
 /** By `work` it is known whether the endpoint is still this process's to send to. */
-interface Sending extends DispatchDependencies {
+interface Sending extends DeliverWebhooksDependencies {
   readonly work: OutboxRow;
 }
 
@@ -46,8 +46,8 @@ const lookMs = 250;
  * Sends to one endpoint what is due, for the outbox's rows of its lane: of each conversation in order, of several
  * conversations at once. What fails holds up its own conversation at this endpoint, and nothing else.
  */
-export async function tellEndpoint(
-  dependencies: DispatchDependencies,
+export async function deliverWebhooks(
+  dependencies: DeliverWebhooksDependencies,
   rows: readonly OutboxRow[],
   signal: AbortSignal,
 ): Promise<void> {
@@ -60,14 +60,14 @@ export async function tellEndpoint(
     await finishWork(tx, rows);
     // Whoever has queued something has put in a row of this lane with it. Those that are taken away here are committed,
     // so that what they tell of is seen by the next statement; the others stay.
-    await withdrawTells(tx, endpointId);
+    await withdrawDeliveries(tx, endpointId);
     const now = clock.now();
-    const next = await nextTell(tx, endpointId, now);
-    if (next !== null) await insertWork(tx, [tellWork(endpointId, Math.max(next, now))], now);
+    const next = await nextDelivery(tx, endpointId, now);
+    if (next !== null) await insertWork(tx, [webhookWork(endpointId, Math.max(next, now))], now);
     return next;
   });
   // A retry comes on time, not at the next look into the database.
-  if (due !== null) wake.notify([tellLane(endpointId)], due);
+  if (due !== null) wake.notify([webhookLane(endpointId)], due);
 }
 
 async function drain(dependencies: Sending, endpointId: string, signal: AbortSignal): Promise<void> {
@@ -131,7 +131,7 @@ async function sendOne(
   // What slept sends nothing after what another process has sent meanwhile.
   if (!(await isHeld(store, work))) throw new LostLease();
   const posted = await post(dependencies, endpoint, event, signal);
-  await settle(dependencies, endpoint, queued, posted);
+  await storeAttempt(dependencies, endpoint, queued, posted);
 }
 
 /** The endpoint as it is now; undefined when nothing may be sent to it. */
@@ -147,7 +147,7 @@ async function activeEndpoint(store: Store, endpointId: string): Promise<Endpoin
 }
 
 /** Stores what came of a try. */
-async function settle(
+async function storeAttempt(
   { store, clock, log, count, work }: Sending,
   { id, url }: Endpoint,
   queued: QueuedEvent,

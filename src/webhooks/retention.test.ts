@@ -28,7 +28,7 @@ eachDatabase("looking after webhooks", (open) => {
   const dependencies = () => ({
     store: bench.store,
     clock: bench.clock,
-    secrets: bench.app.core.secrets,
+    secrets: bench.app.services.secrets,
     allowPrivate: true as const,
   });
 

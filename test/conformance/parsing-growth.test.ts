@@ -39,7 +39,7 @@ import { renderParts as discordParts } from "#adapters/discord/render.ts";
 import { verdictOf } from "#adapters/email/mime/authentication.ts";
 import { tooComplex } from "#adapters/email/mime/limits.ts";
 import { renderMail } from "#adapters/email/render.ts";
-import { createOwnNames } from "#adapters/email/message-ids.ts";
+import { createMessageIds } from "#adapters/email/message-ids.ts";
 import { readMail } from "#adapters/email/mime/parse.ts";
 import { visibleText } from "#adapters/email/mime/visible-text.ts";
 import { markdownOf } from "#adapters/slack/desk/render.ts";
@@ -86,7 +86,7 @@ const mail = (headers: string, body = "Hello."): Buffer =>
   Buffer.from(`From: a@b.example\r\nTo: c@d.example\r\nSubject: x\r\n${headers}\r\n\r\n${body}\r\n`);
 const headersOf = (name: string, text: string): Buffer => mail(`${name}: ${text.replaceAll(/\r?\n/g, "\r\n ")}`);
 const read = (raw: Buffer) => readMail({ raw, bytes: raw.length });
-const ownNames = createOwnNames({ signToken: (text: string) => text }, "help@shop.example");
+const ownNames = createMessageIds({ signToken: (text: string) => text }, "help@shop.example");
 
 const review = (text: string): unknown => {
   const pieces = createPieces();

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import type { ClientRequest } from "node:http";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { createBodies } from "#knowledge/documents/blobs.ts";
+import { createBlobs } from "#knowledge/documents/blobs.ts";
 import { systemClock } from "#runtime/clock.ts";
 import type { OpenStore } from "#database/open.ts";
 import { openStore } from "#database/open.ts";
@@ -102,7 +102,7 @@ eachDatabase("documents", (open) => {
         await store.write((tx) =>
           tx.updateTable("document_bodies").set({ created_at: 1 }).where("document_id", "is", null).execute(),
         );
-        expect(await createBodies(store, systemClock).removeOrphans()).toBe(1);
+        expect(await createBlobs(store, systemClock).removeOrphans()).toBe(1);
         expect(await openParts(store)).toBe(0);
         const again = new FormData();
         again.set("file", new File(["# Half\n\nThe harbour is deep."], "half.md"));

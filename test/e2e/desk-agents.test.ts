@@ -392,7 +392,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     const card = await escalated();
     const { id } = await bench.conversation();
     const agent = { email: "zoe@shop.example", name: "Zoe" };
-    await bench.app.engine.act(bench.workspaceId, id, { kind: "claim" }, agent);
+    await bench.app.engine.applyAction(bench.workspaceId, id, { kind: "claim" }, agent);
     await bench.app.engine.reply({
       workspaceId: bench.workspaceId,
       conversationId: id,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FakeMessage } from "#adapters/slack/test/support/fake-messages.ts";
-import { mirrorLater } from "#agent-desk/sync/sync-work.ts";
+import { syncLater } from "#agent-desk/sync/sync-work.ts";
 import { newSqlite } from "../support/database/databases.ts";
 import type { DeskBench } from "../support/desk/bench.ts";
 import { openDeskBench } from "../support/desk/bench.ts";
@@ -303,7 +303,7 @@ describe("what Slack allows and a desk has to bear", () => {
     const card = await claimed();
     const actor = { type: "agent", id: "ben@shop.example", name: "Ben" } as const;
     const { id } = await bench.conversation();
-    await engine.say(
+    await engine.postAgentMessage(
       bench.workspaceId,
       id,
       { kind: "reply", content: "Five euros", files: [], clientId: "req_apart", anyway: true },
@@ -322,7 +322,7 @@ describe("what Slack allows and a desk has to bear", () => {
     await bench.until("the mark waits", async () => (await waiting()).length === 1);
     // The newest word of a limit counts, for what waited before, too.
     const now = clock.now();
-    await store.write((tx) => mirrorLater(tx, { conversationId: id, change: { kind: "card" } }, now + 1_800_000, now));
+    await store.write((tx) => syncLater(tx, { conversationId: id, change: { kind: "card" } }, now + 1_800_000, now));
     limits.set("chat.update", 30);
     await engine.update(bench.workspaceId, id, { addTags: ["red"] }, actor);
     await bench.until("the card waits", async () =>
@@ -335,7 +335,7 @@ describe("what Slack allows and a desk has to bear", () => {
       .where("content", "=", "Five euros")
       .executeTakeFirstOrThrow();
     const agent = { email: "ben@shop.example", name: "Ben Bauer" };
-    await engine.say(bench.workspaceId, id, { kind: "amend", messageId, content: "Seven euros" }, agent);
+    await engine.postAgentMessage(bench.workspaceId, id, { kind: "amend", messageId, content: "Seven euros" }, agent);
     await bench.until("the text waits", async () => (await waiting()).length === 3);
     limits.delete("chat.update");
     const begun = clock.now();
@@ -354,7 +354,7 @@ describe("what Slack allows and a desk has to bear", () => {
       method === "chat.update" || method === "reactions.add" ? { kind: "limit", seconds: 3_600 } : undefined,
     );
     await engine.update(bench.workspaceId, id, { addTags: ["blue"] }, actor);
-    await engine.say(bench.workspaceId, id, { kind: "amend", messageId, content: "Eight euros" }, agent);
+    await engine.postAgentMessage(bench.workspaceId, id, { kind: "amend", messageId, content: "Eight euros" }, agent);
     await world.writes(mia, card.ts, "Nine euros");
     await bench.until("all wait", async () => (await waiting()).length === 3);
     await engine.remove(bench.workspaceId, id, actor);

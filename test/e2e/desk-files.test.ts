@@ -239,7 +239,7 @@ eachDatabase("files at the desk", (open) => {
         .execute(),
     );
     const before = world.cards().length;
-    const { conversationId } = await engine.accept("acc_sms", {
+    const { conversationId } = await engine.ingest("acc_sms", {
       kind: "message",
       externalId: "SM1",
       messageExternalId: "SM1",

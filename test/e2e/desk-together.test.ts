@@ -1,7 +1,7 @@
 import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { conversationAt } from "#agent-desk/incoming/conversation-of-thread.ts";
-import { createPeople } from "#conversations/contacts/customers.ts";
+import { createCustomers } from "#conversations/contacts/customers.ts";
 import { createConversationSearch } from "#database/search/open.ts";
 import { openStore } from "#database/open.ts";
 import { insertWork } from "#database/queries/outbox.ts";
@@ -32,7 +32,7 @@ async function visitor(name: string): Promise<string> {
   const before = world.cards().length;
   const text = "I want to talk to a human";
   const base = { externalId: name, thread: `web:${name}`, sender: { key: name }, sentAt: clock.now() };
-  const { conversationId } = await engine.accept(widget.id, { ...base, kind: "message", text });
+  const { conversationId } = await engine.ingest(widget.id, { ...base, kind: "message", text });
   await bench.until("the card is shown", () => world.cards().length > before);
   await bench.settle();
   return conversationId ?? "";
@@ -82,7 +82,7 @@ describe("the desk", () => {
     const { id: messageId } = await replies.where("role", "=", "agent").executeTakeFirstOrThrow();
     const agent = { email: "mia@shop.example", name: "Mia Meyer" };
     const amend = async (content: string | null): Promise<void> => {
-      await bench.app.engine.say(bench.workspaceId, id, { kind: "amend", messageId, content }, agent);
+      await bench.app.engine.postAgentMessage(bench.workspaceId, id, { kind: "amend", messageId, content }, agent);
       await bench.settle();
     };
     // What is changed in the thread itself stands there.
@@ -236,8 +236,8 @@ describe("the desk", () => {
     try {
       const { clock } = own.app;
       const search = createConversationSearch(store);
-      const { files } = own.app.app.core;
-      await createPeople({ store, clock, search, files }).removeWorkspace(own.workspaceId, () => undefined);
+      const { files } = own.app.app.services;
+      await createCustomers({ store, clock, search, files }).removeWorkspace(own.workspaceId, () => undefined);
       expect(own.world.cards()).toContain(card);
       const later = await startApp(newSqlite, { databaseUrl: own.databaseUrl, clock });
       try {

@@ -150,7 +150,7 @@ function inTheirBrowsers(): void {
     await bar.getByText("2 chosen").waitFor();
     // The list as it is shown is what is decided by.
     await page.route("**/inbox/api/conversations?*", () => undefined);
-    await app.engine.act(app.workspace.id, two, { kind: "claim" }, { email: "ben@shop.example", name: "Ben" });
+    await app.engine.applyAction(app.workspace.id, two, { kind: "claim" }, { email: "ben@shop.example", name: "Ben" });
     await bar.getByRole("button", { name: "Resolve" }).click();
     await page.getByText("1 conversation resolved.").waitFor();
     await bar.getByText("Kim Two: Ben already claimed this conversation.").waitFor();
@@ -231,7 +231,7 @@ function inTheirBrowsers(): void {
     await page.getByRole("button", { name: "Assigned to: Nobody" }).click();
     const anna = page.getByRole("menuitemradio", { name: "Anna (you)" });
     await anna.waitFor();
-    await app.engine.act(app.workspace.id, id, { kind: "claim" }, { email: "ben@shop.example", name: "Ben" });
+    await app.engine.applyAction(app.workspace.id, id, { kind: "claim" }, { email: "ben@shop.example", name: "Ben" });
     await page.getByRole("button", { name: "Assigned to: Ben" }).waitFor();
     await anna.click();
     await page.getByText("Ben already claimed this conversation.").waitFor();
@@ -412,7 +412,7 @@ function inTheirBrowsers(): void {
     await leaves(false);
     const leftAt = await now();
     const before = looks();
-    await app.engine.act(workspaceId, id, { kind: "claim" }, { email: "ben@shop.example", name: "Ben" });
+    await app.engine.applyAction(workspaceId, id, { kind: "claim" }, { email: "ben@shop.example", name: "Ben" });
     const looksInTime = async (): Promise<number> => {
       await page.clock.fastForward(1_000);
       return looks();

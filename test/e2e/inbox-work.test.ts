@@ -53,8 +53,18 @@ function inTheBrowser(): void {
     const made = [];
     for (const label of ["Ida One", "Ida Two", "Ida Three"]) made.push(await asked(app, label, "Hello?", label));
     const [one = "", two = ""] = made.map(({ conversationId }) => conversationId);
-    await app.engine.act(app.workspace.id, two, { kind: "claim" }, { email: "anna@shop.example", name: "Anna" });
-    await app.engine.act(app.workspace.id, one, { kind: "claim" }, { email: "anna@shop.example", name: "Anna" });
+    await app.engine.applyAction(
+      app.workspace.id,
+      two,
+      { kind: "claim" },
+      { email: "anna@shop.example", name: "Anna" },
+    );
+    await app.engine.applyAction(
+      app.workspace.id,
+      one,
+      { kind: "claim" },
+      { email: "anna@shop.example", name: "Anna" },
+    );
     const page = await open("anna", {}, `#/mine/${two}`);
     const heading = (label: string) => page.getByRole("heading", { name: label });
     await heading("Ida Two").waitFor();

@@ -16,7 +16,7 @@ beforeAll(async () => {
   mail = await openMailBench();
   twilio = await startFakeTwilio();
   const { bench } = mail;
-  const { store, secrets } = bench.app.core;
+  const { store, secrets } = bench.app.services;
   whatsappId = newId("acc", bench.clock.now());
   await store.write((tx) =>
     tx
@@ -59,7 +59,7 @@ async function write(number: string, body: string): Promise<string> {
 
 /** They have written on the website too, where they were signed in: the address is theirs. */
 async function prove(thread: string, email: string, phone: string): Promise<void> {
-  await mail.bench.engine.accept(widgetId, {
+  await mail.bench.engine.ingest(widgetId, {
     kind: "message",
     externalId: `proof of ${thread}`,
     thread: `web:${thread}`,
@@ -135,7 +135,7 @@ describe("a customer whom WhatsApp takes nothing for, and who has an e-mail addr
     const { bench } = mail;
     const number = "+15551000002";
     const id = await write(number, "I am ben@customers.example");
-    await bench.engine.accept(whatsappId, {
+    await bench.engine.ingest(whatsappId, {
       kind: "contact",
       externalId: "claim-1",
       thread: number,

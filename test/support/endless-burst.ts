@@ -1,7 +1,7 @@
-import type { RushGauge } from "#queue/backpressure.ts";
+import type { InboundBurstGauge } from "#queue/backpressure.ts";
 
 /** A rush that begins when a test says so, and does not end. */
-export function createEndlessRush(): RushGauge & { begin(): void } {
+export function createEndlessRush(): InboundBurstGauge & { begin(): void } {
   let on = false;
   return {
     begin() {

@@ -75,7 +75,7 @@ export interface BenchOptions {
   readonly files?: FilesConfig;
   /** How much room the disk has; otherwise as the system says. */
   readonly freeBytes?: AppOptions["freeBytes"];
-  readonly rush?: AppOptions["rush"];
+  readonly rush?: AppOptions["inboundBurst"];
 }
 
 export interface BenchAccount {
@@ -208,11 +208,11 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
         : {}),
       ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
       ...(options.freeBytes === undefined ? {} : { freeBytes: options.freeBytes }),
-      ...(options.rush === undefined ? {} : { rush: options.rush }),
+      ...(options.rush === undefined ? {} : { inboundBurst: options.rush }),
     },
   );
   const { engine } = app;
-  const { store, secrets } = app.core;
+  const { store, secrets } = app.services;
   if (options.housekeeping !== true) {
     await store.write((tx) => tx.deleteFrom("outbox").where("lane", "=", "housekeeping").execute());
   }
@@ -234,9 +234,9 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
     asked,
     sent,
     logged,
-    accept: (event) => engine.accept(accountId, event),
+    accept: (event) => engine.ingest(accountId, event),
     say(thread, text, { id, sender } = {}) {
-      return engine.accept(accountId, {
+      return engine.ingest(accountId, {
         kind: "message",
         externalId: id ?? newId("evt", clock.now()),
         thread,
@@ -313,12 +313,12 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
 }
 
 async function addAccount(
-  { core }: App,
+  { services }: App,
   workspaceId: string,
   given: BenchAccount | undefined,
   now: number,
 ): Promise<string> {
-  const { store, secrets } = core;
+  const { store, secrets } = services;
   const { channel, load, config } = given ?? { channel: "telegram", load: () => undefined, config: {} };
   const secretNames = (await load(channel))?.secrets ?? [];
   const isSecret = ([name]: readonly [string, unknown]): boolean => secretNames.includes(name);

@@ -14,7 +14,7 @@ export interface Issued {
 export type TokenHost = Pick<ChannelHost, "clock" | "log" | "rememberSecret" | "recallSecret" | "recall" | "exchange">;
 
 /** The mailbox's tokens, as all processes know them: the server's, and those of commands such as doctor. */
-export interface KeptTokens {
+export interface TokenStore {
   /** The newest refresh token; that of the configuration, once somebody has put another one there. */
   read(): Promise<{ readonly refresh: string | undefined; readonly access: Issued | undefined }>;
   keep(refresh: string | undefined, access: Issued): Promise<void>;
@@ -39,7 +39,7 @@ const lookMs = 200;
 /** One that has died is waited for, and two that try in vain. */
 const waitMs = 3 * leaseMs;
 
-export function createKeptTokens(config: EmailConfig, host: TokenHost): KeptTokens {
+export function createTokenStore(config: EmailConfig, host: TokenHost): TokenStore {
   const given = config.oauth_refresh_token;
   const { clock } = host;
   const givenHash = hashOf(given ?? "");

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { Value } from "typebox/value";
 import type { ChannelHost } from "#channels/contract.ts";
 import type { Issued, TokenHost } from "./token-store.ts";
-import { createKeptTokens } from "./token-store.ts";
+import { createTokenStore } from "./token-store.ts";
 import type { EmailConfig } from "../config.ts";
 
 /** How to sign in at this moment. */
@@ -94,7 +94,7 @@ export function createTokens(config: EmailConfig, host: TokenHost): Tokens | und
   const { oauth_token_url: url, oauth_client_id: clientId, oauth_client_secret: clientSecret } = config;
   if (url === undefined || clientId === undefined) return undefined;
   const { clock } = host;
-  const kept = createKeptTokens(config, host);
+  const kept = createTokenStore(config, host);
   let known: Issued | undefined;
   const refused = new Set<string>();
 

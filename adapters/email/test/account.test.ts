@@ -157,7 +157,7 @@ describe("a mailbox", () => {
       .where("workspace_id", "=", mail.bench.workspaceId)
       .where("channel", "=", "widget")
       .executeTakeFirstOrThrow();
-    await mail.bench.engine.accept(widget.id, {
+    await mail.bench.engine.ingest(widget.id, {
       kind: "message",
       externalId: "gus-on-the-website",
       thread: "web:gus",

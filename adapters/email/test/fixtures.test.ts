@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { ChannelHost, InboundEvent } from "#channels/contract.ts";
-import { createIntake } from "../events.ts";
-import type { MailRecord, Outcome } from "../events.ts";
-import { createOwnNames } from "../message-ids.ts";
+import { createEvents } from "../events.ts";
+import type { MailRecord, MailOutcome } from "../events.ts";
+import { createMessageIds } from "../message-ids.ts";
 import { readMail } from "../mime/parse.ts";
 import { renderMail } from "../render.ts";
 
@@ -43,7 +43,9 @@ const notUsed = (): never => {
   throw new Error("the intake does not use this");
 };
 
-async function take(name: string): Promise<{ readonly outcome: Outcome; readonly event: InboundEvent | undefined }> {
+async function take(
+  name: string,
+): Promise<{ readonly outcome: MailOutcome; readonly event: InboundEvent | undefined }> {
   const events: InboundEvent[] = [];
   const host: ChannelHost = {
     webhookUrl: "",
@@ -66,7 +68,7 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
     verifyToken: notUsed,
     fileBytesMax: 0,
     upload: notUsed,
-    bring: notUsed,
+    prefetchFiles: notUsed,
     dropUpload: notUsed,
     keeps: true,
     remember: notUsed,
@@ -91,10 +93,10 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
     authserv_id: "mx.shop.example",
     forms: ["forms@shop.example"],
   };
-  const intake = createIntake({
+  const intake = createEvents({
     host,
     config,
-    names: createOwnNames(host, config.address),
+    names: createMessageIds(host, config.address),
     relay: notUsed,
     render: ({ name: author, markdown }) => renderMail({ role: "agent", authorName: author, markdown, sources: [] }),
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChannelHost } from "#channels/contract.ts";
 import type { Mail } from "../mime/mail.ts";
-import { runMailbox } from "../connection.ts";
+import { runConnection } from "../connection.ts";
 import type { EmailConfig } from "../config.ts";
 import type { MailWorld } from "./support/mail-world.ts";
 import { letter, startMailWorld } from "./support/mail-world.ts";
@@ -39,7 +39,7 @@ function reader(take: (mail: Mail, stop: () => void) => Promise<void>) {
     };
     const credentials = async () => ({ kind: "password" as const, user: address, password: dovecot.password });
     const config = world.config as unknown as EmailConfig;
-    await runMailbox({ host, config, intake, refused, credentials }, stopping.signal);
+    await runConnection({ host, config, events: intake, refused, credentials }, stopping.signal);
   };
 }
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => mail.close());
 
 let events = 0;
-const fromWidget = (event: InboundEvent) => mail.bench.engine.accept(widgetId, event);
+const fromWidget = (event: InboundEvent) => mail.bench.engine.ingest(widgetId, event);
 const base = (visitor: string) => ({
   externalId: `widget-${(events += 1)}`,
   thread: `web:${visitor}`,
@@ -99,7 +99,12 @@ describe("a visitor who has left the website", () => {
     const anna = { email: "anna@test.example", name: "Anna" };
     const id = await visit("eve", address);
     const amend = async (messageId: string, content: string | null) => {
-      const said = await bench.engine.say(bench.workspaceId, id, { kind: "amend", messageId, content }, anna);
+      const said = await bench.engine.postAgentMessage(
+        bench.workspaceId,
+        id,
+        { kind: "amend", messageId, content },
+        anna,
+      );
       await bench.settle();
       return said.kind;
     };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ChannelHost } from "#channels/contract.ts";
-import { configMistake } from "#channels/host/registry.ts";
+import { channelConfigError } from "#channels/host/registry.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
 import { checkWorkspace } from "../check.ts";
 import { createApi } from "../client.ts";
@@ -32,9 +32,9 @@ const configOf = (more: Partial<IntercomConfig> = {}): IntercomConfig => ({
 
 describe("the settings", () => {
   it("are refused where they cannot be right, and lead to the server of the region", () => {
-    expect(configMistake(adapter, configOf())).toBeUndefined();
-    expect(configMistake(adapter, configOf({ admin_id: "anna" }))?.setting).toBe("admin_id");
-    expect(configMistake(adapter, { ...configOf(), region: "jp" })?.setting).toBe("region");
+    expect(channelConfigError(adapter, configOf())).toBeUndefined();
+    expect(channelConfigError(adapter, configOf({ admin_id: "anna" }))?.setting).toBe("admin_id");
+    expect(channelConfigError(adapter, { ...configOf(), region: "jp" })?.setting).toBe("region");
     const { base_url: _, ...hosted } = configOf();
     expect(settingsOf(hosted).baseUrl).toBe("https://api.intercom.io");
     expect(settingsOf({ ...hosted, region: "eu" }).baseUrl).toBe("https://api.eu.intercom.io");

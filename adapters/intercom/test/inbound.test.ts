@@ -50,7 +50,7 @@ eachDatabase("what customers write in Intercom", (open) => {
       .execute();
     const taking = { kind: "amend", messageId: message?.id ?? "", content: null } as const;
     const { email, name } = intercom.carla;
-    await bench.engine.say(bench.workspaceId, id, taking, { email, name });
+    await bench.engine.postAgentMessage(bench.workspaceId, id, taking, { email, name });
     await bench.settle();
     expect(await account.talk(conversation)).toEqual(["user: Is it blue?", "agent: It is green"]);
     expect((await account.notes(conversation)).map(({ content }) => content)).toEqual([

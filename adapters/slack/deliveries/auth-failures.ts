@@ -5,7 +5,7 @@ import type { Judgement } from "./signature.ts";
 type Refused = Exclude<Judgement, { kind: "good" }>;
 
 /** Slack tells nobody why its deliveries are refused: the operator hears it from here. */
-export interface Refusals {
+export interface AuthFailures {
   /** Something signed came that is refused. */
   refused(judged: Refused): Promise<void>;
   /** Something came that Slack has signed. */
@@ -21,7 +21,10 @@ const toldEveryMs = 60_000;
 const markOf = (secret: string): string =>
   createHash("sha256").update(`slack refusals ${secret}`).digest("hex").slice(0, 8);
 
-export function createRefusals(host: Pick<ChannelHost, "clock" | "log" | "remember">, secret: string): Refusals {
+export function createAuthFailures(
+  host: Pick<ChannelHost, "clock" | "log" | "remember">,
+  secret: string,
+): AuthFailures {
   let refusedAt = -Infinity;
   let deliveredAt = -Infinity;
 
@@ -51,7 +54,7 @@ export function createRefusals(host: Pick<ChannelHost, "clock" | "log" | "rememb
 }
 
 /** Why nothing arrives, in words for the operator; undefined where nothing was refused, or something came since. */
-export async function lastRefusal(host: Pick<ChannelHost, "recall">, secret: string): Promise<string | undefined> {
+export async function lastAuthFailure(host: Pick<ChannelHost, "recall">, secret: string): Promise<string | undefined> {
   const kept = await host.recall(refusedKey);
   if (kept === null) return undefined;
   const { at, mark, judged } = JSON.parse(kept) as {

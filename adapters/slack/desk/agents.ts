@@ -4,7 +4,7 @@ import type { DeskHost, DeskPerson } from "#channels/desk/contract.ts";
 import type { SlackApi } from "../client.ts";
 import { deliveryError, failureOf } from "../errors.ts";
 
-export interface DeskPeople {
+export interface DeskAgents {
   /** Throws `DeliveryError` when Slack does not tell now. */
   find(userId: string, signal: AbortSignal): Promise<DeskPerson>;
   /** The same, and nobody who is not in the desk channel: for what can be asked from anywhere. */
@@ -30,11 +30,11 @@ const pagesMax = 20;
 const pageSize = 999;
 
 /** Who the people at the desk are. Agents are members of our own team with an address, and nobody else. */
-export function createDeskPeople(
+export function createDeskAgents(
   api: SlackApi,
   { clock }: Pick<ChannelHost, "clock">,
   { channel }: Pick<DeskHost, "channel">,
-): DeskPeople {
+): DeskAgents {
   const kept = new Map<string, Kept>();
   /** Until when those who were seen in the channel count as being there. */
   let there = new Map<string, number>();
@@ -66,7 +66,7 @@ export function createDeskPeople(
     return found.has(userId);
   }
 
-  const people: DeskPeople = {
+  const people: DeskAgents = {
     async findMember(userId, signal) {
       const person = await people.find(userId, signal);
       if (person.kind === "stranger") return person;

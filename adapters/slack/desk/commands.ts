@@ -2,7 +2,7 @@ import { channelNames } from "#domain/conversation/message.ts";
 import type { DeskConversation, DeskHost, DeskPerson, DeskView } from "#channels/desk/contract.ts";
 import type { ChannelHost } from "#channels/contract.ts";
 import { shortened, statusText } from "./card.ts";
-import type { DeskPeople } from "./agents.ts";
+import type { DeskAgents } from "./agents.ts";
 import { escapeText } from "../messages/mrkdwn.ts";
 import type { SlashCommand } from "../deliveries/payloads.ts";
 import { filled } from "../deliveries/payloads.ts";
@@ -12,7 +12,7 @@ import { parseMessageId } from "../thread.ts";
 export interface CommandDependencies {
   readonly host: Pick<ChannelHost, "clock" | "log">;
   readonly desk: DeskHost;
-  readonly people: DeskPeople;
+  readonly people: DeskAgents;
   /** Where this workspace of Slack is on the web; undefined while nobody knows. */
   readonly workspaceUrl: () => string | undefined;
 }

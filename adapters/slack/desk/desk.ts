@@ -7,7 +7,7 @@ import { missingScopes } from "../check.ts";
 import { isSlackAddress } from "../client.ts";
 import type { Card } from "./card.ts";
 import { cardOf } from "./card.ts";
-import type { DeskPeople } from "./agents.ts";
+import type { DeskAgents } from "./agents.ts";
 import { choiceButtons } from "./choices.ts";
 import type { DeskPayload } from "./render.ts";
 import { renderItem } from "./render.ts";
@@ -24,7 +24,7 @@ export interface DeskDependencies {
   readonly api: SlackApi;
   readonly host: Pick<ChannelHost, "clock" | "log">;
   readonly desk: DeskHost;
-  readonly people: DeskPeople;
+  readonly agents: DeskAgents;
 }
 
 type FilePayload = DeskPayload & { readonly file: ShownFile };
@@ -54,7 +54,7 @@ export const deskScopes: readonly (readonly [string, string])[] = [
 export const placeIn = (channelId: string, threadTs: string | undefined): string => threadOf({ channelId, threadTs });
 
 /** Threads of a Slack channel as the agents' desk. */
-export function createSlackDesk({ api, host, desk, people }: DeskDependencies): Desk {
+export function createSlackDesk({ api, host, desk, agents }: DeskDependencies): Desk {
   const holds = createHolds(host);
 
   async function call<T>(run: () => Promise<T>, { gone = [] }: { readonly gone?: readonly string[] } = {}): Promise<T> {
@@ -131,7 +131,7 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
     await unlessRefused(["no_reaction"], () => client.reactions.remove({ channel, timestamp, name: remove }));
   }
 
-  async function tell(
+  async function notify(
     by: string,
     place: string,
     { text, choices }: DeskNotice,
@@ -211,8 +211,8 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
           findMessage(api, key, thread ?? threadOf({ channelId: desk.channel, threadTs: undefined }), signal, since),
         { gone: ["thread_not_found"] },
       ),
-    person: (by, signal) => people.find(by, signal),
-    tell: (by, place, notice, context) => call(() => tell(by, place, notice, context)),
+    person: (by, signal) => agents.find(by, signal),
+    notify: (by, place, notice, context) => call(() => notify(by, place, notice, context)),
     check: (signal) => checkDesk(api, desk.channel, signal),
   };
 }

@@ -7,7 +7,7 @@ import type { Json } from "./card.ts";
 import { parseBlockId } from "./card.ts";
 import { chooseAction, parseChoice } from "./choices.ts";
 import { answerCommand } from "./commands.ts";
-import type { DeskPeople } from "./agents.ts";
+import type { DeskAgents } from "./agents.ts";
 import { markdownOf } from "./render.ts";
 import type { Dialog, DialogSubject } from "./dialogs.ts";
 import { dialogOf, dialogView, readDialog, sayingView, subjectOf, wrongField } from "./dialogs.ts";
@@ -27,7 +27,7 @@ export interface RouteDependencies {
   readonly api: SlackApi;
   readonly host: Pick<ChannelHost, "clock" | "log">;
   readonly desk: DeskHost;
-  readonly people: DeskPeople;
+  readonly people: DeskAgents;
   readonly users: Users;
 }
 

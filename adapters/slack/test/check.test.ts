@@ -82,7 +82,7 @@ describe("deliveries of Slack that are refused", () => {
   it("say nothing of a signing secret that was set since", async () => {
     const { store, app } = account.bench;
     await refused(sign(account.bench.clock.now(), "of-another-app-00"));
-    const { secrets } = app.core;
+    const { secrets } = app.services;
     const row = await store.read
       .selectFrom("accounts")
       .select("credentials")

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { silentLog } from "#test/support/knowledge/knowledge.ts";
-import { runSocket } from "../connection.ts";
+import { runConnection } from "../connection.ts";
 import type { FakeSlack } from "./support/fake-slack.ts";
 import { startFakeSlack } from "./support/fake-slack.ts";
 
@@ -12,11 +12,11 @@ afterEach(() => slack.close());
 
 const opened = () => slack.calls("apps.connections.open").length;
 const run = (signal: AbortSignal): Promise<void> =>
-  runSocket(
+  runConnection(
     {
       appToken: slack.appToken,
       baseUrl: slack.url,
-      door: { take: async () => null },
+      webhook: { take: async () => null },
       host: { allow: () => true, log: silentLog },
     },
     signal,

@@ -66,7 +66,10 @@ describe("what an agent changes", () => {
       description: "Bad Request: can't parse entities: no",
     });
     const change = { kind: "amend", messageId: message?.id ?? "", content: "**First**" } as const;
-    await bot.bench.engine.say(bot.bench.workspaceId, id, change, { email: "anna@test.example", name: "Anna" });
+    await bot.bench.engine.postAgentMessage(bot.bench.workspaceId, id, change, {
+      email: "anna@test.example",
+      name: "Anna",
+    });
     await bot.bench.settle();
     expect(bot.texts(7).at(-1)).toBe("Anna:\nFirst");
     expect(await bot.bench.notes(id)).toEqual([]);

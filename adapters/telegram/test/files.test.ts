@@ -54,7 +54,7 @@ describe("a reply that was sent with a file", () => {
     const { id: messageId } = (await bot.bench.messages(conversation)).at(-1) ?? { id: "" };
     const { engine, workspaceId } = bot.bench;
     const anna = { email: "anna@test.example", name: "Anna" };
-    await engine.say(workspaceId, conversation, { kind: "amend", messageId, content: after }, anna);
+    await engine.postAgentMessage(workspaceId, conversation, { kind: "amend", messageId, content: after }, anna);
     await bot.bench.settle();
     expect(await bot.bench.notes(conversation)).toEqual([]);
     return bot.telegram.shown.slice(1).map(({ text, file }) => [text, file?.name]);

@@ -3,7 +3,7 @@ import { deliveryError } from "../shared/errors.ts";
 import { senderOf as smsSenderOf } from "../messaging/send.ts";
 import { leftBehind, replyTo } from "./calls/calls.ts";
 import { noticeOf } from "./calls/handover.ts";
-import type { Asked, VoiceDependencies } from "./webhook.ts";
+import type { CallRequest, VoiceDependencies } from "./webhook.ts";
 import { numberOf } from "./config.ts";
 import { listening } from "./calls/replies.ts";
 import { createWaiter } from "./calls/waiter.ts";
@@ -24,7 +24,7 @@ type Outcome = "sent" | "failed" | "unknown";
  * it needs no queue. That it begins is stored before, and cleared when it is known how it ended: whoever asks again, a
  * repeated request or the caller, first looks whether Twilio has it.
  */
-export async function textLinks(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
+export async function textLinks(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { host, calls, settings } = dependencies;
   const { callSid, caller, at, detail } = asked;
   const to = numberOf(caller);
@@ -63,7 +63,7 @@ export async function textLinks(dependencies: VoiceDependencies, asked: Asked): 
 /** What the same request, posted before, is answered with by then. */
 async function replyOf(
   { host, calls }: VoiceDependencies,
-  { callSid, at }: Asked,
+  { callSid, at }: CallRequest,
   end: number,
 ): Promise<string | undefined> {
   const waiter = createWaiter(host, callSid);

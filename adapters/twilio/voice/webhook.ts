@@ -21,7 +21,7 @@ export interface VoiceDependencies {
 }
 
 /** One request of Twilio on a call. */
-export interface Asked {
+export interface CallRequest {
   readonly form: Form;
   readonly callSid: string;
   /** As the caller's telephone says, which proves nothing. */
@@ -32,7 +32,7 @@ export interface Asked {
   readonly detail: string;
 }
 
-type Step = (dependencies: VoiceDependencies, asked: Asked) => Promise<string>;
+type Step = (dependencies: VoiceDependencies, asked: CallRequest) => Promise<string>;
 
 /** What Twilio asks on the caller's own call. */
 const steps: Readonly<Record<string, Step>> = {

@@ -3,14 +3,14 @@ import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Reader, Store } from "#database/contract.ts";
-import type { Traces } from "#conversations/retention/customer-matcher.ts";
+import type { CustomerMatcher } from "#conversations/retention/customer-matcher.ts";
 import {
   auditPages,
   isAuditOf,
   isReceivedFrom,
-  keptResponsePages,
-  tells,
-  tracesOf,
+  storedResponsePages,
+  mentionsCustomer,
+  customerMatcherOf,
   unplacedEventPages,
 } from "#conversations/retention/customer-matcher.ts";
 import type { Customer } from "#database/queries/customers.ts";
@@ -43,7 +43,7 @@ export async function* exportLines(
   const lines =
     found === undefined || email === undefined
       ? ofWorkspace(db, workspaceId)
-      : ofCustomer(db, workspaceId, found, await tracesOf(db, workspaceId, found, { email, erased: false }));
+      : ofCustomer(db, workspaceId, found, await customerMatcherOf(db, workspaceId, found, { email, erased: false }));
   yield {
     type: "export",
     format: 1,
@@ -166,7 +166,7 @@ async function* ofCustomer(
   db: Reader,
   workspaceId: string,
   { contacts, conversationIds }: Customer,
-  traces: Traces,
+  traces: CustomerMatcher,
 ): AsyncGenerator<ExportLine> {
   for (const contact of contacts) yield line("contact", contact);
   for (const some of chunks(contacts.map(({ id }) => id))) {
@@ -195,7 +195,7 @@ async function* ofCustomer(
   yield* keptResponses(
     db,
     keys.map(({ id }) => id),
-    (row) => tells(row.response, traces) || tells(row.path, traces),
+    (row) => mentionsCustomer(row.response, traces) || mentionsCustomer(row.path, traces),
   );
   for await (const page of auditPages(db, workspaceId)) {
     for (const row of page) if (isAuditOf(row, traces)) yield line("audit", row);
@@ -215,7 +215,7 @@ async function* keptResponses(
   wanted: (row: { readonly path: string; readonly response: string | null }) => boolean,
 ): AsyncGenerator<ExportLine> {
   for (const keyId of keyIds) {
-    for await (const page of keptResponsePages(db, keyId)) {
+    for await (const page of storedResponsePages(db, keyId)) {
       for (const row of page.filter(wanted)) {
         const { key_id, path, status, created_at } = row;
         const response = row.response === null ? null : (JSON.parse(row.response) as unknown);

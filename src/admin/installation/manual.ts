@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Store } from "#database/contract.ts";
 
-export interface ManualShelf {
+export interface ManualDependencies {
   readonly store: Store;
   readonly documents: {
     ofFiles(
@@ -20,7 +20,7 @@ export const manual = new URL("../../../docs/", import.meta.url);
  * makes the first operator and the first key.
  */
 export async function manualDocuments(
-  { store, documents }: ManualShelf,
+  { store, documents }: ManualDependencies,
   workspaceId: string,
   pages: URL = manual,
 ): Promise<readonly { readonly id: string; readonly title: string }[]> {
@@ -39,7 +39,7 @@ export async function manualDocuments(
 }
 
 /** Removes them, and tells which are gone. */
-export async function removeManual(shelf: ManualShelf, workspaceId: string): Promise<readonly string[]> {
+export async function removeManual(shelf: ManualDependencies, workspaceId: string): Promise<readonly string[]> {
   const removed = [];
   for (const { id } of await manualDocuments(shelf, workspaceId)) {
     if (await shelf.documents.remove(workspaceId, id)) removed.push(id);

@@ -62,7 +62,7 @@ export async function publicAddress(
   }
   if (status >= 400) {
     return unsure(
-      `${asked} answers with status ${status}, where Parley would with 200: check PUBLIC_URL, and the proxy, which has to pass on all that is asked for there${pathMend(publicUrl)}`,
+      `${asked} answers with status ${status}, where Parley would with 200: check PUBLIC_URL, and the proxy, which has to pass on all that is asked for there${pathFix(publicUrl)}`,
     );
   }
   const { isLive, proof } = read(body);
@@ -144,7 +144,7 @@ function led(publicUrl: string, asked: string, location: string | null): PublicA
     : elsewhere(`${publicUrl} leads on to ${shown}: set PUBLIC_URL to that, if this installation is there`);
 }
 
-const pathMend = (publicUrl: string): string => {
+const pathFix = (publicUrl: string): string => {
   const { pathname } = new URL(publicUrl);
   return pathname === "/" ? "" : `, without ${pathname} in front`;
 };

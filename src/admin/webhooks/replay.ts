@@ -4,7 +4,7 @@ import { storeTestEvent } from "#conversations/transaction/events.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { insertWork } from "#database/queries/outbox.ts";
-import { queueAgain, tellWork, typesOf } from "#database/queries/webhooks.ts";
+import { queueAgain, webhookWork, typesOf } from "#database/queries/webhooks.ts";
 import { insertAttempt } from "#webhooks/attempts.ts";
 import type { PostDependencies, Posted } from "#webhooks/post.ts";
 import { post } from "#webhooks/post.ts";
@@ -102,7 +102,7 @@ export async function replayRange(
 
 async function again(tx: Tx, endpointId: string, positions: readonly number[], now: number): Promise<void> {
   await queueAgain(tx, endpointId, positions, now);
-  await insertWork(tx, [tellWork(endpointId, now)], now);
+  await insertWork(tx, [webhookWork(endpointId, now)], now);
 }
 
 function refuseDisabled(row: { readonly id: string; readonly disabled_at: number | null }): void {

@@ -4,7 +4,7 @@ import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { plans } from "#domain/workspace/settings.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Store } from "#database/contract.ts";
-import { retimeWork } from "#conversations/automation/reschedule-timers.ts";
+import { rescheduleWork } from "#conversations/automation/reschedule-timers.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import { readConfigFile } from "#config/file.ts";
 import { requireDowngradable, requirePlanFor } from "./plan.ts";
@@ -79,7 +79,7 @@ export async function setWorkspace(
       })
       .where("id", "=", workspaceId)
       .execute();
-    await insertWork(tx, [retimeWork(workspaceId, clock.now())], clock.now());
+    await insertWork(tx, [rescheduleWork(workspaceId, clock.now())], clock.now());
     return settings;
   });
 }

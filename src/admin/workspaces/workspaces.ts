@@ -4,7 +4,7 @@ import { Problem } from "#domain/problem.ts";
 import type { Plan, WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Store } from "#database/contract.ts";
-import { retimeWork } from "#conversations/automation/reschedule-timers.ts";
+import { rescheduleWork } from "#conversations/automation/reschedule-timers.ts";
 import { isDuplicate } from "#database/duplicate-key.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import { addBuiltinAccounts } from "#channels/host/registry.ts";
@@ -171,7 +171,7 @@ async function provisionWorkspace(
       .where("id", "=", known.id)
       .execute();
     const now = dependencies.clock.now();
-    await insertWork(tx, [retimeWork(known.id, now)], now);
+    await insertWork(tx, [rescheduleWork(known.id, now)], now);
   });
   return known.id;
 }

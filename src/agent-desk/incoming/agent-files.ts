@@ -3,35 +3,39 @@ import type { DeskFile } from "#channels/desk/contract.ts";
 import { newId } from "#domain/ids.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { RetryLater } from "#conversations/delivery/deliver.ts";
-import type { WantedFile } from "#conversations/attachments/prefetch.ts";
-import { bringFiles } from "#conversations/attachments/prefetch.ts";
+import type { FileSource } from "#conversations/attachments/prefetch.ts";
+import { prefetchFiles } from "#conversations/attachments/prefetch.ts";
 import type { FileWorkDependencies } from "#conversations/attachments/file-work.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Files } from "#files/contract.ts";
 
 /** A file that an agent has sent along, as the work of it holds it: `ref` is sealed. */
-export interface TakenFile extends DeskFile {
+export interface StoredDeskFile extends DeskFile {
   /** What it is called when it is stored: the same on each try. */
   readonly id: string;
 }
 
 /** Files that are stored for a reply to come. */
-export interface Brought {
+export interface PrefetchedFiles {
   readonly files: readonly { readonly id: string; readonly name: string; readonly bytes: number }[];
   /** Why others are not among them, in sentences for the agent. */
   readonly refusals: readonly string[];
 }
 
-export const nothingBrought: Brought = { files: [], refusals: [] };
+export const noPrefetchedFiles: PrefetchedFiles = { files: [], refusals: [] };
 
-export const takenFiles = (given: readonly DeskFile[], seal: Files["seal"], now: number): readonly TakenFile[] =>
+export const storedDeskFiles = (
+  given: readonly DeskFile[],
+  seal: Files["seal"],
+  now: number,
+): readonly StoredDeskFile[] =>
   given.map((file) => ({ ...file, ref: seal(file.ref.slice(0, 4_096)), id: newId("file", now) }));
 
-interface BringDependencies extends FileWorkDependencies {
+interface PrefetchDependencies extends FileWorkDependencies {
   readonly channels: Channels;
 }
 
-export interface BringTo {
+export interface PrefetchTarget {
   readonly workspaceId: string;
   readonly conversationId: string;
   /** Of the customer's channel, and of the desk. */
@@ -44,16 +48,16 @@ export interface BringTo {
 const attemptsMax = 8;
 
 /** Stores what an agent has sent along, as if they had uploaded it in the inbox. */
-export async function bringWritten(
-  dependencies: BringDependencies,
-  taken: readonly TakenFile[],
-  to: BringTo,
+export async function prefetchMessageFiles(
+  dependencies: PrefetchDependencies,
+  taken: readonly StoredDeskFile[],
+  to: PrefetchTarget,
   work: OutboxRow,
   signal: AbortSignal,
-): Promise<Brought> {
+): Promise<PrefetchedFiles> {
   const { channels, files } = dependencies;
   const { deskAccountId, ...upload } = to;
-  const wanted = taken.map(({ ref, ...file }): WantedFile => ({
+  const wanted = taken.map(({ ref, ...file }): FileSource => ({
     ...file,
     async fetch(limited) {
       if (file.bytes === 0) throw new DeliveryError("rejected", "it is empty");
@@ -63,7 +67,7 @@ export async function bringWritten(
     },
   }));
   const isLastTry = work.attempts >= attemptsMax;
-  const all = await bringFiles(dependencies, wanted, upload, { isLastTry }, signal).catch((error: unknown) => {
+  const all = await prefetchFiles(dependencies, wanted, upload, { isLastTry }, signal).catch((error: unknown) => {
     signal.throwIfAborted();
     const message = error instanceof Error ? error.message : "it could not be fetched";
     throw new RetryLater(message, error instanceof DeliveryError ? error.retryAfterMs : undefined, error);

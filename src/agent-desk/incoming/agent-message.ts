@@ -4,19 +4,19 @@ import { nameInConversation } from "#database/queries/agents.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { postById, savePost, threadOf, writtenId } from "#database/queries/desk.ts";
 import type { DeskPostsTable } from "#database/schema/desk.ts";
-import { act, agentActor, holderOf } from "#conversations/agents/actions.ts";
-import { askAmendment } from "#conversations/delivery/edit-sent.ts";
+import { applyAction, agentActor, holderOf } from "#conversations/agents/actions.ts";
+import { requestEdit } from "#conversations/delivery/edit-sent.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
-import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Tx } from "#database/contract.ts";
 import { replyAsAgent } from "#conversations/agents/replies.ts";
 import { insertNote, requireConversation } from "#conversations/agents/update.ts";
-import type { Changed, TextChange } from "./pending-edits.ts";
-import { changeOf, lastChange, saidMark } from "./pending-edits.ts";
-import type { EventContext, Outcome } from "./events.ts";
-import { mirrorAlso } from "#agent-desk/sync/sync-work.ts";
-import type { TakenWrote } from "#agent-desk/desk-service.ts";
+import type { EditEvent, PendingEdit } from "./pending-edits.ts";
+import { editOf, lastEdit, saidMark } from "./pending-edits.ts";
+import type { EventContext, DeskEventResult } from "./events.ts";
+import { syncAlso } from "#agent-desk/sync/sync-work.ts";
+import type { StoredDeskMessage } from "#agent-desk/desk-service.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 
 type Chose = Extract<DeskEvent, { kind: "chose" }>;
@@ -25,72 +25,72 @@ type Chose = Extract<DeskEvent, { kind: "chose" }>;
 const noteSign = "//";
 const textMax = 10_000;
 
-const nothing: Outcome = { effects: null, notice: null };
+const nothing: DeskEventResult = { effects: null, notice: null };
 
 /** What somebody wrote in a thread: a reply, a note, or a text that is kept back until they say what it is. */
-export async function write(
+export async function storeAgentMessage(
   tx: Tx,
   context: EventContext,
   conversationId: string,
-  given: TakenWrote,
-): Promise<Outcome> {
+  given: StoredDeskMessage,
+): Promise<DeskEventResult> {
   const { accountId, workspace, agent } = context;
   const id = writtenId(accountId, given.messageId);
   const before = await postById(tx, id);
   if (before !== undefined && before.kind !== "parked") return nothing;
   // What was changed while the text was on its way, or waited for its files, is changed before anybody has it.
-  const parked = lastChange([parkedIn(before), ...context.ahead]);
+  const parked = lastEdit([pendingEditIn(before), ...context.pendingEdits]);
   if (parked?.kind === "removed") {
     if (before === undefined)
-      await saveWritten(tx, context, { conversationId, messageId: given.messageId }, "parked", null, parked);
+      await savePostOfMessage(tx, context, { conversationId, messageId: given.messageId }, "parked", null, parked);
     return nothing;
   }
   const text = (parked?.text ?? given.text).trim();
   const revision = parked?.revision === undefined ? {} : { revision: parked.revision };
   const row = await requireConversation(tx, workspace.id, conversationId);
-  const post = (kind: DeskPostsTable["kind"], refId: string | null, kept?: Kept | Sent): Promise<void> =>
-    saveWritten(tx, context, { conversationId: row.id, messageId: given.messageId }, kind, refId, {
+  const post = (kind: DeskPostsTable["kind"], refId: string | null, kept?: HeldDraft | SentPost): Promise<void> =>
+    savePostOfMessage(tx, context, { conversationId: row.id, messageId: given.messageId }, kind, refId, {
       ...kept,
       ...revision,
     });
-  const { brought } = context;
-  const told = [...brought.refusals, ...(given.unsent ?? [])];
-  const refused = async (reason: string): Promise<Outcome> => {
+  const { prefetched } = context;
+  const told = [...prefetched.refusals, ...(given.unsent ?? [])];
+  const refused = async (reason: string): Promise<DeskEventResult> => {
     await post("refused", null);
     return { effects: null, notice: { text: [reason, ...told].join(" ") } };
   };
   const thread = await threadOf(tx, row.id);
   if (thread?.external_id !== given.thread || thread.channel !== workspace.settings.desk?.channel) {
     // Where agents work in another channel by now, it has none yet if nothing has happened since.
-    const work = await mirrorAlso(tx, row.id, [], context.now);
+    const work = await syncAlso(tx, row.id, [], context.now);
     if (work !== null) await insertWork(tx, [work], context.now);
     return refused("Nothing was sent: this conversation has a new thread by now, and goes on there.");
   }
-  if (text === "" && brought.files.length === 0) {
+  if (text === "" && prefetched.files.length === 0) {
     return given.files.length === 0 && told.length === 0 ? nothing : refused("Nothing was sent.");
   }
   if (text.length > textMax) return refused(`Nothing was sent: a reply has at most ${textMax} characters.`);
   // A note stays a note, also where it was changed before it was known.
   if (isNote(text) || isNote(given.text)) {
     const files = given.files.map(({ name }) => ({ id: null, name }));
-    const kept: Kept = { text: withoutSign(text), files, by: given.by, signed: true };
+    const kept: HeldDraft = { text: withoutSign(text), files, by: given.by, signed: true };
     if (noteText(kept) === "") return refused("Nothing was noted: the note is empty.");
-    const notice = isNote(text) ? null : { text: staysNote };
-    return keep(tx, context, row, kept, (noteId) => post("note", noteId, kept), notice);
+    const notice = isNote(text) ? null : { text: staysNoteText };
+    return holdDraft(tx, context, row, kept, (noteId) => post("note", noteId, kept), notice);
   }
   const holder = holderOf(row);
   const isOthers = holder !== null && holder !== agent.email;
   const choices = { conversationId: row.id, messageId: given.messageId };
-  const files = brought.files.map(({ id: file, name }) => ({ id: file, name }));
-  const draft: Kept = { text, files, by: given.by, ...(isOthers ? { askedOf: holder } : {}) };
+  const files = prefetched.files.map(({ id: file, name }) => ({ id: file, name }));
+  const draft: HeldDraft = { text, files, by: given.by, ...(isOthers ? { askedOf: holder } : {}) };
   if (isOthers) {
-    return keep(tx, context, row, draft, (noteId) => post("draft", noteId, draft), {
+    return holdDraft(tx, context, row, draft, (noteId) => post("draft", noteId, draft), {
       text: [await heldText(tx, row, holder), ...told].join(" "),
       choices: { ...choices, options: heldOptions },
     });
   }
   if (workspace.settings.desk?.replyMode === "explicit") {
-    return keep(tx, context, row, draft, (noteId) => post("draft", noteId, draft), {
+    return holdDraft(tx, context, row, draft, (noteId) => post("draft", noteId, draft), {
       text: ["Kept as an internal note. Send it to the customer?", ...told].join(" "),
       choices: { ...choices, options: ["send", "note"] },
     });
@@ -107,12 +107,12 @@ export async function write(
 }
 
 /** Which change of a text is in it. What came without one is older than every other. */
-interface Revised {
+interface RevisedPost {
   readonly revision?: number;
 }
 
 /** Of a text that was sent. */
-interface Sent extends Revised {
+interface SentPost extends RevisedPost {
   /** What stands at the desk, by {@link saidMark}; absent of what an older version has stored. */
   readonly said?: string;
   /** What its writer has changed it to, and not sent. */
@@ -120,7 +120,7 @@ interface Sent extends Revised {
 }
 
 /** What is kept back, or for colleagues. A file without an id is not stored: it stands at the desk alone. */
-interface Kept extends Revised {
+interface HeldDraft extends RevisedPost {
   readonly text: string;
   readonly files: readonly { readonly id: string | null; readonly name: string }[];
   /** It was written with the sign of a note. */
@@ -131,7 +131,7 @@ interface Kept extends Revised {
   readonly askedOf?: string;
 }
 
-const staysNote =
+const staysNoteText =
   "This stays an internal note. To send it, use the shortcut on your message, or write it again without //.";
 
 const heldOptions: readonly DraftChoice[] = ["send", "take_over", "note"];
@@ -144,7 +144,7 @@ export const isNote = (text: string): boolean => text.trimStart().startsWith(not
 const withoutSign = (text: string): string => (isNote(text) ? text.trimStart().slice(noteSign.length).trim() : text);
 
 /** The note that colleagues read in the inbox. */
-const noteText = ({ text, files }: Kept): string =>
+const noteText = ({ text, files }: HeldDraft): string =>
   [text, ...files.map(({ name }) => `📎 ${name}`)].filter((line) => line !== "").join("\n");
 
 /** Where the customer's channel does not carry a file, the text has an address that opens it. */
@@ -194,15 +194,15 @@ async function reply(
 }
 
 /** Keeps a text for colleagues. */
-async function keep(
+async function holdDraft(
   tx: Tx,
   { search, workspace, agent, now }: EventContext,
   row: ConversationRow,
-  kept: Kept,
+  kept: HeldDraft,
   saved: (noteId: string) => Promise<void>,
-  notice: Outcome["notice"],
-): Promise<Outcome> {
-  const changes = createChanges(now, search);
+  notice: DeskEventResult["notice"],
+): Promise<DeskEventResult> {
+  const changes = createUnitOfWork(now, search);
   const draft = changes.track(row, workspace.settings, false);
   const note = await insertNote(
     tx,
@@ -215,21 +215,21 @@ async function keep(
   return { effects: await changes.flush(tx), notice };
 }
 
-const parkedIn = (post: DeskPostsTable | undefined): TextChange | undefined =>
-  post?.kind === "parked" && post.parked !== null ? (JSON.parse(post.parked) as TextChange) : undefined;
+const pendingEditIn = (post: DeskPostsTable | undefined): PendingEdit | undefined =>
+  post?.kind === "parked" && post.parked !== null ? (JSON.parse(post.parked) as PendingEdit) : undefined;
 
-interface Place {
+interface MessagePlace {
   readonly conversationId: string;
   readonly messageId: string;
 }
 
-const saveWritten = (
+const savePostOfMessage = (
   tx: Tx,
   { accountId, now }: Pick<EventContext, "accountId" | "now">,
-  { conversationId, messageId }: Place,
+  { conversationId, messageId }: MessagePlace,
   kind: DeskPostsTable["kind"],
   refId: string | null,
-  parked: Kept | Sent | TextChange,
+  parked: HeldDraft | SentPost | PendingEdit,
 ): Promise<void> =>
   savePost(tx, {
     id: writtenId(accountId, messageId),
@@ -247,32 +247,32 @@ const saveWritten = (
   });
 
 /** Undefined for what an older version has kept: then the note itself is the text. */
-const keptIn = ({ parked }: DeskPostsTable): Kept | undefined =>
-  parked === null ? undefined : (JSON.parse(parked) as Kept);
+const heldDraftIn = ({ parked }: DeskPostsTable): HeldDraft | undefined =>
+  parked === null ? undefined : (JSON.parse(parked) as HeldDraft);
 
 const changeIn = ({ parked }: DeskPostsTable): string | undefined =>
-  parked === null ? undefined : (JSON.parse(parked) as Sent).change;
+  parked === null ? undefined : (JSON.parse(parked) as SentPost).change;
 
 const revisionIn = ({ parked }: DeskPostsTable): number =>
-  parked === null ? 0 : ((JSON.parse(parked) as Revised).revision ?? 0);
+  parked === null ? 0 : ((JSON.parse(parked) as RevisedPost).revision ?? 0);
 
 /** An edit or a removal of what somebody wrote goes wherever the text has gone. */
-export async function changeWritten(
+export async function editAgentMessage(
   tx: Tx,
   context: Pick<EventContext, "accountId" | "workspace" | "channels" | "search" | "now">,
   conversationId: string,
-  given: Changed,
-): Promise<Outcome> {
+  given: EditEvent,
+): Promise<DeskEventResult> {
   const { accountId, workspace } = context;
   const id = writtenId(accountId, given.messageId);
   const post = await postById(tx, id);
-  const change = changeOf(given);
+  const change = editOf(given);
   const content = change.text;
   if (post === undefined || post.kind === "parked") {
     // It has come before the text itself.
-    const last = lastChange([parkedIn(post), change]);
+    const last = lastEdit([pendingEditIn(post), change]);
     if (last === change) {
-      await saveWritten(tx, context, { conversationId, messageId: given.messageId }, "parked", null, change);
+      await savePostOfMessage(tx, context, { conversationId, messageId: given.messageId }, "parked", null, change);
     }
     return nothing;
   }
@@ -287,12 +287,12 @@ export async function changeWritten(
   }
   if (post.ref_id === null) return nothing;
   if (post.kind === "note" || post.kind === "draft") {
-    return changeNote(tx, context, conversationId, { ...post, ref_id: post.ref_id }, content, revision);
+    return editNote(tx, context, conversationId, { ...post, ref_id: post.ref_id }, content, revision);
   }
   const said = saidMark(content);
-  const keepSent = (sent: Sent): Promise<void> => savePost(tx, { ...post, parked: JSON.stringify(sent) });
+  const keepSent = (sent: SentPost): Promise<void> => savePost(tx, { ...post, parked: JSON.stringify(sent) });
   await keepSent({ revision, said });
-  const message = await standing(tx, post.ref_id);
+  const message = await currentState(tx, post.ref_id);
   if (message === undefined || message.content === content) return nothing;
   if (content !== null && isNote(content)) {
     const text = `Nothing was changed: a reply that was sent is no note any more, and the customer sees it as it was. Delete your message to take it back.`;
@@ -309,49 +309,54 @@ export async function changeWritten(
       notice: { text: "The customer sees your reply as it was. Send them the change?", choices },
     };
   }
-  return amendSent(tx, context, { messageId: post.ref_id, conversationId, content });
+  return editSentMessage(tx, context, { messageId: post.ref_id, conversationId, content });
 }
 
 /** The message, unless it was taken back. */
-const standing = (tx: Tx, id: string) =>
+const currentState = (tx: Tx, id: string) =>
   tx.selectFrom("messages").select("content").where("id", "=", id).where("deleted_at", "is", null).executeTakeFirst();
 
-async function amendSent(
+async function editSentMessage(
   tx: Tx,
   { channels, search, now }: Pick<EventContext, "channels" | "search" | "now">,
-  amendment: Parameters<typeof askAmendment>[3],
-): Promise<Outcome> {
-  const { refusal, effects } = await askAmendment(tx, channels, search, amendment, now);
+  amendment: Parameters<typeof requestEdit>[3],
+): Promise<DeskEventResult> {
+  const { refusal, effects } = await requestEdit(tx, channels, search, amendment, now);
   return { effects, notice: refusal === null ? null : { text: refusal } };
 }
 
 /** No edit is newer. */
-const takenBack: Revised = { revision: Number.MAX_SAFE_INTEGER };
+const takenBack: RevisedPost = { revision: Number.MAX_SAFE_INTEGER };
 
-async function changeNote(
+async function editNote(
   tx: Tx,
   { search, workspace, now }: Pick<EventContext, "search" | "workspace" | "now">,
   conversationId: string,
   post: DeskPostsTable & { readonly ref_id: string },
   content: string | null,
   revision: number,
-): Promise<Outcome> {
+): Promise<DeskEventResult> {
   const { ref_id: noteId } = post;
-  const before = keptIn(post);
+  const before = heldDraftIn(post);
   const kept = content === null ? null : { files: [], ...before, text: withoutSign(content), revision };
   const text = kept === null ? null : noteText(kept);
-  const changes = createChanges(now, search);
+  const changes = createUnitOfWork(now, search);
   const draft = changes.track(await requireConversation(tx, workspace.id, conversationId), workspace.settings, false);
   if (text === null || text === "") await tx.deleteFrom("notes").where("id", "=", noteId).execute();
   else await tx.updateTable("notes").set({ content: text }).where("id", "=", noteId).execute();
   await savePost(tx, { ...post, parked: JSON.stringify(kept ?? takenBack) });
-  draft.mirror({ kind: "changed", id: noteId });
+  draft.syncDesk({ kind: "changed", id: noteId });
   const unsigned = post.kind === "note" && before?.signed === true && content !== null && !isNote(content);
-  return { effects: await changes.flush(tx), notice: unsigned ? { text: staysNote } : null };
+  return { effects: await changes.flush(tx), notice: unsigned ? { text: staysNoteText } : null };
 }
 
 /** What becomes of a text that was kept back. To choose twice is to choose once. */
-export async function choose(tx: Tx, context: EventContext, conversationId: string, given: Chose): Promise<Outcome> {
+export async function applyDraftChoice(
+  tx: Tx,
+  context: EventContext,
+  conversationId: string,
+  given: Chose,
+): Promise<DeskEventResult> {
   const { accountId, workspace, agent, channels, search, now } = context;
   const post = await postById(tx, writtenId(accountId, given.messageId));
   const choice: DraftChoice = given.choice;
@@ -361,14 +366,14 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   if (post.kind === "message") {
     const content = changeIn(post);
     if (choice !== "send" || content === undefined) return sentAlready(tx, context, conversationId, choice);
-    const sent: Sent = { revision: revisionIn(post), said: saidMark(content) };
+    const sent: SentPost = { revision: revisionIn(post), said: saidMark(content) };
     await savePost(tx, { ...post, parked: JSON.stringify(sent) });
-    const isThere = (await standing(tx, post.ref_id)) !== undefined;
-    return isThere ? amendSent(tx, context, { messageId: post.ref_id, conversationId, content }) : nothing;
+    const isThere = (await currentState(tx, post.ref_id)) !== undefined;
+    return isThere ? editSentMessage(tx, context, { messageId: post.ref_id, conversationId, content }) : nothing;
   }
   const note = await tx.selectFrom("notes").selectAll().where("id", "=", post.ref_id).executeTakeFirst();
   if (note === undefined) return { effects: null, notice: { text: "This text was taken back." } };
-  const kept: Kept = keptIn(post) ?? { text: note.content, files: [] };
+  const kept: HeldDraft = heldDraftIn(post) ?? { text: note.content, files: [] };
   if (kept.by === undefined ? note.author !== agent.email : kept.by !== given.by) {
     return { effects: null, notice: { text: "Only who wrote it can send it." } };
   }
@@ -388,14 +393,14 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   const holder = holderOf(row);
   // Who has it now may be somebody else than when they were asked.
   if (choice === "send" && holder !== null && holder !== agent.email && holder !== kept.askedOf) {
-    await savePost(tx, { ...post, parked: JSON.stringify({ ...kept, askedOf: holder } satisfies Kept) });
+    await savePost(tx, { ...post, parked: JSON.stringify({ ...kept, askedOf: holder } satisfies HeldDraft) });
     const { messageId } = given;
     const choices = { conversationId, messageId, options: heldOptions };
     return { effects: null, notice: { text: await heldText(tx, row, holder), choices } };
   }
   const before: (Effects | null)[] = [];
   if (choice === "take_over") {
-    const { effects } = await act(
+    const { effects } = await applyAction(
       tx,
       { channels, search },
       workspace,
@@ -415,11 +420,11 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
     ...post,
     kind: "message",
     ref_id: messageId,
-    parked: JSON.stringify({ revision: revisionIn(post), said: saidMark(kept.text) } satisfies Sent),
+    parked: JSON.stringify({ revision: revisionIn(post), said: saidMark(kept.text) } satisfies SentPost),
   });
   // The message was on its way to the desk before it was known to stand there.
   const items = [{ kind: "fate", id: messageId } as const, { kind: "changed", id: note.id } as const];
-  const work = await mirrorAlso(tx, conversationId, items, now);
+  const work = await syncAlso(tx, conversationId, items, now);
   if (work !== null) await insertWork(tx, [work], now);
   const notices = [
     ...(await linkedNotice(tx, channels, row, files)),
@@ -440,7 +445,7 @@ async function sentAlready(
   { workspace, agent }: EventContext,
   conversationId: string,
   choice: DraftChoice,
-): Promise<Outcome> {
+): Promise<DeskEventResult> {
   if (choice === "note") return { effects: null, notice: { text: "It was sent already." } };
   const row = await requireConversation(tx, workspace.id, conversationId);
   const holder = holderOf(row);

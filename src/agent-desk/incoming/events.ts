@@ -7,10 +7,10 @@ import { finishWork, insertWork } from "#database/queries/outbox.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
 import type { Snooze } from "#conversations/contract.ts";
 import type { Action } from "#conversations/agents/actions.ts";
-import { act, agentActor, lostText } from "#conversations/agents/actions.ts";
-import { createChanges } from "#conversations/transaction/unit-of-work.ts";
-import type { FindHands } from "#conversations/transaction/local-worker.ts";
-import { takeOfAgent } from "#conversations/transaction/local-worker.ts";
+import { applyAction, agentActor, conflictText } from "#conversations/agents/actions.ts";
+import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
+import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
+import { claimForAgent } from "#conversations/transaction/local-worker.ts";
 import { sendLane } from "#queue/lanes.ts";
 import type { Channels, FollowUp } from "#channels/channels.ts";
 import type { Clock } from "#runtime/clock.ts";
@@ -23,13 +23,13 @@ import { insertNote, requireConversation } from "#conversations/agents/update.ts
 import type { Workspace, Workspaces } from "#database/queries/workspaces.ts";
 import { hoursFrom, tomorrowMorning } from "./snooze-times.ts";
 import { later } from "#agent-desk/sync/sync.ts";
-import type { DeskEventPayload, TakenEvent } from "#agent-desk/desk-service.ts";
-import type { Brought } from "./agent-files.ts";
-import { bringWritten, nothingBrought } from "./agent-files.ts";
-import { changeWritten, choose, isNote, joined, write } from "./agent-message.ts";
+import type { DeskEventPayload, StoredDeskEvent } from "#agent-desk/desk-service.ts";
+import type { PrefetchedFiles } from "./agent-files.ts";
+import { prefetchMessageFiles, noPrefetchedFiles } from "./agent-files.ts";
+import { editAgentMessage, applyDraftChoice, isNote, joined, storeAgentMessage } from "./agent-message.ts";
 import { conversationAt } from "./conversation-of-thread.ts";
-import type { TextChange } from "./pending-edits.ts";
-import { changesAhead } from "./pending-edits.ts";
+import type { PendingEdit } from "./pending-edits.ts";
+import { pendingEditsOf } from "./pending-edits.ts";
 
 export interface DeskEventDependencies {
   readonly store: Store;
@@ -39,14 +39,14 @@ export interface DeskEventDependencies {
   readonly channels: Channels;
   readonly search: ConversationSearch;
   readonly files: Files;
-  readonly hands: FindHands;
-  readonly announce: (effects: Effects | null) => void;
+  readonly localWorker: FindLocalWorker;
+  readonly publishEffects: (effects: Effects | null) => void;
 }
 
 export type Agent = Extract<DeskPerson, { kind: "agent" }>;
 
 /** What came of something that was done at the desk. */
-export interface Outcome {
+export interface DeskEventResult {
   readonly effects: Effects | null;
   /** What its doer is told; null: they see it. */
   readonly notice: DeskNotice | null;
@@ -62,9 +62,9 @@ export interface EventContext {
   readonly agent: Agent;
   readonly followUp: FollowUp | undefined;
   /** What came with the text. */
-  readonly brought: Brought;
+  readonly prefetched: PrefetchedFiles;
   /** Edits and removals of the text that are known already. */
-  readonly ahead: readonly TextChange[];
+  readonly pendingEdits: readonly PendingEdit[];
   readonly now: number;
 }
 
@@ -84,7 +84,7 @@ export async function deskEvent(
   row: OutboxRow,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock, log, workspaces, channels, search, files, hands, announce } = dependencies;
+  const { store, clock, log, workspaces, channels, search, files, localWorker, publishEffects } = dependencies;
   const { accountId, workspaceId, event } = JSON.parse(row.payload) as DeskEventPayload;
   const found = await deskOf(dependencies, accountId);
   const workspace = await workspaces.get(workspaceId);
@@ -95,25 +95,36 @@ export async function deskEvent(
     return;
   }
   const followUp = await readyFor(dependencies, conversationId);
-  let deed: (tx: Tx, now: number) => Promise<Outcome>;
+  let deed: (tx: Tx, now: number) => Promise<DeskEventResult>;
   let effects: Effects | null;
   try {
     if (event.kind === "removed") {
       // Whoever it is, be it somebody for a colleague who has left: what was taken back is not to be said any more.
-      deed = (tx, now) => changeWritten(tx, { channels, search, workspace, accountId, now }, conversationId, event);
+      deed = (tx, now) => editAgentMessage(tx, { channels, search, workspace, accountId, now }, conversationId, event);
     } else {
       const agent = await personOf(found, event.by, signal);
       if (agent.kind === "stranger") {
         log.warn({ account: accountId, reason: agent.reason }, "desk: event of a person who is no agent skipped");
         const notice = { text: `Nothing was done: ${agent.reason}.` };
-        announce(await store.write((tx) => finish(tx, { effects: null, notice })));
+        publishEffects(await store.write((tx) => finish(tx, { effects: null, notice })));
         return;
       }
       const place = { workspaceId, conversationId, deskAccountId: accountId };
-      const brought = await bring(dependencies, place, agent, row, signal);
+      const prefetched = await prefetchEventFiles(dependencies, place, agent, row, signal);
       deed = async (tx, now) => {
-        const ahead = event.kind === "wrote" ? await changesAhead(tx, row, event.messageId) : [];
-        const context = { channels, search, files, workspace, accountId, agent, followUp, brought, ahead, now };
+        const pendingEdits = event.kind === "wrote" ? await pendingEditsOf(tx, row, event.messageId) : [];
+        const context = {
+          channels,
+          search,
+          files,
+          workspace,
+          accountId,
+          agent,
+          followUp,
+          prefetched,
+          pendingEdits,
+          now,
+        };
         return run(tx, context, conversationId, event);
       };
     }
@@ -121,7 +132,7 @@ export async function deskEvent(
       await awaitTurn(tx, conversationId);
       const now = clock.now();
       const done = await finish(tx, await deed(tx, now));
-      return takeOfAgent(tx, hands(), done, sendLane(conversationId), now);
+      return claimForAgent(tx, localWorker(), done, sendLane(conversationId), now);
     });
   } catch (error) {
     // Trying again would not bring back an account that was removed.
@@ -130,9 +141,9 @@ export async function deskEvent(
     const notice = { text: `Nothing was done: ${error.message}.` };
     effects = await store.write((tx) => finish(tx, { effects: null, notice }));
   }
-  announce(effects);
+  publishEffects(effects);
 
-  async function finish(tx: Tx, { effects: done, notice }: Outcome): Promise<Effects | null> {
+  async function finish(tx: Tx, { effects: done, notice }: DeskEventResult): Promise<Effects | null> {
     await finishWork(tx, [row]);
     if (notice === null) return done;
     const now = clock.now();
@@ -161,26 +172,26 @@ async function personOf(desk: Desk, by: string, signal: AbortSignal): Promise<De
 }
 
 /** The files of a text that is for the customer, or may be yet. */
-async function bring(
+async function prefetchEventFiles(
   dependencies: DeskEventDependencies,
   to: { readonly workspaceId: string; readonly conversationId: string; readonly deskAccountId: string },
   agent: Agent,
   row: OutboxRow,
   signal: AbortSignal,
-): Promise<Brought> {
+): Promise<PrefetchedFiles> {
   const { event } = JSON.parse(row.payload) as DeskEventPayload;
-  if (event.kind !== "wrote" || event.files.length === 0 || isNote(event.text)) return nothingBrought;
-  const ahead = await changesAhead(dependencies.store.read, row, event.messageId);
-  if (ahead.some(({ kind }) => kind === "removed")) return nothingBrought;
+  if (event.kind !== "wrote" || event.files.length === 0 || isNote(event.text)) return noPrefetchedFiles;
+  const ahead = await pendingEditsOf(dependencies.store.read, row, event.messageId);
+  if (ahead.some(({ kind }) => kind === "removed")) return noPrefetchedFiles;
   const conversation = await dependencies.store.read
     .selectFrom("conversations")
     .select("account_id")
     .where("id", "=", to.conversationId)
     .where("workspace_id", "=", to.workspaceId)
     .executeTakeFirst();
-  if (conversation === undefined) return nothingBrought;
+  if (conversation === undefined) return noPrefetchedFiles;
   const place = { ...to, accountId: conversation.account_id, uploadedBy: agent.email };
-  return bringWritten(dependencies, event.files, place, row, signal);
+  return prefetchMessageFiles(dependencies, event.files, place, row, signal);
 }
 
 /** Tells one person what came of what they did. */
@@ -193,7 +204,7 @@ export async function deskNotice(
   const { accountId, by, place, notice } = JSON.parse(row.payload) as NoticePayload;
   const found = await deskOf(dependencies, accountId);
   try {
-    await found?.tell(by, place, notice, { key: `notice.${row.id}`, signal });
+    await found?.notify(by, place, notice, { key: `notice.${row.id}`, signal });
   } catch (error) {
     // A notice that is shown twice does no harm; one that can never be shown is not missed for long.
     if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw later(error);
@@ -228,46 +239,55 @@ async function run(
   tx: Tx,
   context: EventContext,
   conversationId: string,
-  event: Exclude<TakenEvent, { kind: "removed" }>,
-): Promise<Outcome> {
+  event: Exclude<StoredDeskEvent, { kind: "removed" }>,
+): Promise<DeskEventResult> {
   switch (event.kind) {
     case "wrote":
-      return write(tx, context, conversationId, event);
+      return storeAgentMessage(tx, context, conversationId, event);
     case "edited":
-      return changeWritten(tx, context, conversationId, event);
+      return editAgentMessage(tx, context, conversationId, event);
     case "chose":
-      return choose(tx, context, conversationId, event);
+      return applyDraftChoice(tx, context, conversationId, event);
     case "asked":
-      return asked(tx, context, conversationId, event);
+      return applyAsk(tx, context, conversationId, event);
   }
 }
 
-async function asked(
+async function applyAsk(
   tx: Tx,
   context: EventContext,
   conversationId: string,
   event: Extract<DeskEvent, { kind: "asked" }>,
-): Promise<Outcome> {
+): Promise<DeskEventResult> {
   const { workspace, agent, search, now } = context;
   const { ask } = event;
   if (ask.kind === "note") {
     const row = await requireConversation(tx, workspace.id, conversationId);
-    const changes = createChanges(now, search);
+    const changes = createUnitOfWork(now, search);
     const draft = changes.track(row, workspace.settings, false);
     await insertNote(tx, draft, { content: ask.text, authorEmail: agent.email }, agentActor(agent), now);
     return { effects: await changes.flush(tx), notice: null };
   }
   const brought = event.confirm === true ? await bringToDesk(tx, context, conversationId) : null;
   const action = actionOf(ask, agent, now);
-  const { acted, effects: done } = await act(tx, context, workspace, conversationId, action, agent, event.seen, now);
+  const { acted, effects: done } = await applyAction(
+    tx,
+    context,
+    workspace,
+    conversationId,
+    action,
+    agent,
+    event.seen,
+    now,
+  );
   const effects = joined([brought, done]);
-  if (acted.kind === "lost") return { effects, notice: { text: lostText(acted, agent) } };
+  if (acted.kind === "lost") return { effects, notice: { text: conflictText(acted, agent) } };
   return { effects, notice: event.confirm === true ? { text: doneText(ask.kind) } : null };
 }
 
 /** Whoever takes a conversation by its id finds it at the desk from then on. */
 async function bringToDesk(tx: Tx, { workspace, search, now }: EventContext, conversationId: string): Promise<Effects> {
-  const changes = createChanges(now, search);
+  const changes = createUnitOfWork(now, search);
   changes.track(await requireConversation(tx, workspace.id, conversationId), workspace.settings, false).bringToDesk();
   return changes.flush(tx);
 }

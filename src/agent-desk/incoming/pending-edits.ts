@@ -6,10 +6,10 @@ import type { DeskPostsTable } from "#database/schema/desk.ts";
 import type { Reader } from "#database/contract.ts";
 import type { DeskEventPayload } from "#agent-desk/desk-service.ts";
 
-export type Changed = Extract<DeskEvent, { kind: "edited" | "removed" }>;
+export type EditEvent = Extract<DeskEvent, { kind: "edited" | "removed" }>;
 
 /** An edit or a removal of what somebody wrote, as it waits for the text itself. */
-export interface TextChange {
+export interface PendingEdit {
   readonly kind: "edited" | "removed";
   readonly text: string | null;
   /** See {@link DeskEvent}; absent of a removal, and of what an older version has stored. */
@@ -26,14 +26,14 @@ export function readsSo({ parked }: DeskPostsTable, { content, deleted_at: delet
   return said === undefined || said === saidMark(deletedAt === null ? content : null);
 }
 
-export const changeOf = (given: Changed): TextChange =>
+export const editOf = (given: EditEvent): PendingEdit =>
   given.kind === "removed"
     ? { kind: "removed", text: null }
     : { kind: "edited", text: given.text.trim(), revision: given.revision };
 
 /** What was taken back stays so; else the newest edit counts. */
-export function lastChange(changes: readonly (TextChange | undefined)[]): TextChange | undefined {
-  let last: TextChange | undefined;
+export function lastEdit(changes: readonly (PendingEdit | undefined)[]): PendingEdit | undefined {
+  let last: PendingEdit | undefined;
   for (const change of changes) {
     if (change === undefined || last?.kind === "removed") continue;
     const isOlder = change.kind === "edited" && (change.revision ?? 0) < (last?.revision ?? 0);
@@ -43,11 +43,11 @@ export function lastChange(changes: readonly (TextChange | undefined)[]): TextCh
 }
 
 /** Changes of a text that stand in line behind it: of what is not sent yet, the customer sees the last state alone. */
-export async function changesAhead(
+export async function pendingEditsOf(
   db: Reader,
   { id, lane }: Pick<OutboxRow, "id" | "lane">,
   messageId: string,
-): Promise<readonly TextChange[]> {
+): Promise<readonly PendingEdit[]> {
   const rows = await db
     .selectFrom("outbox")
     .select("payload")
@@ -60,6 +60,6 @@ export async function changesAhead(
   return rows.flatMap(({ payload }) => {
     const { event } = JSON.parse(payload) as DeskEventPayload;
     const isChange = (event.kind === "edited" || event.kind === "removed") && event.messageId === messageId;
-    return isChange ? [changeOf(event)] : [];
+    return isChange ? [editOf(event)] : [];
   });
 }

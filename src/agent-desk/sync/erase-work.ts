@@ -25,7 +25,7 @@ export async function eraseWork(tx: Tx, conversationId: string, now: number): Pr
 }
 
 /** The same for a thread that begins anew: nothing of the one before stays that a later deletion would not find. */
-export async function beginAnew(tx: Tx, conversationId: string, now: number): Promise<void> {
+export async function startNewThread(tx: Tx, conversationId: string, now: number): Promise<void> {
   const posted = await postedOf(tx, conversationId);
   await resetThread(tx, conversationId, now);
   await insertWork(tx, takeBack(posted, now), now);

@@ -73,7 +73,7 @@ eachDatabase("a process that slept while another did its work", (open) => {
     const id = await bench.begin("anna", "hello");
     await bench.settle();
     const reply = { kind: "reply", content: "It is red.", files: [], clientId: "req_reply", anyway: true } as const;
-    await bench.engine.say(bench.workspaceId, id, reply, agent);
+    await bench.engine.postAgentMessage(bench.workspaceId, id, reply, agent);
     await bench.settle();
     const message = (await bench.messages(id)).at(-1);
     return { id, messageId: message?.id ?? "" };
@@ -85,7 +85,7 @@ eachDatabase("a process that slept while another did its work", (open) => {
       const bench = await openPlatform(open, calls);
       const { id, messageId } = await replied(bench);
       const { slept } = sleepBefore(bench, "amend");
-      await bench.engine.say(bench.workspaceId, id, { kind: "amend", messageId, content }, agent);
+      await bench.engine.postAgentMessage(bench.workspaceId, id, { kind: "amend", messageId, content }, agent);
       await Promise.race([slept, bench.settle()]);
       await bench.close();
       expect(calls).toEqual([]);

@@ -3,24 +3,24 @@ import type { OutboxRow } from "#database/queries/outbox.ts";
 import { LostLease, insertWork, isHeld } from "#database/queries/outbox.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Store } from "#database/contract.ts";
-import type { MirrorItem } from "./sync-work.ts";
-import { mirrorAlso } from "./sync-work.ts";
+import type { SyncItem } from "./sync-work.ts";
+import { syncAlso } from "./sync-work.ts";
 
 /** Calls that show something in place of what another process may have shown by now. */
-export interface Overwriting {
+export interface StaleOverwrite {
   /** Such a call, of an item or (null) of the card, is about to be made; throws `LostLease` where another's turn has come. */
-  begin(item: MirrorItem | null): Promise<void>;
+  begin(item: SyncItem | null): Promise<void>;
   /** The work was lost. Should a call have slept in its middle, it has brought back what was: it is shown as it is now. */
   again(): Promise<void>;
 }
 
-export function createOverwriting(
+export function createStaleOverwrite(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   work: OutboxRow,
   conversationId: string,
-): Overwriting {
+): StaleOverwrite {
   let isCard = false;
-  const items = new Map<string, MirrorItem>();
+  const items = new Map<string, SyncItem>();
   return {
     async begin(item) {
       if (!(await isHeld(store, work))) throw new LostLease();
@@ -32,7 +32,7 @@ export function createOverwriting(
       const now = clock.now();
       await store.write(async (tx) => {
         if (isCard) await setThread(tx, conversationId, { card_hash: null });
-        const works = await mirrorAlso(tx, conversationId, [...items.values()], now);
+        const works = await syncAlso(tx, conversationId, [...items.values()], now);
         if (works !== null) await insertWork(tx, [works], now);
       });
     },

@@ -1,12 +1,12 @@
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import { insertThreads, mirroredOf } from "#database/queries/desk.ts";
+import { insertThreads, syncedConversations } from "#database/queries/desk.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { Reader, Tx } from "#database/contract.ts";
 
 /** What is to be shown in a conversation's thread at the desk. The texts are read when it is. */
-export type MirrorItem =
+export type SyncItem =
   | { readonly kind: "message"; readonly seq: number }
   | { readonly kind: "note"; readonly id: string }
   /** An entry of the audit log. */
@@ -18,9 +18,9 @@ export type MirrorItem =
   /** The fate of a reply may be known. */
   | { readonly kind: "fate"; readonly id: string };
 
-export interface MirrorPayload {
+export interface SyncPayload {
   readonly conversationId: string;
-  readonly items: readonly MirrorItem[];
+  readonly items: readonly SyncItem[];
 }
 
 export const deskLane = (conversationId: string): string => `desk:${conversationId}`;
@@ -42,25 +42,25 @@ export const deskLanes = (conversationId: string): readonly string[] => [
 ];
 
 /** A change of what is shown: of an item, or of the card. */
-export type ShownChange = Extract<MirrorItem, { kind: "changed" | "fate" }> | { readonly kind: "card" };
+export type ShownChange = Extract<SyncItem, { kind: "changed" | "fate" }> | { readonly kind: "card" };
 
 /** A conversation as a transaction leaves it. */
-export interface MirrorSubject {
+export interface SyncSubject {
   readonly row: ConversationRow;
   readonly settings: WorkspaceSettings;
-  readonly items: readonly MirrorItem[];
+  readonly items: readonly SyncItem[];
   /** Wanted at the desk whatever the settings say. */
-  readonly wanted: boolean;
+  readonly isShownAtDesk: boolean;
 }
 
 /**
  * The work of showing this at the desk, in the order in which it happened. Whatever happens in a conversation that was
  * shown once is shown, so the work is stored even where nothing but the card changes.
  */
-export async function mirrorWork(tx: Tx, changed: readonly MirrorSubject[], now: number): Promise<readonly NewWork[]> {
+export async function syncWork(tx: Tx, changed: readonly SyncSubject[], now: number): Promise<readonly NewWork[]> {
   const subjects = changed.filter(({ settings }) => settings.desk !== null);
   if (subjects.length === 0) return [];
-  const known = await mirroredOf(
+  const known = await syncedConversations(
     tx,
     subjects.map(({ row }) => row.id),
   );
@@ -75,31 +75,31 @@ export async function mirrorWork(tx: Tx, changed: readonly MirrorSubject[], now:
     .map(({ row, items }) => workOf(row.id, items, now));
 }
 
-const belongs = ({ row, settings, wanted }: MirrorSubject): boolean =>
-  wanted || row.status === "escalated" || settings.desk?.mirror === "every";
+const belongs = ({ row, settings, isShownAtDesk }: SyncSubject): boolean =>
+  isShownAtDesk || row.status === "escalated" || settings.desk?.mirror === "every";
 
-function workOf(conversationId: string, items: readonly MirrorItem[], now: number): NewWork {
+function workOf(conversationId: string, items: readonly SyncItem[], now: number): NewWork {
   return {
     lane: deskLane(conversationId),
     kind: "desk",
-    payload: { conversationId, items } satisfies MirrorPayload,
+    payload: { conversationId, items } satisfies SyncPayload,
     dueAt: now,
   };
 }
 
 /** The same for what is no change of the conversation itself. Null where it is not shown at a desk. */
-export async function mirrorAlso(
+export async function syncAlso(
   tx: Tx,
   conversationId: string,
-  items: readonly MirrorItem[],
+  items: readonly SyncItem[],
   now: number,
 ): Promise<NewWork | null> {
-  const known = await mirroredOf(tx, [conversationId]);
+  const known = await syncedConversations(tx, [conversationId]);
   return known.has(conversationId) ? workOf(conversationId, items, now) : null;
 }
 
 /** Does this later, and brings the card up to date then. */
-export async function mirrorLater(
+export async function syncLater(
   tx: Tx,
   { conversationId, change }: { readonly conversationId: string; readonly change: ShownChange },
   dueAt: number,
@@ -117,7 +117,7 @@ export async function mirrorLater(
 }
 
 /** What waited goes on in the lane of what is shown: two at a time would show an old card over a new one. */
-export async function mirrorNow(tx: Tx, payloads: readonly MirrorPayload[], now: number): Promise<void> {
+export async function syncNow(tx: Tx, payloads: readonly SyncPayload[], now: number): Promise<void> {
   for (const [conversationId, of] of Map.groupBy(payloads, (payload) => payload.conversationId)) {
     const items = of.flatMap((payload) => payload.items);
     await insertWork(tx, [workOf(conversationId, items, now)], now);
@@ -138,7 +138,7 @@ export async function notesBefore(db: Reader, conversationId: string): Promise<r
   if (notes.length === 0) return [];
   const lane = deskLane(conversationId);
   const works = await db.selectFrom("outbox").select("payload").where("lane", "=", lane).execute();
-  const items = works.flatMap(({ payload }) => (JSON.parse(payload) as MirrorPayload).items);
+  const items = works.flatMap(({ payload }) => (JSON.parse(payload) as SyncPayload).items);
   const toCome = new Set(items.flatMap((item) => (item.kind === "note" ? [item.id] : [])));
   return notes
     .map(({ id }) => id)

@@ -10,17 +10,17 @@ import type { DeskPostsTable } from "#database/schema/desk.ts";
 import { RetryLater } from "#conversations/delivery/deliver.ts";
 import { changedText, eventText } from "./event-text.ts";
 import { storedBytes } from "#conversations/attachments/stored-bytes.ts";
-import { beginAnew } from "./erase-work.ts";
-import { ChangeLimited, changing } from "./edit-limit.ts";
+import { startNewThread } from "./erase-work.ts";
+import { EditRateLimited, withEditLimit } from "./edit-limit.ts";
 import { readsSo } from "#agent-desk/incoming/pending-edits.ts";
 import { createFileShow } from "./sync-files.ts";
-import type { Overwriting } from "./stale-overwrite.ts";
-import { createOverwriting } from "./stale-overwrite.ts";
-import type { MirrorItem, MirrorPayload, ShownChange } from "./sync-work.ts";
-import { deskLane, mirrorLater, mirrorNow, notesBefore } from "./sync-work.ts";
+import type { StaleOverwrite } from "./stale-overwrite.ts";
+import { createStaleOverwrite } from "./stale-overwrite.ts";
+import type { SyncItem, SyncPayload, ShownChange } from "./sync-work.ts";
+import { deskLane, syncLater, syncNow, notesBefore } from "./sync-work.ts";
 import { deskMessages, deskNote } from "./snapshot.ts";
-import type { Held, MirrorDependencies, Place } from "./thread.ts";
-import { beginThread, placeOf, updateCard } from "./thread.ts";
+import type { LeaseHeld, SyncDependencies, DeskThread } from "./thread.ts";
+import { beginThread, deskThreadOf, updateCard } from "./thread.ts";
 
 /** Messages of a conversation that are shown when its thread begins. */
 const transcriptMax = 200;
@@ -30,45 +30,45 @@ const transcriptMax = 200;
  * begins is stored before it does, and what came of it after, so that work that was broken off goes on where it was: the
  * platform is asked first whether it has what may have arrived.
  */
-export async function mirror(
-  dependencies: MirrorDependencies,
+export async function syncDesk(
+  dependencies: SyncDependencies,
   rows: readonly OutboxRow[],
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock } = dependencies;
-  const payloads = rows.map((row) => ({ row, ...(JSON.parse(row.payload) as MirrorPayload) }));
+  const payloads = rows.map((row) => ({ row, ...(JSON.parse(row.payload) as SyncPayload) }));
   const [first] = payloads;
   const last = rows.at(-1);
   if (first === undefined || last === undefined) return;
   if (last.lane !== deskLane(first.conversationId)) {
     await store.write(async (tx) => {
       await finishWork(tx, rows);
-      await mirrorNow(tx, payloads, clock.now());
+      await syncNow(tx, payloads, clock.now());
     });
     return;
   }
-  const place = await placeOf(dependencies, first.conversationId);
+  const place = await deskThreadOf(dependencies, first.conversationId);
   if (place === undefined) {
     await store.write((tx) => finishWork(tx, rows));
     return;
   }
   // Whoever was held up for longer than their lease shows nothing: another does.
-  const held: Held = (work) =>
+  const held: LeaseHeld = (work) =>
     store.write(async (tx) => {
       await holdWork(tx, last);
       await work(tx);
     });
-  const changes = createOverwriting(dependencies, last, first.conversationId);
+  const changes = createStaleOverwrite(dependencies, last, first.conversationId);
   /** What is shown can be changed later, too: a limit of that holds up nothing that is still to be shown. */
   const orLater: OrLater = async (change, run) => {
     try {
       await run();
     } catch (error) {
-      if (!(error instanceof ChangeLimited)) throw error;
+      if (!(error instanceof EditRateLimited)) throw error;
       const { id: conversationId } = place.row;
       dependencies.log.info({ err: error, conversation: conversationId }, "desk: change delayed");
       const now = clock.now();
-      await held((tx) => mirrorLater(tx, { conversationId, change }, now + error.afterMs, now));
+      await held((tx) => syncLater(tx, { conversationId, change }, now + error.afterMs, now));
     }
   };
   try {
@@ -85,7 +85,7 @@ export async function mirror(
     if (error instanceof LostLease) await changes.again();
     if (error instanceof ThreadGone) {
       dependencies.log.warn({ conversation: place.row.id }, "desk: thread is gone, starting another");
-      await store.write((tx) => beginAnew(tx, place.row.id, dependencies.clock.now()));
+      await store.write((tx) => startNewThread(tx, place.row.id, dependencies.clock.now()));
       throw new RetryLater(error.message, undefined, error);
     }
     throw later(error);
@@ -100,21 +100,21 @@ export function later(error: unknown): unknown {
   return error instanceof DeliveryError ? new RetryLater(error.message, error.retryAfterMs, error) : error;
 }
 
-type ShownKind = "message" | "transcript" | "note" | "event" | "file";
+type SyncedKind = "message" | "transcript" | "note" | "event" | "file";
 
-interface Show {
+interface DeskView {
   /** Messages that are older than these items and are not shown yet. */
-  upTo(items: readonly MirrorItem[]): Promise<void>;
-  item(item: MirrorItem): Promise<void>;
+  upTo(items: readonly SyncItem[]): Promise<void>;
+  item(item: SyncItem): Promise<void>;
 }
 
 function createShow(
-  dependencies: MirrorDependencies,
-  place: Place,
+  dependencies: SyncDependencies,
+  place: DeskThread,
   threadId: string,
-  { held, orLater, changes }: { readonly held: Held; readonly orLater: OrLater; readonly changes: Overwriting },
+  { held, orLater, changes }: { readonly held: LeaseHeld; readonly orLater: OrLater; readonly changes: StaleOverwrite },
   signal: AbortSignal,
-): Show {
+): DeskView {
   const { store, clock, log } = dependencies;
   const { row, desk, accountId } = place;
   let shownSeq = place.thread.mirrored_seq;
@@ -122,9 +122,9 @@ function createShow(
   const fileShow = createFileShow({ store, desk, post: postAs });
 
   /** Shows one thing, part by part. `refId` names it. */
-  const post = (kind: ShownKind, refId: string, item: DeskItem): Promise<boolean> => postAs(kind, refId, refId, item);
+  const post = (kind: SyncedKind, refId: string, item: DeskItem): Promise<boolean> => postAs(kind, refId, refId, item);
 
-  async function postAs(kind: ShownKind, name: string, refId: string, item: DeskItem): Promise<boolean> {
+  async function postAs(kind: SyncedKind, name: string, refId: string, item: DeskItem): Promise<boolean> {
     let taken = true;
     for (const [part, content] of desk.render(item).entries()) {
       signal.throwIfAborted();
@@ -135,7 +135,7 @@ function createShow(
 
   /** False where the desk refuses it for good. */
   async function postPart(
-    kind: ShownKind,
+    kind: SyncedKind,
     { name, refId, part }: { readonly name: string; readonly refId: string; readonly part: number },
     content: DeskPart,
   ): Promise<boolean> {
@@ -237,7 +237,7 @@ function createShow(
       if (shownSeq === 0) await earlierNotes();
       await reached(message.seq);
       const { id } = message;
-      if (message.role === "agent") await orLater({ kind: "fate", id }, () => fate(id));
+      if (message.role === "agent") await orLater({ kind: "fate", id }, () => deliveryStatus(id));
     }
   }
 
@@ -266,7 +266,7 @@ function createShow(
   }
 
   /** A tick or a cross, once the platform has every part of a reply, or will never have one. */
-  async function fate(messageId: string): Promise<void> {
+  async function deliveryStatus(messageId: string): Promise<void> {
     const posts = (await postsOf(store.read, row.id, messageId)).filter(
       (each) => each.external_id !== null && each.kind !== "file" && (each.direction === "out" || standsHere(each)),
     );
@@ -280,7 +280,7 @@ function createShow(
     const mark = markOf(deliveries.map(({ state }) => state));
     if (mark === null || mark === shown.mark) return;
     const { id, external_id: externalId } = shown;
-    await changing(
+    await withEditLimit(
       () => desk.mark(externalId, mark, { key: `${id}.mark`, signal }),
       (error) => log.debug({ err: error }, "desk: marking a reply failed"),
     );
@@ -335,7 +335,7 @@ function createShow(
   }
 
   const quietly = (run: () => Promise<void>): Promise<void> =>
-    changing(run, (error) => log.warn({ err: error, conversation: row.id }, "desk: change refused"));
+    withEditLimit(run, (error) => log.warn({ err: error, conversation: row.id }, "desk: change refused"));
 
   return {
     async upTo(items) {
@@ -362,7 +362,7 @@ function createShow(
         case "changed":
           return orLater(item, () => changed(item.id));
         case "fate":
-          return orLater(item, () => fate(item.id));
+          return orLater(item, () => deliveryStatus(item.id));
       }
     },
   };

@@ -11,14 +11,14 @@ import type { Log } from "#runtime/log.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { viewWindow } from "#conversations/delivery/reply-window.ts";
 import type { Workspace, Workspaces } from "#database/queries/workspaces.ts";
-import { changing } from "./edit-limit.ts";
-import { beginAnew } from "./erase-work.ts";
-import type { Overwriting } from "./stale-overwrite.ts";
+import { withEditLimit } from "./edit-limit.ts";
+import { startNewThread } from "./erase-work.ts";
+import type { StaleOverwrite } from "./stale-overwrite.ts";
 import { deskConversations } from "./snapshot.ts";
 
 // A conversation's thread at the desk begins with its card, which tells how the conversation stands.
 
-export interface MirrorDependencies {
+export interface SyncDependencies {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -29,9 +29,9 @@ export interface MirrorDependencies {
 }
 
 /** Stores that a call begins, or that nothing came of it; throws `LostLease` where that is not ours to say any more. */
-export type Held = (work: (tx: Tx) => Promise<unknown>) => Promise<void>;
+export type LeaseHeld = (work: (tx: Tx) => Promise<unknown>) => Promise<void>;
 
-export interface Place {
+export interface DeskThread {
   readonly row: ConversationRow;
   readonly workspace: Workspace;
   readonly desk: Desk;
@@ -41,10 +41,10 @@ export interface Place {
 }
 
 /** Where the conversation is shown; undefined when it is nowhere any more. */
-export async function placeOf(
-  { store, clock, workspaces, channels }: MirrorDependencies,
+export async function deskThreadOf(
+  { store, clock, workspaces, channels }: SyncDependencies,
   conversationId: string,
-): Promise<Place | undefined> {
+): Promise<DeskThread | undefined> {
   const row = await store.read
     .selectFrom("conversations")
     .selectAll()
@@ -62,14 +62,17 @@ export async function placeOf(
   if (thread === undefined) return undefined;
   const moved = thread.account_id !== null && (thread.account_id !== account.id || thread.channel !== settings.channel);
   if (moved) {
-    await store.write((tx) => beginAnew(tx, conversationId, clock.now()));
+    await store.write((tx) => startNewThread(tx, conversationId, clock.now()));
     thread = await threadOf(store.read, conversationId);
     if (thread === undefined) return undefined;
   }
   return { row, workspace, desk, accountId: account.id, channel: settings.channel, thread };
 }
 
-async function snapshotOf({ store, clock, publicUrl, channels, log }: MirrorDependencies, { row, workspace }: Place) {
+async function snapshotOf(
+  { store, clock, publicUrl, channels, log }: SyncDependencies,
+  { row, workspace }: DeskThread,
+) {
   const fresh = await store.read.selectFrom("conversations").selectAll().where("id", "=", row.id).executeTakeFirst();
   const now = clock.now();
   const context = {
@@ -87,9 +90,9 @@ const hashOf = (card: object): string => createHash("sha256").update(JSON.string
 
 /** Posts the card, where there is none yet. The platform's id of the thread. */
 export async function beginThread(
-  dependencies: MirrorDependencies,
-  place: Place,
-  held: Held,
+  dependencies: SyncDependencies,
+  place: DeskThread,
+  held: LeaseHeld,
   signal: AbortSignal,
 ): Promise<string> {
   const { store } = dependencies;
@@ -120,10 +123,10 @@ export async function beginThread(
 
 /** Brings the card up to date, where anything on it has changed. */
 export async function updateCard(
-  dependencies: MirrorDependencies,
-  place: Place,
+  dependencies: SyncDependencies,
+  place: DeskThread,
   threadId: string,
-  changes: Overwriting,
+  changes: StaleOverwrite,
   signal: AbortSignal,
 ): Promise<void> {
   const card = await snapshotOf(dependencies, place);
@@ -136,7 +139,7 @@ export async function updateCard(
   if (before === face) return;
   await changes.begin(null);
   // To show the same card twice does no harm.
-  await changing(
+  await withEditLimit(
     () => place.desk.update(threadId, shown, { key: `card.${place.row.id}`, signal }),
     (error) => dependencies.log.warn({ err: error, conversation: place.row.id }, "desk: card refused"),
   );

@@ -1,5 +1,5 @@
 import { isUnspaced } from "#language/phrases.ts";
-import { remembered } from "#runtime/memoize.ts";
+import { memoize } from "#runtime/memoize.ts";
 import { fold } from "#language/terms.ts";
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
@@ -70,7 +70,7 @@ interface Sought {
 /** Most workspaces have the same phrases, and look for them in every message. */
 const soughtKept = new WeakMap<readonly string[], Sought>();
 /** Those of a workspace that has its own are read from its settings each time. */
-const wordsKept = remembered(200_000, (phrase) => wordsOf(fold(phrase)).map((word) => word.text));
+const wordsKept = memoize(200_000, (phrase) => wordsOf(fold(phrase)).map((word) => word.text));
 
 function soughtBy(phrases: readonly string[]): Sought {
   const known = soughtKept.get(phrases);

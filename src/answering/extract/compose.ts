@@ -1,14 +1,14 @@
 import { linkMark } from "#knowledge/documents/blocks.ts";
 import type { Unit } from "#knowledge/documents/chunk-text.ts";
 import type { AskedTerms } from "#answering/understand/asked-terms.ts";
-import { doubtOf, hasAskedKind } from "#answering/rank/evidence-penalty.ts";
+import { evidencePenalty, hasAskedKind } from "#answering/rank/evidence-penalty.ts";
 import type { Understood } from "#answering/understand/question.ts";
 import { askingWords, asksOtherwise } from "#answering/understand/question.ts";
 import type { Ranked } from "#answering/rank/ranking.ts";
 import { renderUnits } from "./render-units.ts";
 import { listAround, spanOf, withPromised } from "./span.ts";
 import type { Placed } from "#answering/rank/merged-passages.ts";
-import { stripsOf, union, weigh } from "#answering/rank/merged-passages.ts";
+import { mergedPassages, union, weigh } from "#answering/rank/merged-passages.ts";
 import { promisesSteps } from "#answering/rank/informative.ts";
 import { wordsOfHeading } from "#answering/rank/title-fit.ts";
 
@@ -55,13 +55,13 @@ export function compose(
   let chosen: (Pick<Composed, "used" | "evidence"> & { placed: readonly Placed[]; worth: number }) | undefined;
   // What a thing is, is often told once, in a passage that otherwise ranks like any other that names it.
   const from = question.asks === "definition" ? ranked.length : count;
-  for (const strip of stripsOf(withNext(ranked, from), asked)) {
+  for (const strip of mergedPassages(withNext(ranked, from), asked)) {
     const at = bestPlace(strip, question, asked, best.worth, ranked);
     if (at === undefined) continue;
     const span = withPromised(strip, spanOf(strip, at.index, question, asked));
     const placed = withoutLooseEnds(span.map((index) => strip[index]).filter((each) => each !== undefined));
     if (placed.length === 0) continue;
-    const doubt = doubtOf(placed, question, asked);
+    const doubt = evidencePenalty(placed, question, asked);
     const used = usedOf(placed);
     const evidence = Math.max(...used.map(({ score }) => confidenceOfScore(score))) - doubt;
     const worth = at.score + evidenceShare * evidence;

@@ -41,7 +41,7 @@ export function contentTerms(text: string): string[] {
 }
 
 /** Those that tell what it is about: not what most sentences have, and that days are counted does not tell of what. */
-export function tellingTerms(text: string): string[] {
+export function informativeTerms(text: string): string[] {
   return stemsOf(text)
     .filter((term) => !isSoft(term) && !unitStems.has(term))
     .map((term) => synonymOf(term));

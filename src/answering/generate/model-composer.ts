@@ -23,7 +23,7 @@ import { createReview } from "./review.ts";
 import { evidenceOf } from "./support.ts";
 
 /** What is counted, for the operator. */
-export interface ModelCounts {
+export interface ModelMetrics {
   answered(kept: number, dropped: number): void;
   /** `extract`: the customer got the documents' own sentences instead. */
   failed(kind: ModelFailure["kind"], instead: "told" | "extract"): void;
@@ -51,7 +51,7 @@ export function createModelComposer({
   readonly model: LanguageModel;
   readonly instead: Composer;
   readonly log: Log;
-  readonly counts: ModelCounts;
+  readonly counts: ModelMetrics;
 }): Composer {
   return {
     async compose(judged, signal) {

@@ -8,7 +8,7 @@ import {
   deniesIn,
   isFunctionWord,
   namesOf,
-  tellingTerms,
+  informativeTerms,
   withoutMarkup,
 } from "./clauses.ts";
 import type { Quantity } from "./hard-facts.ts";
@@ -267,7 +267,7 @@ function objectionToPart(part: string, evidence: Evidence): Objection | undefine
   const terms = new Set(contentTerms(part).map(known));
   const quantities = hardFactsOf(part).quantities.filter(({ vague }) => !vague);
   const clauses = evidence.units.flat();
-  const telling = tellingTerms(part)
+  const telling = informativeTerms(part)
     .map(known)
     .filter((term) => !evidence.titled.has(term));
   if (quantities.length > 0 && !saidOf(telling, quantities, clauses)) return "the source says it of something else";

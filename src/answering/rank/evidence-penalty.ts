@@ -70,7 +70,7 @@ export function hasAskedKind(text: string, asks: Understood["asks"], asked: Aske
  * the confidence: a title that is the question; a weighty word of the question that neither they nor the headings over
  * them have; no number where "how many" was asked.
  */
-export function doubtOf(placed: readonly Placed[], question: Understood, asked: AskedTerms): number {
+export function evidencePenalty(placed: readonly Placed[], question: Understood, asked: AskedTerms): number {
   const titles = [...new Set(placed.map(({ passage }) => passage.candidate.title))];
   const fit = Math.max(0, ...placed.map(({ passage }) => passage.fit));
   const held = union(...placed.map(({ titled }) => titled));

@@ -34,8 +34,8 @@ const contents = new RegExp(
 );
 
 /** Which of a passage's units tell the reader something by themselves. */
-export function tellingOf(units: readonly Unit[]): boolean[] {
-  const telling = tellingEach(units);
+export function informativeUnits(units: readonly Unit[]): boolean[] {
+  const telling = informativeEach(units);
   // A list of which most only sends elsewhere tells nothing as a whole, nor does the sentence that leads to it.
   for (let start = 0; start < units.length; start += 1) {
     let end = start;
@@ -52,7 +52,7 @@ export function tellingOf(units: readonly Unit[]): boolean[] {
   return telling;
 }
 
-function tellingEach(units: readonly Unit[]): boolean[] {
+function informativeEach(units: readonly Unit[]): boolean[] {
   let inContents = false;
   return units.map((unit, index) => {
     if (unit.kind !== "item") inContents = false;

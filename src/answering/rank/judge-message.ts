@@ -4,7 +4,7 @@ import { partedMessage } from "#answering/understand/asked-sentences.ts";
 import { answerFloor } from "./confidence.ts";
 import type { Asked, Judged } from "./judge.ts";
 import { evidenceOf, isTheSameQuestion, judge } from "./judge.ts";
-import { judgeSeveral } from "#answering/understand/multi-question.ts";
+import { judgeMultiQuestion } from "#answering/understand/multi-question.ts";
 import { isSoft } from "#language/terms.ts";
 
 /** A question of so many words that count needs nothing of what is told beside it to be understood. */
@@ -22,7 +22,7 @@ export type Message = Asked & Pick<Question, "strictness" | "settings">;
  */
 export async function judgeMessage(index: KnowledgeIndex, message: Message, signal: AbortSignal): Promise<Judged> {
   const whole = await judge(index, message, signal);
-  const several = await judgeSeveral(index, message, whole, signal);
+  const several = await judgeMultiQuestion(index, message, whole, signal);
   if (several !== undefined) return several;
   const floor = answerFloor[message.strictness];
   if (evidenceOf(whole) >= floor) return whole;
@@ -32,7 +32,7 @@ export async function judgeMessage(index: KnowledgeIndex, message: Message, sign
   const history = told === "" ? message.history : [...message.history, { role: "user" as const, content: told }];
   const question = { ...message, text: asked, history };
   const part = await judgeAsked(index, question, told, signal);
-  const best = (await judgeSeveral(index, question, part, signal)) ?? part;
+  const best = (await judgeMultiQuestion(index, question, part, signal)) ?? part;
   // Where nothing is told, the whole names more of what is asked, and what came nearest is better told by it.
   if (told === "" && evidenceOf(best) < floor) return whole;
   return evidenceOf(whole) + partCost >= evidenceOf(best) ? whole : best;
@@ -48,13 +48,13 @@ async function judgeAsked(
   const within = await judge(index, { ...question, told }, signal);
   const { own } = within.found.question;
   const meant = own.filter((term) => !isSoft(term)).length;
-  if (meant === 0) return doubted(within);
+  if (meant === 0) return isDoubtful(within);
   const alone = await judge(index, question, signal);
   const isWhole = meant >= wholeFrom || isTheSameQuestion(alone);
   return isWhole && evidenceOf(alone) > evidenceOf(within) ? alone : within;
 }
 
 /** What is told for no more than "what can I do?" is a guess at what is wanted. */
-function doubted({ found, extract }: Judged): Judged {
+function isDoubtful({ found, extract }: Judged): Judged {
   return { found, extract: extract === undefined ? undefined : { ...extract, evidence: extract.evidence - toldCost } };
 }

@@ -3,12 +3,12 @@ import type { Unit } from "#knowledge/documents/chunk-text.ts";
 import type { Candidate } from "#knowledge/index/contract.ts";
 import type { AskedTerms } from "#answering/understand/asked-terms.ts";
 import type { Ranked } from "./ranking.ts";
-import { remembered } from "#runtime/memoize.ts";
-import { tellingOf } from "./informative.ts";
+import { memoize } from "#runtime/memoize.ts";
+import { informativeUnits } from "./informative.ts";
 import { wordCount } from "#language/terms.ts";
 
 /** What is known of a unit whatever is asked. */
-interface Piece {
+interface PassagePiece {
   readonly unit: Unit;
   readonly words: number;
   /** Tells the reader something. Not so: where else to read, what the page is about, its table of contents. */
@@ -18,7 +18,7 @@ interface Piece {
 }
 
 /** A unit in its place, with the passage it is from. */
-export interface Placed extends Piece {
+export interface Placed extends PassagePiece {
   readonly passage: Ranked;
   /** What was asked for and stands in the unit; and in it or the headings above it. */
   readonly terms: ReadonlySet<string>;
@@ -26,7 +26,7 @@ export interface Placed extends Piece {
 }
 
 /** Passages that follow each other in a document are read as one, their overlap once. */
-export function stripsOf(ranked: readonly Ranked[], asked: AskedTerms): Placed[][] {
+export function mergedPassages(ranked: readonly Ranked[], asked: AskedTerms): Placed[][] {
   const inOrder = ranked.toSorted(
     (left, right) =>
       (left.candidate.documentId < right.candidate.documentId
@@ -63,13 +63,13 @@ function headingOf(passage: Ranked, asked: AskedTerms): Placed {
 /** A thousand passages: the ones that most questions are about. */
 const charactersKept = 1_000_000;
 
-const readPassage = remembered(charactersKept, (text) => {
+const readPassage = memoize(charactersKept, (text) => {
   const units = readUnits(text);
-  const telling = tellingOf(units);
+  const telling = informativeUnits(units);
   return units.map((unit, index) => pieceOf(unit, telling[index] ?? true));
 });
 
-function pieceOf(unit: Unit, tells: boolean): Piece {
+function pieceOf(unit: Unit, tells: boolean): PassagePiece {
   const words = wordCount(unit.text);
   const says = words >= 3 || unit.kind !== "sentence" || /\d/.test(unit.text);
   const answers = tells && unit.kind !== "heading" && unit.kind !== "code" && says && !isLinkOnly(unit.text);

@@ -1,6 +1,6 @@
 import type { AskedTerms } from "#answering/understand/asked-terms.ts";
 import { isSoft } from "#language/terms.ts";
-import { remembered } from "#runtime/memoize.ts";
+import { memoize } from "#runtime/memoize.ts";
 import { weigh } from "./merged-passages.ts";
 import { wordsOf } from "#language/tokens.ts";
 
@@ -13,10 +13,10 @@ const documentShare = 0.6;
 
 const charactersKept = 100_000;
 /** "Document › Section › …", from the outermost. */
-const partsOfTitle = remembered(charactersKept, (title) => title.split(" › "));
+const partsOfTitle = memoize(charactersKept, (title) => title.split(" › "));
 /** The words of the innermost heading. */
-export const wordsOfHeading = remembered(charactersKept, (title) => wordsOf(partsOfTitle(title).at(-1) ?? ""));
-const differentWordsOfHeading = remembered(charactersKept, (title) => new Set(wordsOfHeading(title)));
+export const wordsOfHeading = memoize(charactersKept, (title) => wordsOf(partsOfTitle(title).at(-1) ?? ""));
+const differentWordsOfHeading = memoize(charactersKept, (title) => new Set(wordsOfHeading(title)));
 
 /**
  * How well a passage's title says what was asked, 0 to 1: it names all of it, and nothing else. "Delete an account" says

@@ -5,9 +5,9 @@ import { isSpelt } from "#language/spelling.ts";
 import type { AskedTerms } from "#answering/understand/asked-terms.ts";
 import { weighTerms, withSynonyms } from "#answering/understand/asked-terms.ts";
 import { confidenceOf } from "#answering/rank/confidence.ts";
-import { askedPart } from "#answering/understand/preamble.ts";
+import { stripPreamble } from "#answering/understand/preamble.ts";
 import { maskPersonalData } from "#answering/generate/personal-data.ts";
-import { readQuestion } from "#answering/understand/interpretations.ts";
+import { interpretQuestion } from "#answering/understand/interpretations.ts";
 import type { Understood } from "#answering/understand/question.ts";
 import type { Ranked } from "#answering/rank/ranking.ts";
 import { rank } from "#answering/rank/ranking.ts";
@@ -65,11 +65,11 @@ export async function retrieve(
   index: KnowledgeIndex,
   lookup: Lookup,
   signal?: AbortSignal,
-  mayBeSlips = true,
+  mayBeTypos = true,
 ): Promise<Found> {
   const synonyms = synonymsOf(lookup.settings?.synonyms);
-  const text = askedPart(lookup.text);
-  const question = await readQuestion(index, { ...lookup, text }, synonyms, signal);
+  const text = stripPreamble(lookup.text);
+  const question = await interpretQuestion(index, { ...lookup, text }, synonyms, signal);
   const terms = [...question.own, ...question.borrowed];
   const told = toldTerms(lookup.told, question, synonyms);
   const request: SearchRequest = {
@@ -87,7 +87,7 @@ export async function retrieve(
     ...(signal === undefined ? {} : { signal }),
   };
   let result = await index.search(request);
-  const right = mayBeSlips ? rightlyWritten(text, question, result) : text;
+  const right = mayBeTypos ? rightlyWritten(text, question, result) : text;
   if (right !== text) return retrieve(index, { ...lookup, text: right }, signal, false);
   // What a misspelt word was meant for can have synonyms of its own.
   const meant = [...(result.repaired?.values() ?? [])].flat();

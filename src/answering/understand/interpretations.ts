@@ -13,7 +13,7 @@ const unknownCost = 0.5;
  * The question, read in its language. A few words can be of several ("Versand Ausland"): then it is the one in which
  * the documents have most of them.
  */
-export async function readQuestion(
+export async function interpretQuestion(
   index: KnowledgeIndex,
   lookup: Pick<Question, "workspaceId" | "text" | "history">,
   synonyms: Synonyms,
@@ -77,9 +77,9 @@ function likely({ text, history }: Pick<Question, "text" | "history">): readonly
   return [...new Set<WordLanguage>(all.includes("en") ? ["en", ...all] : all)];
 }
 
-function distinct(readings: readonly Understood[]): Understood[] {
+function distinct(interpretations: readonly Understood[]): Understood[] {
   const seen = new Set<string>();
-  return readings.filter(({ own, borrowed }) => {
+  return interpretations.filter(({ own, borrowed }) => {
     const key = JSON.stringify([own, borrowed]);
     if (seen.has(key)) return false;
     seen.add(key);

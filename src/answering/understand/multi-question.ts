@@ -53,7 +53,7 @@ function asksSomething(part: string, reach = beforeAsking): boolean {
  * What is known of a message with several questions: each is judged by itself, the later ones as they follow the earlier,
  * and what is not known of it is said. Undefined where the message is better taken as a whole.
  */
-export async function judgeSeveral(
+export async function judgeMultiQuestion(
   index: KnowledgeIndex,
   question: Asked & Pick<Question, "strictness" | "settings">,
   whole: Judged,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { detailsIn } from "./customer-details.ts";
-import { askedPart } from "./preamble.ts";
+import { stripPreamble } from "./preamble.ts";
 import { smallTalk } from "#answering/classify/small-talk.ts";
 import { termsOf } from "#language/terms.ts";
 
@@ -14,13 +14,13 @@ describe("what is written around a question", () => {
     ["J'ai une question : quelle est la garantie ?", "quelle est la garantie"],
     ["Tengo una pregunta, ¿hay garantía?", "hay garantía"],
   ])("is not looked for: %s", (text, asked) => {
-    expect(termsOf(askedPart(text))).toEqual(termsOf(asked));
+    expect(termsOf(stripPreamble(text))).toEqual(termsOf(asked));
   });
 
   it.each(["quick question", "How does the help desk work?", "Can you help me choose a lamp?"])(
     "is kept where it is the question: %s",
     (text) => {
-      expect(askedPart(text)).toBe(text);
+      expect(stripPreamble(text)).toBe(text);
     },
   );
 

@@ -20,7 +20,7 @@ const framing = new RegExp(`(?<![\\p{L}\\p{N}])(?:${phrases.join("|")})(?![\\p{L
 const textMax = 2_000;
 
 /** The part of a message that asks for something; the whole where nothing else is in it. */
-export function askedPart(text: string): string {
+export function stripPreamble(text: string): string {
   if (text.length > textMax) return text;
   const wanted = withoutDenial(text);
   const rest = wanted.replaceAll(framing, " ");

@@ -31,7 +31,7 @@ export interface Desk {
   /** Who somebody is. Throws `DeliveryError` when it cannot be told now. */
   person(by: string, signal: AbortSignal): Promise<DeskPerson>;
   /** Says something to one person alone. */
-  tell(by: string, place: string, notice: DeskNotice, context: DeskContext): Promise<void>;
+  notify(by: string, place: string, notice: DeskNotice, context: DeskContext): Promise<void>;
   /** Where it works, in words for an operator. Throws an Error whose message tells the mend. */
   check(signal: AbortSignal): Promise<string>;
 }

@@ -11,7 +11,7 @@ import { recentThreads, threadsBeginning } from "#conversations/delivery/recent-
 import { createAccountRecords } from "./account-records.ts";
 import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
-import { broughtFileId } from "#conversations/attachments/prefetch.ts";
+import { prefetchedFileId } from "#conversations/attachments/prefetch.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Fanout } from "#runtime/signals.ts";
 import type { Files } from "#files/contract.ts";
@@ -20,10 +20,10 @@ import type { Store } from "#database/contract.ts";
 import { createThreadStates } from "#conversations/delivery/thread-states.ts";
 import type { Workspaces } from "#database/queries/workspaces.ts";
 import { Problem } from "#domain/problem.ts";
-import type { Measures } from "#metrics/metrics.ts";
+import type { Metrics } from "#metrics/metrics.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 import { readTokenKeys } from "#conversations/contacts/user-token-keys.ts";
-import { createWindows } from "#runtime/rate-limiter.ts";
+import { createRateLimiter } from "#runtime/rate-limiter.ts";
 
 /** A page that shows a conversation asks again sooner. */
 const shownLinkMs = 86_400_000;
@@ -39,7 +39,7 @@ export interface ChannelHostDependencies {
   readonly workspaces: Workspaces;
   /** Called when an event arrives: the engine is made after the channels that it needs. */
   readonly engine: () => Engine;
-  readonly measures: Pick<Measures, "seen" | "send" | "fileRefused">;
+  readonly metrics: Pick<Metrics, "seen" | "send" | "fileRefused">;
   readonly files: Pick<Files, "bytesMax" | "link">;
   /** As platforms reach us; without a slash at the end. */
   readonly publicUrl: string;
@@ -68,7 +68,7 @@ export function createDeskHost(
 export function createChannelHost(dependencies: ChannelHostDependencies, account: Account): ChannelHost {
   const { store, clock, log, fanout, secrets, workspaces } = dependencies;
   const topic = (thread: string) => threadTopic(account.id, thread);
-  const windows = createWindows(clock);
+  const windows = createRateLimiter(clock);
   const records = createAccountRecords(store, account, clock);
   const purpose = `account:${account.id}`;
   const tokenKeys = () => readTokenKeys(store, secrets, account.workspaceId);
@@ -135,8 +135,8 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
     log,
     webhookUrl: `${dependencies.publicUrl}/channels/${account.channel}/${account.id}`,
     accept(event) {
-      dependencies.measures.seen(account.channel, "inbound");
-      return dependencies.engine().accept(account.id, event);
+      dependencies.metrics.seen(account.channel, "inbound");
+      return dependencies.engine().ingest(account.id, event);
     },
     fileBytesMax: dependencies.files.bytesMax,
     async upload(thread, { bytes: declaredBytes, ...file }, bytes, signal) {
@@ -152,13 +152,13 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
         return await dependencies.engine().upload(upload, bytes, signal);
       } catch (error) {
         const code = error instanceof Problem ? error.code : undefined;
-        if (code === "storage_full" || code === "rate_limit_day") dependencies.measures.fileRefused(code);
+        if (code === "storage_full" || code === "rate_limit_day") dependencies.metrics.fileRefused(code);
         throw error;
       }
     },
-    bring: async (thread, files, options, signal) =>
-      dependencies.engine().bring(
-        files.map(({ key, ...file }) => ({ ...file, id: broughtFileId(account.id, thread, key) })),
+    prefetchFiles: async (thread, files, options, signal) =>
+      dependencies.engine().prefetchFiles(
+        files.map(({ key, ...file }) => ({ ...file, id: prefetchedFileId(account.id, thread, key) })),
         {
           workspaceId: account.workspaceId,
           accountId: account.id,

@@ -8,8 +8,8 @@ import { threadTopic } from "#queue/signals/topics.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Reader, Tx } from "#database/contract.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
-import { createTypingSigns } from "./typing-indicator.ts";
-import { schemaMistakes } from "#config/errors.ts";
+import { createTypingIndicators } from "./typing-indicator.ts";
+import { schemaErrors } from "#config/errors.ts";
 import type { ChannelHostDependencies } from "./host.ts";
 import { createChannelHost, createDeskHost } from "./host.ts";
 
@@ -39,21 +39,27 @@ export const loadAdapter: LoadAdapter = (channel) => {
   );
 };
 
-export interface ConfigMistake {
+export interface ChannelConfigError {
   /** Undefined: of the account. */
   readonly setting: string | undefined;
   readonly message: string;
 }
 
 /** The first thing wrong with an account's configuration. */
-export function configMistake(module: Pick<AdapterModule, "config">, config: unknown): ConfigMistake | undefined {
-  return configMistakes(module, config)[0];
+export function channelConfigError(
+  module: Pick<AdapterModule, "config">,
+  config: unknown,
+): ChannelConfigError | undefined {
+  return channelConfigErrors(module, config)[0];
 }
 
 /** Everything that is wrong with an account's configuration, in words that hold none of its values. */
-export function configMistakes(module: Pick<AdapterModule, "config">, config: unknown): readonly ConfigMistake[] {
+export function channelConfigErrors(
+  module: Pick<AdapterModule, "config">,
+  config: unknown,
+): readonly ChannelConfigError[] {
   const allowed = Object.keys(module.config.properties).join(", ");
-  return schemaMistakes(module.config, config).map(({ path, message, unknown, missing }): ConfigMistake => {
+  return schemaErrors(module.config, config).map(({ path, message, unknown, missing }): ChannelConfigError => {
     const within = path.join(".");
     const [setting] = path;
     if (unknown !== undefined) {
@@ -121,7 +127,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
   /** Of accounts that may be disabled: nothing but what their desks show is of interest. */
   const erasing = new Map<string, Promise<Opened | undefined>>();
   const sites = new Map<string, string>();
-  const signs = createTypingSigns(clock);
+  const signs = createTypingIndicators(clock);
 
   function open(accountId: string): Promise<Opened | undefined> {
     const known = opened.get(accountId);
@@ -141,7 +147,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     const module = await loading;
     const secrets = row.credentials === null ? {} : (JSON.parse(dependencies.secrets.open(row.credentials)) as object);
     const config: unknown = { ...(JSON.parse(row.config) as object), ...secrets };
-    const mistake = configMistake(module, config);
+    const mistake = channelConfigError(module, config);
     if (mistake !== undefined) {
       throw new Error(`the configuration of account ${row.name} is wrong: ${mistake.message}`);
     }
@@ -231,7 +237,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     async send(given, part, context) {
       const { account, adapter: to } = loaded(given);
       signs.end(threadTopic(account.id, context.thread));
-      return dependencies.measures.send(account.channel, () => to.send(part, context));
+      return dependencies.metrics.send(account.channel, () => to.send(part, context));
     },
     async reconcile(account, key, context, attempt) {
       const { reconcile } = adapter(account);

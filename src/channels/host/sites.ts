@@ -3,10 +3,10 @@ import { parseWorkspaceId } from "#domain/ids.ts";
 import { channels as channelNames, isChat } from "#domain/conversation/message.ts";
 import type { Sites, Webhook } from "#http/dependencies.ts";
 import type { ChannelRegistry, Opened } from "./registry.ts";
-import type { Measures } from "#metrics/metrics.ts";
+import type { Metrics } from "#metrics/metrics.ts";
 
 /** Finds what an account serves over HTTP. */
-export function createSites(registry: ChannelRegistry, measures: Pick<Measures, "seen">): Sites {
+export function createSites(registry: ChannelRegistry, metrics: Pick<Metrics, "seen">): Sites {
   return {
     async page(path, query) {
       const workspaceId = query["workspace"] === undefined ? undefined : parseWorkspaceId(query["workspace"]);
@@ -22,7 +22,7 @@ export function createSites(registry: ChannelRegistry, measures: Pick<Measures, 
       if (!isChat(channel)) return undefined;
       const inbound = (await registry.site(workspaceId, channel))?.adapter.inbound;
       if (inbound?.kind !== "site" || inbound.socket?.path !== path) return undefined;
-      measures.seen(channel, "transport");
+      metrics.seen(channel, "transport");
       return inbound.socket;
     },
     async uploads(workspaceId, channel, path): Promise<SiteUploads | undefined> {
@@ -34,7 +34,7 @@ export function createSites(registry: ChannelRegistry, measures: Pick<Measures, 
       const opened = await registry.open(accountId);
       const inbound = opened?.adapter.inbound;
       if (opened?.account.channel !== channel || inbound?.kind !== "webhook") return undefined;
-      measures.seen(channel, "transport");
+      metrics.seen(channel, "transport");
       return inbound;
     },
   };

@@ -5,7 +5,7 @@ const afterMs = 250;
 /** However long an answer takes, or whether anybody tells that it is over: then somebody else has it. */
 const untilMs = 60_000;
 
-export interface TypingSigns {
+export interface TypingIndicators {
   /**
    * Calls `show` in a moment, and again before the platform takes it away; `lastsMs`: after which it does, if by itself.
    * The end of it. What was begun for the same key before is over.
@@ -18,7 +18,7 @@ export interface TypingSigns {
 }
 
 /** That an answer is being made, as platforms show it. */
-export function createTypingSigns(clock: Pick<Clock, "now" | "timer">): TypingSigns {
+export function createTypingIndicators(clock: Pick<Clock, "now" | "timer">): TypingIndicators {
   const ends = new Map<string, () => void>();
 
   return {

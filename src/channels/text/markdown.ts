@@ -2,7 +2,7 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
 import type { Nodes, PhrasingContent, Root, RootContent, Table } from "mdast";
-import { createRecent } from "#runtime/cache.ts";
+import { createCache } from "#runtime/cache.ts";
 import { markdownParts, marksIn, marksMax } from "./markdown-parts.ts";
 
 /**
@@ -46,7 +46,7 @@ const mdastExtensions = [gfmFromMarkdown()];
 
 const linkSchemes = new Set(["http:", "https:", "mailto:"]);
 
-const keptTrees = createRecent<string, readonly Block[]>(keptMax);
+const keptTrees = createCache<string, readonly Block[]>(keptMax);
 
 /** Never throws; every character a reader would see is somewhere in the result. Trees of recent texts are kept. */
 export function safeTree(markdown: string): readonly Block[] {

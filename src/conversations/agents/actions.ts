@@ -38,7 +38,7 @@ export interface ActingAgent {
 
 export const agentActor = ({ email, name }: ActingAgent): Actor => ({ type: "agent", id: email, name });
 
-export type Acted =
+export type ActionResult =
   | { readonly kind: "done" }
   /** Somebody changed it first. `holder`: who has the conversation now. */
   | {
@@ -48,7 +48,7 @@ export type Acted =
       readonly status: Status;
     };
 
-export interface ActDependencies {
+export interface ActionDependencies {
   readonly channels: Channels;
   readonly search: ConversationSearch;
 }
@@ -57,27 +57,27 @@ export interface ActDependencies {
  * Does what an agent asks for, if the conversation still stands as they saw it, or they get what they want anyway. What
  * is so already is done: a second click changes nothing.
  */
-export async function act(
+export async function applyAction(
   tx: Tx,
-  { channels, search }: ActDependencies,
+  { channels, search }: ActionDependencies,
   workspace: Workspace,
   conversationId: string,
   asked: Action,
   agent: ActingAgent,
-  seen: Seen | undefined,
+  expected: Seen | undefined,
   now: number,
-): Promise<{ readonly acted: Acted; readonly effects: Effects | null }> {
+): Promise<{ readonly acted: ActionResult; readonly effects: Effects | null }> {
   const row = await requireConversation(tx, workspace.id, conversationId);
   const action = asked.kind === "assign" ? { ...asked, to: await requireAgent(tx, workspace.id, asked.to) } : asked;
-  if (isSo(row, action, agent)) return { acted: { kind: "done" }, effects: null };
-  const moved = seen !== undefined && (row.status !== seen.status || row.assigned_to !== seen.assignedTo);
+  if (isNoOp(row, action, agent)) return { acted: { kind: "done" }, effects: null };
+  const moved = expected !== undefined && (row.status !== expected.status || row.assigned_to !== expected.assignedTo);
   // Words about it take nothing from anybody.
   if (action.kind !== "describe") {
     const taken =
       action.kind === "undo_resolve"
         ? row.status !== "resolved" || !(await isOwnChange(tx, row, agent))
         : isTaken(row, action, agent) || (moved && !(await isOwnChange(tx, row, agent)));
-    if (taken) return { acted: await lost(tx, row), effects: null };
+    if (taken) return { acted: await conflict(tx, row), effects: null };
   }
   const effects = await updateConversation(
     tx,
@@ -104,7 +104,7 @@ async function requireAgent(tx: Tx, workspaceId: string, email: string): Promise
   return agent.email;
 }
 
-function isSo(row: ConversationRow, action: Action, { email }: ActingAgent): boolean {
+function isNoOp(row: ConversationRow, action: Action, { email }: ActingAgent): boolean {
   switch (action.kind) {
     case "claim":
     case "take_over":
@@ -206,7 +206,7 @@ async function isOwnChange(tx: Tx, row: ConversationRow, { email }: ActingAgent)
   return last?.actor_type === "agent" && last.actor_id === email;
 }
 
-export async function lost(tx: Tx, row: ConversationRow): Promise<Acted> {
+export async function conflict(tx: Tx, row: ConversationRow): Promise<ActionResult> {
   const last = await lastChange(tx, row);
   const holds = holderOf(row);
   const holder = holds === null ? null : { email: holds, name: await nameInConversation(tx, row, holds) };
@@ -215,7 +215,10 @@ export async function lost(tx: Tx, row: ConversationRow): Promise<Acted> {
 }
 
 /** For the agent whose change was refused. */
-export function lostText({ holder, by, status }: Extract<Acted, { kind: "lost" }>, agent: ActingAgent): string {
+export function conflictText(
+  { holder, by, status }: Extract<ActionResult, { kind: "lost" }>,
+  agent: ActingAgent,
+): string {
   if (holder !== null && holder.email !== agent.email) return `${holder.name} already claimed this conversation.`;
   const who = by.slice(0, 1).toUpperCase() + by.slice(1);
   const done = status === "resolved" || status === "archived" || status === "snoozed" ? status : undefined;

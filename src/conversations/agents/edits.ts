@@ -11,7 +11,7 @@ import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Reader, Tx } from "#database/contract.ts";
 
 /** A change of a reply that an agent has sent: of what the customer sees too. */
-export interface Amendment {
+export interface ReplyEdit {
   readonly messageId: string;
   readonly conversationId: string;
   /** Null: it is taken back. */
@@ -19,10 +19,10 @@ export interface Amendment {
 }
 
 /** Changes of a conversation's replies that have not been made yet, oldest first. */
-export async function amendmentsWaiting(
+export async function waitingEdits(
   db: Reader,
   conversationId: string,
-): Promise<readonly { readonly id: number; readonly amendment: Amendment }[]> {
+): Promise<readonly { readonly id: number; readonly amendment: ReplyEdit }[]> {
   const rows = await db
     .selectFrom("outbox")
     .select(["id", "payload"])
@@ -31,11 +31,11 @@ export async function amendmentsWaiting(
     .where("dead_at", "is", null)
     .orderBy("id")
     .execute();
-  return rows.map(({ id, payload }) => ({ id, amendment: JSON.parse(payload) as Amendment }));
+  return rows.map(({ id, payload }) => ({ id, amendment: JSON.parse(payload) as ReplyEdit }));
 }
 
 /** What was taken back stays so, whatever comes after it; else the last text counts. */
-export const lastOf = (amendments: readonly Amendment[]): Amendment | undefined =>
+export const lastOf = (amendments: readonly ReplyEdit[]): ReplyEdit | undefined =>
   amendments.find(({ content }) => content === null) ?? amendments.at(-1);
 
 /** The message as it is to be shown; its files stay as they are. `sent`: in how many parts it is there already. */
@@ -54,10 +54,10 @@ export async function partsOf(
 }
 
 /** The text as it is from now on, for everybody who reads the conversation. */
-export async function storeAmendment(
+export async function storeEdit(
   tx: Tx,
   search: ConversationSearch,
-  { messageId, conversationId, content }: Amendment,
+  { messageId, conversationId, content }: ReplyEdit,
   now: number,
 ) {
   const draft = await lockDraft(tx, search, conversationId, now);

@@ -1,11 +1,11 @@
 import { Problem } from "#domain/problem.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import type { Acted, ActingAgent } from "./actions.ts";
-import { agentActor, holderOf, lost } from "./actions.ts";
-import { askAmendment } from "#conversations/delivery/edit-sent.ts";
-import { amendmentsWaiting } from "./edits.ts";
+import type { ActionResult, ActingAgent } from "./actions.ts";
+import { agentActor, holderOf, conflict } from "./actions.ts";
+import { requestEdit } from "#conversations/delivery/edit-sent.ts";
+import { waitingEdits } from "./edits.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
-import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Channels, FollowUp } from "#channels/channels.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";
@@ -15,7 +15,7 @@ import { insertNote, requireConversation } from "./update.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
 /** What an agent says at a desk that shows them the conversation as it is. `clientId`: the same again is the same. */
-export type Words =
+export type AgentMessage =
   | {
       readonly kind: "reply";
       readonly content: string;
@@ -30,58 +30,58 @@ export type Words =
   /** Another text for a reply of theirs, or null to take it back. `was`: the text that they have seen. */
   | { readonly kind: "amend"; readonly messageId: string; readonly content: string | null; readonly was?: string };
 
-export type Said =
-  | Acted
+export type AgentMessageResult =
+  | ActionResult
   /** Somebody has written since. */
   | { readonly kind: "stale" }
   /** It cannot be done, and why. */
   | { readonly kind: "refused"; readonly reason: string };
 
-export interface WordsDependencies {
+export interface AgentMessageDependencies {
   readonly channels: Channels;
   readonly search: ConversationSearch;
   readonly files: Pick<Files, "link" | "messageBytesMax">;
 }
 
-interface Outcome {
-  readonly said: Said;
+interface StoredMessage {
+  readonly said: AgentMessageResult;
   readonly effects: Effects | null;
 }
 
-const done: Outcome = { said: { kind: "done" }, effects: null };
+const done: StoredMessage = { said: { kind: "done" }, effects: null };
 
 /** Says it, by the same rules as everything that agents do: what a colleague has, and what is news, is asked about first. */
-export async function actInWords(
+export async function handleAgentMessage(
   tx: Tx,
-  dependencies: WordsDependencies,
+  dependencies: AgentMessageDependencies,
   workspace: Workspace,
   conversationId: string,
-  words: Words,
+  message: AgentMessage,
   agent: ActingAgent,
   followUp: FollowUp | undefined,
   now: number,
-): Promise<Outcome> {
+): Promise<StoredMessage> {
   const row = await requireConversation(tx, workspace.id, conversationId);
-  switch (words.kind) {
+  switch (message.kind) {
     case "reply":
-      return reply(tx, dependencies, workspace, row, words, agent, followUp, now);
+      return reply(tx, dependencies, workspace, row, message, agent, followUp, now);
     case "note":
-      return note(tx, dependencies, workspace, row, words, agent, now);
+      return note(tx, dependencies, workspace, row, message, agent, now);
     case "amend":
-      return amend(tx, dependencies, row, words, agent, now);
+      return editReply(tx, dependencies, row, message, agent, now);
   }
 }
 
 async function reply(
   tx: Tx,
-  { channels, search, files }: WordsDependencies,
+  { channels, search, files }: AgentMessageDependencies,
   workspace: Workspace,
   row: ConversationRow,
-  { content, files: attached, clientId, basedOnSeq, anyway }: Extract<Words, { kind: "reply" }>,
+  { content, files: attached, clientId, basedOnSeq, anyway }: Extract<AgentMessage, { kind: "reply" }>,
   agent: ActingAgent,
   followUp: FollowUp | undefined,
   now: number,
-): Promise<Outcome> {
+): Promise<StoredMessage> {
   // A reply that has arrived already is neither stale nor in anybody's way, whatever came after it.
   const before = await tx
     .selectFrom("messages")
@@ -91,7 +91,7 @@ async function reply(
     .executeTakeFirst();
   if (before !== undefined) return done;
   const holder = holderOf(row);
-  if (!anyway && holder !== null && holder !== agent.email) return { said: await lost(tx, row), effects: null };
+  if (!anyway && holder !== null && holder !== agent.email) return { said: await conflict(tx, row), effects: null };
   if (basedOnSeq !== undefined && (await writtenAfter(tx, row.id, basedOnSeq, agent.email))) {
     return { said: { kind: "stale" }, effects: null };
   }
@@ -120,15 +120,15 @@ async function reply(
 
 async function note(
   tx: Tx,
-  { search }: WordsDependencies,
+  { search }: AgentMessageDependencies,
   workspace: Workspace,
   row: ConversationRow,
-  { content, clientId }: Extract<Words, { kind: "note" }>,
+  { content, clientId }: Extract<AgentMessage, { kind: "note" }>,
   agent: ActingAgent,
   now: number,
-): Promise<Outcome> {
+): Promise<StoredMessage> {
   if (clientId !== undefined && !(await isFirst(tx, row, `note:${clientId}`, now))) return done;
-  const changes = createChanges(now, search);
+  const changes = createUnitOfWork(now, search);
   const draft = changes.track(row, workspace.settings, false);
   await insertNote(tx, draft, { content, authorEmail: agent.email }, agentActor(agent), now);
   return { said: { kind: "done" }, effects: await changes.flush(tx) };
@@ -159,15 +159,15 @@ async function isFirst(tx: Tx, row: ConversationRow, externalId: string, now: nu
   return true;
 }
 
-async function amend(
+async function editReply(
   tx: Tx,
-  { channels, search }: WordsDependencies,
+  { channels, search }: AgentMessageDependencies,
   row: ConversationRow,
-  { messageId, content, was }: Extract<Words, { kind: "amend" }>,
+  { messageId, content, was }: Extract<AgentMessage, { kind: "amend" }>,
   agent: ActingAgent,
   now: number,
-): Promise<Outcome> {
-  const refused = (reason: string): Outcome => ({ said: { kind: "refused", reason }, effects: null });
+): Promise<StoredMessage> {
+  const refused = (reason: string): StoredMessage => ({ said: { kind: "refused", reason }, effects: null });
   const message = await tx
     .selectFrom("messages")
     .select(["role", "author_id", "content", "deleted_at"])
@@ -183,7 +183,7 @@ async function amend(
   if (was !== undefined && message.content !== was) {
     return refused("This reply was changed meanwhile. Read it as it is now before you change it again.");
   }
-  const { refusal, effects } = await askAmendment(
+  const { refusal, effects } = await requestEdit(
     tx,
     channels,
     search,
@@ -194,11 +194,11 @@ async function amend(
 }
 
 /** Changes of replies that have not reached the customer yet, by message. */
-export async function amendmentsUnderWay(
+export async function editsInProgress(
   db: Reader,
   conversationId: string,
 ): Promise<ReadonlyMap<string, "edit" | "remove">> {
-  const waiting = await amendmentsWaiting(db, conversationId);
+  const waiting = await waitingEdits(db, conversationId);
   return new Map(
     waiting.map(({ amendment: { messageId, content } }) => [messageId, content === null ? "remove" : "edit"] as const),
   );

@@ -4,7 +4,7 @@ import { agentName } from "#database/queries/agents.ts";
 import { uploadsForReply } from "#conversations/attachments/attachments.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
 import type { Draft } from "#conversations/transaction/unit-of-work.ts";
-import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { AgentReply } from "#conversations/contract.ts";
 import { withFiles } from "#conversations/attachments/outbound-links.ts";
 import type { Channels, FollowUp } from "#channels/channels.ts";
@@ -13,7 +13,7 @@ import type { Files } from "#files/contract.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { hasTask, needsAction } from "#conversations/delivery/reroute.ts";
 import { windowOf } from "#conversations/delivery/reply-window.ts";
-import { readyIfThere, renderParts } from "#conversations/answering/bot-message.ts";
+import { readyIfLoaded, renderParts } from "#conversations/answering/bot-message.ts";
 import { claim, requireConversation } from "./update.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
@@ -41,7 +41,7 @@ export async function replyAsAgent(
   if (row.status === "archived")
     throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
   const attached = await uploadsForReply(tx, row.id, reply.files ?? [], reply.uploadedBy ?? "", files.messageBytesMax);
-  const changes = createChanges(now, search);
+  const changes = createUnitOfWork(now, search);
   const draft = changes.track(row, workspace.settings, false);
   if (row.status === "open" || row.status === "escalated") claim(draft, reply.authorEmail, reply.actor);
   const authorName = await agentName(tx, workspace.id, reply.authorEmail, reply.authorName);
@@ -94,7 +94,7 @@ export async function readyToReply(
     .executeTakeFirst();
   if (row === undefined) return undefined;
   await channels.ready({ id: row.account_id });
-  if (row.via_account_id !== null) await readyIfThere(channels, row.via_account_id);
+  if (row.via_account_id !== null) await readyIfLoaded(channels, row.via_account_id);
   return isChat(row.channel) && row.customer_email !== null ? channels.followUp(row.workspace_id) : undefined;
 }
 

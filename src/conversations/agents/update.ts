@@ -8,12 +8,12 @@ import { lockConversation } from "#database/queries/conversations.ts";
 import { deleteEventsOf } from "#database/queries/webhooks.ts";
 import { dropAttachments } from "#conversations/attachments/attachments.ts";
 import type { Draft, Effects } from "#conversations/transaction/unit-of-work.ts";
-import { createChanges } from "#conversations/transaction/unit-of-work.ts";
-import { followLane, sendLane, speakLane, thinkLane, timerLane } from "#queue/lanes.ts";
+import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
+import { followLane, sendLane, ruleReplyLane, turnLane, timerLane } from "#queue/lanes.ts";
 import { eraseWork } from "#agent-desk/sync/erase-work.ts";
 import { deskLanes } from "#agent-desk/sync/sync-work.ts";
 import type { ConversationChange, NewNote, Note } from "#conversations/contract.ts";
-import { redirectLane } from "#conversations/delivery/reroute-work.ts";
+import { rerouteLane } from "#conversations/delivery/reroute-work.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
@@ -40,7 +40,7 @@ export async function updateConversation(
   now: number,
 ): Promise<Effects> {
   const row = await requireConversation(tx, workspace.id, conversationId);
-  const changes = createChanges(now, search);
+  const changes = createUnitOfWork(now, search);
   const draft = changes.track(row, workspace.settings, false);
   if (change.priority !== undefined && change.priority !== draft.row.priority) {
     draft.audit("priority_changed", actor, { from: draft.row.priority, to: change.priority });
@@ -118,7 +118,7 @@ function restore(draft: Draft, { status, snooze }: NonNullable<ConversationChang
     if (until === null || until > draft.now) draft.setStatus("snoozed", actor, { undoes, snoozedUntil: until });
   }
   // One event for all steps, with the state that they lead to.
-  draft.tell("conversation.reopened", actor, { previousStatus: "resolved" });
+  draft.emit("conversation.reopened", actor, { previousStatus: "resolved" });
 }
 
 /** Waking what people had before tells the customer nothing new. */
@@ -139,7 +139,7 @@ export function claim(draft: Draft, email: string, actor: Actor, takeOver = fals
   }
   const slept = row.status === "snoozed";
   draft.setStatus("claimed", actor);
-  if (slept && row.assigned_to === email) tellOwner(draft, email, actor, takeOver);
+  if (slept && row.assigned_to === email) notifyOwner(draft, email, actor, takeOver);
   else assign(draft, email, actor);
 }
 
@@ -147,10 +147,10 @@ export function claim(draft: Draft, email: string, actor: Actor, takeOver = fals
  * It was theirs all along, but slept: whoever is given it by somebody else is told as of any other. Agents who only wake
  * what a colleague has give it to nobody.
  */
-function tellOwner(draft: Draft, email: string, actor: Actor, isGiven: boolean): void {
+function notifyOwner(draft: Draft, email: string, actor: Actor, isGiven: boolean): void {
   if (actor.id === email || (actor.type === "agent" && !isGiven)) return;
   draft.audit("assigned", actor, { from: email, to: email });
-  draft.tell("conversation.assigned", actor);
+  draft.emit("conversation.assigned", actor);
 }
 
 function assign(draft: Draft, email: string, actor: Actor): void {
@@ -158,9 +158,9 @@ function assign(draft: Draft, email: string, actor: Actor): void {
   if (row.assigned_to === email) return;
   const entry = draft.audit("assigned", actor, { from: row.assigned_to, to: email });
   // The first to have it has claimed it, which is shown already.
-  if (row.assigned_to !== null) draft.mirror({ kind: "event", id: entry });
+  if (row.assigned_to !== null) draft.syncDesk({ kind: "event", id: entry });
   row.assigned_to = email;
-  draft.tell("conversation.assigned", actor);
+  draft.emit("conversation.assigned", actor);
   draft.touch();
 }
 
@@ -196,8 +196,8 @@ export async function insertNote(tx: Tx, draft: Draft, note: NewNote, actor: Act
     .values({ id, conversation_id: draft.row.id, content: note.content, author, created_at: now })
     .execute();
   draft.audit("note_added", actor, { detail: id });
-  draft.mirror({ kind: "note", id });
-  if (note.hereOnly !== true) draft.noteThere(id);
+  draft.syncDesk({ kind: "note", id });
+  if (note.hereOnly !== true) draft.pushNote(id);
   return { id, conversationId: draft.row.id, content: note.content, author, createdAt: now };
 }
 
@@ -230,7 +230,7 @@ export async function removeConversation(
   now: number,
 ): Promise<Effects> {
   const row = await requireConversation(tx, workspace.id, conversationId);
-  const changes = createChanges(now, search);
+  const changes = createUnitOfWork(now, search);
   const draft = changes.track(row, workspace.settings, false);
   draft.audit("deleted", actor, {});
   await search.remove(tx, [row.id]);
@@ -257,12 +257,12 @@ export async function removeConversation(
   await tx
     .deleteFrom("outbox")
     .where("lane", "in", [
-      thinkLane(row.id),
+      turnLane(row.id),
       sendLane(row.id),
       followLane(row.id),
-      redirectLane(row.id),
+      rerouteLane(row.id),
       timerLane(row.id),
-      speakLane(row.id),
+      ruleReplyLane(row.id),
       ...deskLanes(row.id),
     ])
     .execute();

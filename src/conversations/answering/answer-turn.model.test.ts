@@ -24,7 +24,7 @@ eachDatabase("a customer on a channel, with a language model", (open) => {
       model: { provider: "openai", baseUrl: server.url, name: "test-model", apiKey: "sk-test" },
     });
     bench = made;
-    const { documents } = made.app.core;
+    const { documents } = made.app.services;
     const bytes = Buffer.from(`# Help\n\n## How long does delivery take?\n\n${sentence}`);
     const { id } = await documents.add({ workspaceId: made.workspaceId, fileName: "help.md", bytes });
     await documents.process(id);

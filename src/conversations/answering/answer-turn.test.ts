@@ -337,7 +337,7 @@ eachDatabase("answering", (open) => {
         .values({ ...account, credentials: "broken" })
         .execute(),
     );
-    const { conversationId } = await bench.engine.accept("acc_broken", {
+    const { conversationId } = await bench.engine.ingest("acc_broken", {
       kind: "message",
       externalId: "1",
       thread: "broken",

@@ -15,24 +15,24 @@ import { finishWork, hasWork } from "#database/queries/outbox.ts";
 import { prepareRead } from "#database/dialects/prepared.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import type { Draft, Effects } from "#conversations/transaction/unit-of-work.ts";
-import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { claimDetails, verifiedUser } from "#conversations/contacts/verified-user.ts";
-import type { FindHands } from "#conversations/transaction/local-worker.ts";
-import { takeAtOnce } from "#conversations/transaction/local-worker.ts";
+import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
+import { claimInline } from "#conversations/transaction/local-worker.ts";
 import type { Answer, Answerer, JudgeAnger, Question } from "#answering/contract.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Store, Tx } from "#database/contract.ts";
-import { thinkLane } from "#queue/lanes.ts";
-import { handOver, readyIfThere, say } from "./bot-message.ts";
-import { createTogether } from "#queue/batch-writer.ts";
+import { turnLane } from "#queue/lanes.ts";
+import { handOver, readyIfLoaded, addBotMessage } from "./bot-message.ts";
+import { createBatchWriter } from "#queue/batch-writer.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
-export interface ThinkDependencies {
+export interface AnswerTurnDependencies {
   readonly store: Store;
-  /** Made by {@link createSettling}, once for all that think. */
-  readonly settleTurn: (turn: Turn) => Promise<Thought>;
+  /** Made by {@link createTurnCommitter}, once for all that think. */
+  readonly commitTurn: (turn: TurnCommit) => Promise<TurnResult>;
   readonly clock: Clock;
   readonly answerer: Answerer;
   readonly channels: Channels;
@@ -52,9 +52,9 @@ export type QuestionOptions = Partial<
 };
 
 /** What holds only while the client of the API waits. */
-export type Live = Pick<Question, "onToken" | "whenModelFails">;
+export type LiveAnswer = Pick<Question, "onToken" | "whenModelFails">;
 
-export interface Thought {
+export interface TurnResult {
   readonly effects: Effects | null;
   /** The newest message that was stored for the customer; null when it was not the bot's turn (any more). */
   readonly reply: MessagesTable | null;
@@ -66,7 +66,7 @@ const sourcesMax = 5;
 /** A customer who keeps writing gets an answer to what they have written this long ago. */
 const patienceMs = 2_000;
 
-const silent: Thought = { effects: null, reply: null, answer: null };
+const silent: TurnResult = { effects: null, reply: null, answer: null };
 
 type Decision =
   | { readonly kind: "answer"; readonly answer: Answer; readonly escalate: boolean }
@@ -79,15 +79,15 @@ type Decision =
  * over the API, one for each question. The reply is stored only if it is still the bot's turn then. Where the customer has
  * written meanwhile it is given up once, within {@link patienceMs}, so that one reply answers all of a burst.
  */
-export async function think(
-  { store, settleTurn, answerer, channels, asksForHuman, inLanguageOf, judgeAnger }: ThinkDependencies,
+export async function answerTurn(
+  { store, commitTurn, answerer, channels, asksForHuman, inLanguageOf, judgeAnger }: AnswerTurnDependencies,
   workspace: Workspace,
   rows: readonly OutboxRow[],
-  live: Live,
+  live: LiveAnswer,
   signal: AbortSignal,
   /** The conversation as it was read just now. */
   read?: ConversationRow,
-): Promise<Thought> {
+): Promise<TurnResult> {
   const [first] = rows;
   if (first === undefined) return silent;
   const { conversationId, seq, options } = JSON.parse(first.payload) as {
@@ -98,7 +98,7 @@ export async function think(
   const conversation = read ?? (await readConversation(store, conversationId));
   if (conversation === undefined || !botMayAnswer(conversation.status)) return finish(null);
   await channels.ready({ id: conversation.account_id });
-  if (conversation.via_account_id !== null) await readyIfThere(channels, conversation.via_account_id);
+  if (conversation.via_account_id !== null) await readyIfLoaded(channels, conversation.via_account_id);
   const perQuestion = conversation.channel === "api";
   const messages = await recentMessages(store, conversation, perQuestion ? seq : undefined);
   let audience = options?.audience ?? [];
@@ -200,10 +200,10 @@ export async function think(
     return verifiedUser(store.read, current, messages, asked, perQuestion ? { userId } : undefined);
   }
 
-  function finish(found: Decision | null): Promise<Thought> {
-    if (found === null || last === undefined) return settleTurn({ rows, signal });
+  function finish(found: Decision | null): Promise<TurnResult> {
+    if (found === null || last === undefined) return commitTurn({ rows, signal });
     const { seq: lastSeq } = last;
-    return settleTurn({
+    return commitTurn({
       rows,
       signal,
       said: {
@@ -215,10 +215,15 @@ export async function think(
           if (!botMayAnswer(row.status)) return null;
           if (!perQuestion && row.settled_seq >= lastSeq) return null;
           // Somebody wrote meanwhile: their message has work of its own, unless a rule has answered it.
-          const goesOn = !perQuestion && row.last_customer_seq > known && (await hasWork(tx, thinkLane(row.id)));
+          const goesOn = !perQuestion && row.last_customer_seq > known && (await hasWork(tx, turnLane(row.id)));
           if (goesOn && mayWait(now)) return null;
           const answersSeq = perQuestion ? lastSeq : known;
-          const reply = settle(draft, found, answersSeq, perQuestion || goesOn ? answersSeq : row.last_customer_seq);
+          const reply = commitResult(
+            draft,
+            found,
+            answersSeq,
+            perQuestion || goesOn ? answersSeq : row.last_customer_seq,
+          );
           for (const { skill, outcome, arguments: names } of callsOf(found.answer)) {
             const told = names.length === 0 ? "" : ` (${names.join(", ")})`;
             draft.audit("skill_called", assistant(settings.botName), { to: skill, detail: `${outcome}${told}` });
@@ -239,7 +244,7 @@ export async function think(
     return messages.length < messagesMax && asked.every((message) => seqs.has(message.seq));
   }
 
-  function settle(draft: Draft, found: Decision, answersSeq: number, settledSeq: number): MessagesTable {
+  function commitResult(draft: Draft, found: Decision, answersSeq: number, settledSeq: number): MessagesTable {
     const { row } = draft;
     row.settled_seq = Math.max(row.settled_seq, settledSeq);
     const answer = found.kind === "answer" ? found.answer : null;
@@ -247,7 +252,7 @@ export async function think(
     let reply: MessagesTable | undefined;
     if (found.kind === "files_only" && !escalate) {
       row.low_streak += 1;
-      reply = say(draft, channels, settings, [], {
+      reply = addBotMessage(draft, channels, settings, [], {
         content: settings.filesOnlyMessage,
         answersSeq,
         confidence: "low",
@@ -263,7 +268,7 @@ export async function think(
         tokensUsed: answer.tokensUsed,
         audience: audience.length === 0 ? null : JSON.stringify(audience),
       };
-      reply = say(draft, channels, settings, answer.sources.slice(0, sourcesMax), said, escalate);
+      reply = addBotMessage(draft, channels, settings, answer.sources.slice(0, sourcesMax), said, escalate);
     }
     if (!escalate) {
       if (reply === undefined) throw new Error("a turn that does not escalate has an answer");
@@ -281,7 +286,7 @@ export async function think(
 }
 
 /** What came of one turn of the bot. */
-export interface Turn {
+export interface TurnCommit {
   /** The work that it ends. */
   readonly rows: readonly OutboxRow[];
   readonly signal: AbortSignal;
@@ -291,23 +296,23 @@ export interface Turn {
     readonly conversationId: string;
     readonly settings: WorkspaceSettings;
     /** Null when it is not the bot's turn any more. */
-    say(tx: Tx, draft: Draft, now: number): Promise<Pick<Thought, "reply" | "answer"> | null>;
+    say(tx: Tx, draft: Draft, now: number): Promise<Pick<TurnResult, "reply" | "answer"> | null>;
   };
 }
 
 /** Stores what is said, the turns that end at the same time together. */
-export function createSettling({
+export function createTurnCommitter({
   store,
   clock,
   search,
-  hands,
+  localWorker,
 }: {
   readonly store: Store;
   readonly clock: Clock;
   readonly search: ConversationSearch;
-  readonly hands: FindHands;
-}): (turn: Turn) => Promise<Thought> {
-  async function settleAll(tx: Tx, turns: readonly Turn[]): Promise<readonly Thought[]> {
+  readonly localWorker: FindLocalWorker;
+}): (turn: TurnCommit) => Promise<TurnResult> {
+  async function commitAll(tx: Tx, turns: readonly TurnCommit[]): Promise<readonly TurnResult[]> {
     // What comes too late is not said.
     for (const { signal } of turns) signal.throwIfAborted();
     // Fails when this work was taken over meanwhile: then the reply is the other's to give.
@@ -317,8 +322,8 @@ export function createSettling({
     );
     const ids = turns.flatMap(({ said }) => said?.conversationId ?? []);
     const conversations = new Map((await lockConversations(tx, ids)).map((row) => [row.id, row]));
-    const changes = createChanges(clock.now(), search);
-    const thoughts: Thought[] = [];
+    const changes = createUnitOfWork(clock.now(), search);
+    const thoughts: TurnResult[] = [];
     let first: number | undefined;
     for (const { said } of turns) {
       const row = said === undefined ? undefined : conversations.get(said.conversationId);
@@ -331,15 +336,15 @@ export function createSettling({
     }
     if (first === undefined) return thoughts;
     // They are those of all; one of them gives the signals.
-    const effects = await takeAtOnce(tx, hands(), await changes.flush(tx), changes.now);
+    const effects = await claimInline(tx, localWorker(), await changes.flush(tx), changes.now);
     return thoughts.map((thought, at) => (at === first ? { ...thought, effects } : thought));
   }
 
-  return createTogether({
+  return createBatchWriter({
     store,
-    all: settleAll,
+    all: commitAll,
     async alone(tx, turn) {
-      const [thought = silent] = await settleAll(tx, [turn]);
+      const [thought = silent] = await commitAll(tx, [turn]);
       return thought;
     },
   });
@@ -391,13 +396,13 @@ const conversationRows = prepareRead((db, { conversationId }: { readonly convers
   db.selectFrom("conversations").selectAll().where("id", "=", conversationId),
 );
 
-interface Stretch extends Readonly<Record<string, string | number>> {
+interface MessageRange extends Readonly<Record<string, string | number>> {
   readonly id: string;
   readonly from: number;
   readonly upTo: number;
 }
 
-const messageRows = prepareRead((db, { id, from, upTo }: Stretch) =>
+const messageRows = prepareRead((db, { id, from, upTo }: MessageRange) =>
   db
     .selectFrom("messages")
     .select(["id", "seq", "role", "content", "audience", "author_id", "files", "metadata", "created_at"])

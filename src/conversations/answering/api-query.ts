@@ -10,36 +10,36 @@ import { OutcomeUnknown } from "#database/faults.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { LostLease, finishWork, insertWork } from "#database/queries/outbox.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
-import type { Arrival, Arrived } from "#conversations/inbound/incoming-event.ts";
+import type { IncomingEvent, IngestResult } from "#conversations/inbound/incoming-event.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
-import { thinkLane } from "#queue/lanes.ts";
+import { turnLane } from "#queue/lanes.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
 import { identityValue } from "#conversations/contacts/contacts.ts";
 import type { Query, QueryResult } from "#conversations/contract.ts";
 import type { Fanout } from "#runtime/signals.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Reader, Tx } from "#database/contract.ts";
-import type { Live, QuestionOptions, ThinkDependencies } from "./answer-turn.ts";
-import { think } from "./answer-turn.ts";
+import type { LiveAnswer, QuestionOptions, AnswerTurnDependencies } from "./answer-turn.ts";
+import { answerTurn } from "./answer-turn.ts";
 import { threadTopic } from "#queue/signals/topics.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
-export interface AskDependencies extends ThinkDependencies {
+export interface ApiQueryDependencies extends AnswerTurnDependencies {
   readonly log: Log;
   readonly fanout: Fanout;
   readonly processId: string;
   readonly checkpoint: Checkpoint;
   readonly workspaceOf: (id: string) => Promise<Workspace>;
   readonly apiAccount: (workspaceId: string) => Promise<{ readonly id: string; readonly channel: "api" }>;
-  readonly enqueue: (arrival: Arrival) => Promise<Arrived>;
-  readonly announce: (effects: Effects | null) => void;
+  readonly enqueue: (arrival: IncomingEvent) => Promise<IngestResult>;
+  readonly publishEffects: (effects: Effects | null) => void;
 }
 
 const leaseMs = 45_000;
 /** How often an answer that another makes is looked for, should the signal of it get lost. */
 const lookMs = 250;
 
-interface Asked {
+interface PendingQuery {
   readonly workspace: Workspace;
   readonly accountId: string;
   readonly externalId: string;
@@ -54,10 +54,10 @@ interface Asked {
  * Stores a question that came over the API and answers it in this process. A question that was stored before, under the
  * same `clientId`, is not stored again: its answer is given, waited for, or made.
  */
-export function createAsk(
-  dependencies: AskDependencies,
+export function createApiQuery(
+  dependencies: ApiQueryDependencies,
 ): (request: Query, signal: AbortSignal) => Promise<QueryResult> {
-  const { store, clock, log, fanout, processId, checkpoint, announce } = dependencies;
+  const { store, clock, log, fanout, processId, checkpoint, publishEffects } = dependencies;
 
   return async function ask(request, signal) {
     const workspace = await dependencies.workspaceOf(request.workspaceId);
@@ -67,7 +67,7 @@ export function createAsk(
     const now = clock.now();
     const externalId = request.clientId ?? newId("req", now);
     const lease = { id: processId, until: now + leaseMs };
-    const arrival: Arrival = {
+    const arrival: IncomingEvent = {
       account,
       workspace,
       event: {
@@ -130,7 +130,7 @@ export function createAsk(
   }
 
   /** It is not the bot's turn; a rule may have said something to it all the same. */
-  async function saidOrWaiting(asked: Asked): Promise<QueryResult> {
+  async function saidOrWaiting(asked: PendingQuery): Promise<QueryResult> {
     const said = await store.read
       .selectFrom("messages")
       .selectAll()
@@ -151,14 +151,19 @@ export function createAsk(
     return audience === undefined ? tags : tags.filter((tag) => audience.includes(tag));
   }
 
-  async function answer(asked: Asked, work: OutboxRow, request: Query, signal: AbortSignal): Promise<QueryResult> {
+  async function answer(
+    asked: PendingQuery,
+    work: OutboxRow,
+    request: Query,
+    signal: AbortSignal,
+  ): Promise<QueryResult> {
     checkpoint("answer.before");
     try {
-      const thought = await think(dependencies, asked.workspace, [work], liveOf(request), signal);
+      const turn = await answerTurn(dependencies, asked.workspace, [work], liveOf(request), signal);
       checkpoint("answer.stored");
-      announce(thought.effects);
-      if (thought.reply === null) return await saidOrWaiting(asked);
-      const { reply, answer: made } = thought;
+      publishEffects(turn.effects);
+      if (turn.reply === null) return await saidOrWaiting(asked);
+      const { reply, answer: made } = turn;
       return {
         ...resultOf(asked, reply),
         skillsFired: made?.skillsFired ?? [],
@@ -175,7 +180,7 @@ export function createAsk(
 
   /** The client is told that it failed, so it must not be answered behind its back as well. */
   async function withdraw(
-    { accountId, externalId }: Pick<Asked, "accountId" | "externalId">,
+    { accountId, externalId }: Pick<PendingQuery, "accountId" | "externalId">,
     find: (tx: Tx) => Promise<OutboxRow | undefined>,
   ): Promise<void> {
     const work = async (tx: Tx): Promise<void> => {
@@ -193,7 +198,7 @@ export function createAsk(
   }
 
   /** Gives, waits for or makes the answer to a question that is stored already. */
-  async function goOn(asked: Asked, request: Query, signal: AbortSignal): Promise<QueryResult> {
+  async function goOn(asked: PendingQuery, request: Query, signal: AbortSignal): Promise<QueryResult> {
     const { conversationId } = asked;
     const row = await store.read
       .selectFrom("conversations")
@@ -238,7 +243,7 @@ export function createAsk(
     /** Somebody makes the answer now. */
     | { readonly kind: "busy" };
 
-  async function takeUp(tx: Tx, { workspace, conversationId, seq, options }: Asked): Promise<Standing> {
+  async function takeUp(tx: Tx, { workspace, conversationId, seq, options }: PendingQuery): Promise<Standing> {
     const row = await lockConversation(tx, workspace.id, conversationId);
     if (row === undefined) throw conversationNotFound();
     const [last, ...before] = await tx
@@ -252,7 +257,7 @@ export function createAsk(
     if (last !== undefined) return { kind: "answered", messages: [last, ...before] };
     if (!botMayAnswer(row.status)) return { kind: "people" };
     const now = clock.now();
-    const lane = thinkLane(conversationId);
+    const lane = turnLane(conversationId);
     const lease = { lease_id: processId, lease_until: now + leaseMs };
     const find = async (): Promise<OutboxRow | undefined> =>
       (await tx.selectFrom("outbox").selectAll().where("lane", "=", lane).execute()).find(
@@ -296,7 +301,7 @@ async function workOf(
   return tx
     .selectFrom("outbox")
     .selectAll()
-    .where("lane", "=", thinkLane(event.conversation_id))
+    .where("lane", "=", turnLane(event.conversation_id))
     .where("lease_id", "=", lease.id)
     .where("lease_until", "=", lease.until)
     .executeTakeFirst();
@@ -321,7 +326,11 @@ async function storedAttributes(db: Reader, workspaceId: string, userId: string)
 }
 
 /** The newest message says what the client reads; what was said before it in the same answer tells how it was made. */
-function resultOf({ conversationId }: Asked, last: MessagesTable, ...before: readonly MessagesTable[]): QueryResult {
+function resultOf(
+  { conversationId }: PendingQuery,
+  last: MessagesTable,
+  ...before: readonly MessagesTable[]
+): QueryResult {
   const made = [last, ...before].find(({ confidence }) => confidence !== null) ?? last;
   return {
     answer: last.content,
@@ -334,7 +343,7 @@ function resultOf({ conversationId }: Asked, last: MessagesTable, ...before: rea
   };
 }
 
-function waiting({ waitingMessage, conversationId }: Asked): QueryResult {
+function waiting({ waitingMessage, conversationId }: PendingQuery): QueryResult {
   return {
     answer: waitingMessage,
     sources: [],
@@ -356,6 +365,6 @@ function senderOf({ user, claimed }: Query, thread: string): Sender {
   };
 }
 
-function liveOf({ onToken }: Query): Live {
+function liveOf({ onToken }: Query): LiveAnswer {
   return { whenModelFails: "tell", ...(onToken === undefined ? {} : { onToken }) };
 }

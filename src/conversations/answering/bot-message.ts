@@ -46,7 +46,7 @@ function ownParts(channels: Channels, row: ConversationRow, message: OutboundMes
 }
 
 /** Loads an account that may be gone by now: then nothing goes by it. */
-export async function readyIfThere(channels: Channels, accountId: string): Promise<void> {
+export async function readyIfLoaded(channels: Channels, accountId: string): Promise<void> {
   try {
     await channels.ready({ id: accountId });
   } catch (error) {
@@ -55,7 +55,7 @@ export async function readyIfThere(channels: Channels, accountId: string): Promi
 }
 
 /** Stores what the bot says, and queues it for the customer. `forPeople`: people have the conversation from now on. */
-export function say(
+export function addBotMessage(
   draft: Draft,
   channels: Channels,
   settings: WorkspaceSettings,
@@ -106,13 +106,13 @@ export function handOver(
     ...(how.skills === undefined ? {} : { skills: JSON.stringify(how.skills) }),
     ...(how.tokensUsed === undefined ? {} : { tokensUsed: how.tokensUsed }),
   };
-  const message = say(draft, channels, settings, [], said, true);
-  handOverUntold(draft, actor, how.reason);
+  const message = addBotMessage(draft, channels, settings, [], said, true);
+  handOverSilently(draft, actor, how.reason);
   return message;
 }
 
 /** The same where the customer cannot be told. */
-export function handOverUntold(draft: Draft, actor: Actor, reason: string | undefined): void {
+export function handOverSilently(draft: Draft, actor: Actor, reason: string | undefined): void {
   const { row } = draft;
   draft.setStatus("escalated", actor, reason === undefined ? {} : { reason });
   draft.setTags(["escalated"], [], actor);

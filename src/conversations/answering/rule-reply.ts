@@ -7,17 +7,17 @@ import { finishWork } from "#database/queries/outbox.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import { ruleActor } from "#conversations/automation/rules.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
-import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Store, Tx } from "#database/contract.ts";
-import { readyIfThere, say } from "./bot-message.ts";
+import { readyIfLoaded, addBotMessage } from "./bot-message.ts";
 import { insertNote } from "#conversations/agents/update.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 
 /** What a rule has to say to a customer, and what must still hold then. */
-export interface Speech {
+export interface RuleReply {
   readonly conversationId: string;
   readonly rule: string;
   readonly text: string;
@@ -32,7 +32,7 @@ export interface Speech {
  * Says what a rule has to say. Its adapter has to be loaded for that, which no transaction can wait for: hence it is
  * work of its own. Where an agent has written since, or the status is another, it is not said.
  */
-export async function speak(
+export async function sendRuleReply(
   dependencies: {
     readonly store: Store;
     readonly clock: Clock;
@@ -42,7 +42,7 @@ export async function speak(
   row: OutboxRow,
 ): Promise<Effects | null> {
   const { store, clock, channels, search } = dependencies;
-  const speech = JSON.parse(row.payload) as Speech;
+  const speech = JSON.parse(row.payload) as RuleReply;
   const found = await store.read
     .selectFrom("conversations")
     .select(["account_id", "via_account_id", "workspace_id"])
@@ -50,7 +50,7 @@ export async function speak(
     .executeTakeFirst();
   if (found !== undefined) {
     await channels.ready({ id: found.account_id });
-    if (found.via_account_id !== null) await readyIfThere(channels, found.via_account_id);
+    if (found.via_account_id !== null) await readyIfLoaded(channels, found.via_account_id);
   }
   return store.write(async (tx) => {
     await finishWork(tx, [row]);
@@ -58,13 +58,13 @@ export async function speak(
       found === undefined ? undefined : await lockConversation(tx, found.workspace_id, speech.conversationId);
     if (locked === undefined) return null;
     const settings = await settingsIn(tx, locked.workspace_id);
-    const changes = createChanges(clock.now(), search);
+    const changes = createUnitOfWork(clock.now(), search);
     const draft = changes.track(locked, settings, false);
     const objection = await objectionTo(tx, speech, locked.status);
     draft.asRule(() => {
       if (objection === undefined) {
         const { text, answersSeq } = speech;
-        say(draft, channels, settings, [], { content: text, ...(answersSeq === null ? {} : { answersSeq }) });
+        addBotMessage(draft, channels, settings, [], { content: text, ...(answersSeq === null ? {} : { answersSeq }) });
         return;
       }
       draft.audit("rule_fired", ruleActor(speech.rule), { detail: `not said to the customer: ${objection}` });
@@ -74,21 +74,21 @@ export async function speak(
   });
 }
 
-async function objectionTo(tx: Tx, speech: Speech, status: Status): Promise<string | undefined> {
-  if (status !== speech.status) return `the conversation is ${status} by now`;
-  const agent = await agentHasWritten(tx, speech.conversationId, speech.seq);
+async function objectionTo(tx: Tx, reply: RuleReply, status: Status): Promise<string | undefined> {
+  if (status !== reply.status) return `the conversation is ${status} by now`;
+  const agent = await agentHasWritten(tx, reply.conversationId, reply.seq);
   return agent ? "an agent has written meanwhile" : undefined;
 }
 
 /** It could not be said, and is not tried any more: the agents are told. */
-export async function abandonSpeech(
+export async function abandonRuleReply(
   tx: Tx,
   search: ConversationSearch,
   row: OutboxRow,
   reason: string,
   now: number,
 ): Promise<Effects | null> {
-  const { conversationId, rule } = JSON.parse(row.payload) as Speech;
+  const { conversationId, rule } = JSON.parse(row.payload) as RuleReply;
   const locked = await lockDraft(tx, search, conversationId, now);
   if (locked === undefined) return null;
   const { changes, draft } = locked;

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { DeliveryError } from "#channels/errors.ts";
 import type { InboundFile } from "#channels/contract.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
-import { createPeople } from "#conversations/contacts/customers.ts";
+import { createCustomers } from "#conversations/contacts/customers.ts";
 import { newId } from "#domain/ids.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
@@ -239,9 +239,9 @@ eachDatabase("files of messages", (open) => {
     await bring([inboundFile("a")]);
     await bring([inboundFile("b")], "Another", "two");
     expect(await onDisk()).toHaveLength(2);
-    const { store, search, files } = bench.app.core;
-    const people = createPeople({ store, clock: bench.clock, search, files });
-    await people.forget(bench.workspaceId, "ada@test.example", () => undefined);
+    const { store, search, files } = bench.app.services;
+    const people = createCustomers({ store, clock: bench.clock, search, files });
+    await people.erase(bench.workspaceId, "ada@test.example", () => undefined);
     await bench.settle();
     expect(await onDisk()).toHaveLength(1);
     await people.removeWorkspace(bench.workspaceId, () => undefined);
@@ -371,13 +371,13 @@ eachDatabase("files of messages", (open) => {
   it("that were never sent, and bytes that belong to nothing, are swept after a day", async () => {
     const id = await bring([inboundFile("kept")]);
     await upload(id);
-    const { files } = bench.app.core;
+    const { files } = bench.app.services;
     const lost = { workspaceId: bench.workspaceId, id: newId("file", bench.clock.now()) };
     await files.store(lost, bytesOf("lost"), "text/plain", megabyte, new AbortController().signal);
     expect(await onDisk()).toHaveLength(3);
     bench.clock.leap(2 * dayMs);
-    const { sweepFiles } = await import("./file-work.ts");
-    await sweepFiles(
+    const { removeOrphanFiles } = await import("./file-work.ts");
+    await removeOrphanFiles(
       { store: bench.store, clock: bench.clock, files, log: { debug() {}, info() {}, warn() {}, error() {} } },
       new AbortController().signal,
     );

@@ -33,7 +33,7 @@ export const noFiles: MessageFiles = { fresh: [], uploaded: [] };
 const uploadedPattern = /^file_[0-9a-z]{26}$/;
 
 /** Rows for what a customer's message brings; `uploads` are those that came before it, by id. */
-export function filesOfArrival(
+export function filesOfEvent(
   given: readonly InboundFile[],
   of: {
     readonly workspaceId: string;
@@ -145,7 +145,7 @@ export async function groupsOf(
  * Keeps files of a group of which nobody knows yet whether it is a customer's message: if none of it is within a day, they
  * are swept away like uploads that were never sent.
  */
-export async function keepAside(tx: Tx, { fresh }: MessageFiles): Promise<void> {
+export async function storeAside(tx: Tx, { fresh }: MessageFiles): Promise<void> {
   if (fresh.length > 0)
     await tx
       .insertInto("attachments")
@@ -154,7 +154,7 @@ export async function keepAside(tx: Tx, { fresh }: MessageFiles): Promise<void> 
 }
 
 /** The files of a message that begins a group, behind those of the group that were kept aside. */
-export async function withKeptAside(
+export async function withStoredAside(
   tx: Tx,
   accountId: string,
   group: string,
@@ -185,24 +185,24 @@ export async function withKeptAside(
 }
 
 /** Where the files of a change wait for the message that it changes. */
-const waitingKey = ({ thread, externalId }: Waiting): string => groupKey(thread, `change ${externalId}`);
+const waitingKey = ({ thread, externalId }: WaitingFiles): string => groupKey(thread, `change ${externalId}`);
 
-type Waiting = Extract<InboundEvent, { kind: "edit" }>;
+type WaitingFiles = Extract<InboundEvent, { kind: "edit" }>;
 
 /** Keeps the files of a change whose message is not there yet: its event, as it is stored, does not tell how to get them. */
-export async function keepWaiting(tx: Tx, event: Waiting, { fresh }: MessageFiles): Promise<void> {
-  await keepAside(tx, { fresh: fresh.map((file) => ({ ...file, group_key: waitingKey(event) })), uploaded: [] });
+export async function storeWaitingFiles(tx: Tx, event: WaitingFiles, { fresh }: MessageFiles): Promise<void> {
+  await storeAside(tx, { fresh: fresh.map((file) => ({ ...file, group_key: waitingKey(event) })), uploaded: [] });
 }
 
 /** Of the files of a change that has waited those that are wanted, as far as they are still there. */
-export async function takeWaiting(
+export async function takeWaitingFiles(
   tx: Tx,
   accountId: string,
-  event: Waiting,
+  event: WaitingFiles,
   wanted: readonly InboundFile[],
 ): Promise<MessageFiles> {
   if (wanted.length === 0) return noFiles;
-  const { fresh } = await withKeptAside(tx, accountId, waitingKey(event), noFiles);
+  const { fresh } = await withStoredAside(tx, accountId, waitingKey(event), noFiles);
   const positions = new Set(wanted.map((file) => event.files?.indexOf(file)));
   const taken = fresh.filter(({ position }) => positions.has(position));
   return { fresh: taken.map((file, position) => ({ ...file, position, group_key: null })), uploaded: [] };

@@ -11,7 +11,7 @@ import type { AttachmentRow } from "./attachments.ts";
 import { draftMs, dropAttachments, removalOf } from "./attachments.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
-import { mirrorAlso } from "#agent-desk/sync/sync-work.ts";
+import { syncAlso } from "#agent-desk/sync/sync-work.ts";
 import { RetryLater } from "#conversations/delivery/deliver.ts";
 import type { Upload, Uploaded } from "#conversations/contract.ts";
 import type { Channels } from "#channels/channels.ts";
@@ -26,7 +26,7 @@ export interface FileWorkDependencies {
   readonly store: Store;
   readonly clock: Clock;
   readonly files: Files;
-  readonly announce: (effects: Effects | null) => void;
+  readonly publishEffects: (effects: Effects | null) => void;
 }
 
 interface FetchDependencies extends FileWorkDependencies {
@@ -45,7 +45,7 @@ const rowOf = (db: Tx | Store["read"], id: string) =>
  * try: what was interrupted is begun again, and what nobody finishes belongs to no row and is swept.
  */
 export async function fetchFile(dependencies: FetchDependencies, work: OutboxRow, signal: AbortSignal): Promise<void> {
-  const { store, clock, files, channels, checkpoint, announce } = dependencies;
+  const { store, clock, files, channels, checkpoint, publishEffects } = dependencies;
   const { fileId } = JSON.parse(work.payload) as { readonly fileId: string };
   const row = await rowOf(store.read, fileId);
   if (row === undefined || row.state !== "pending" || row.ref === null) {
@@ -81,16 +81,16 @@ export async function fetchFile(dependencies: FetchDependencies, work: OutboxRow
     if (!final) {
       throw new RetryLater(message, error instanceof DeliveryError ? error.retryAfterMs : undefined, error);
     }
-    announce(
+    publishEffects(
       await store.write(async (tx) => {
         await finishWork(tx, [work]);
-        return fail(tx, row.id, message, clock.now());
+        return failFile(tx, row.id, message, clock.now());
       }),
     );
     return;
   }
   checkpoint("file.stored");
-  announce(
+  publishEffects(
     await store.write(async (tx) => {
       // Fails when the work was withdrawn with its conversation; what was just stored then belongs to nothing.
       const still = await rowOf(tx, row.id);
@@ -100,7 +100,7 @@ export async function fetchFile(dependencies: FetchDependencies, work: OutboxRow
       await lockMessage(tx, row.message_id);
       if ((await bytesBeside(tx, row)) + stored.bytes > files.messageBytesMax) {
         const works = await queueRemoval(tx, [row], clock.now());
-        const effects = await fail(tx, row.id, overTotal(files).message, clock.now());
+        const effects = await failFile(tx, row.id, overTotal(files).message, clock.now());
         return effects === null ? null : { ...effects, wake: [...effects.wake, ...works] };
       }
       await tx
@@ -132,9 +132,9 @@ export function waitsForRoom(work: Pick<OutboxRow, "created_at">, error: unknown
   return error instanceof RetryLater && isStorageFull(error.cause) && now - work.created_at < noRoomMs;
 }
 
-async function noteStorageFull({ store, clock, announce }: FetchDependencies, row: AttachmentRow): Promise<void> {
+async function noteStorageFull({ store, clock, publishEffects }: FetchDependencies, row: AttachmentRow): Promise<void> {
   if (row.reason === noRoom) return;
-  announce(
+  publishEffects(
     await store.write(async (tx) => {
       await tx
         .updateTable("attachments")
@@ -186,10 +186,10 @@ async function bytesBeside(db: Reader | Tx, { id, message_id: messageId }: Attac
 /** What is stored when a file was asked for as often as it may be. */
 export async function abandonFile(tx: Tx, work: OutboxRow, reason: string, now: number): Promise<Effects | null> {
   const { fileId } = JSON.parse(work.payload) as { readonly fileId: string };
-  return fail(tx, fileId, `it could not be fetched: ${reason}`, now);
+  return failFile(tx, fileId, `it could not be fetched: ${reason}`, now);
 }
 
-async function fail(tx: Tx, id: string, reason: string, now: number): Promise<Effects | null> {
+async function failFile(tx: Tx, id: string, reason: string, now: number): Promise<Effects | null> {
   const row = await rowOf(tx, id);
   if (row === undefined || row.state !== "pending") return null;
   await tx
@@ -211,7 +211,7 @@ async function effectsOf(tx: Tx, { id: file, conversation_id: id }: AttachmentRo
           .where("id", "=", id)
           .executeTakeFirst();
   if (row === undefined) return { wake: [], threads: [], workspaces: [] };
-  const shown = await mirrorAlso(tx, row.id, [{ kind: "file", id: file }], now);
+  const shown = await syncAlso(tx, row.id, [{ kind: "file", id: file }], now);
   if (shown !== null) await insertWork(tx, [shown], now);
   return {
     wake: shown === null ? [] : [shown],
@@ -272,7 +272,7 @@ export const uploadOf = (db: Store["read"], id: string) => rowOf(db, id);
 
 /** Stores a file under this id. `bounded`: not more of them than a message can have. */
 export async function storeUpload(
-  { store, clock, files, announce }: FileWorkDependencies,
+  { store, clock, files, publishEffects }: FileWorkDependencies,
   given: { readonly id: string; readonly upload: Upload; readonly max: number; readonly bounded: boolean },
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
@@ -321,7 +321,7 @@ export async function storeUpload(
     return null;
   });
   if (refused !== null) {
-    announce(wakeFor(refused.works));
+    publishEffects(wakeFor(refused.works));
     throw refused.problem;
   }
   return { id, name, mediaType: stored.mediaType, bytes: stored.bytes };
@@ -353,7 +353,7 @@ async function lockAccount(tx: Tx, id: string): Promise<void> {
 
 /** Takes back an upload that was not sent. Idempotent. */
 export async function dropUpload(
-  { store, clock, announce }: FileWorkDependencies,
+  { store, clock, publishEffects }: FileWorkDependencies,
   given: { readonly workspaceId: string; readonly uploadedBy: string; readonly id: string },
 ): Promise<void> {
   const effects = await store.write(async (tx) => {
@@ -364,7 +364,7 @@ export async function dropUpload(
     await insertWork(tx, works, clock.now());
     return wakeFor(works);
   });
-  announce(effects);
+  publishEffects(effects);
 }
 
 const sweptAtOnce = 200;
@@ -373,11 +373,11 @@ const sweptAtOnce = 200;
 const unsentMs = 3_600_000;
 
 /** Removes what visitors uploaded in a chat and did not send. */
-export async function sweepUnsent({
+export async function removeUnsentUploads({
   store,
   clock,
-  announce,
-}: Pick<FileWorkDependencies, "store" | "clock" | "announce">): Promise<void> {
+  publishEffects,
+}: Pick<FileWorkDependencies, "store" | "clock" | "publishEffects">): Promise<void> {
   for (;;) {
     const now = clock.now();
     const removed = await store.write(async (tx) => {
@@ -397,14 +397,14 @@ export async function sweepUnsent({
       await insertWork(tx, works, now);
       return { count: old.length, works };
     });
-    announce(wakeFor(removed.works));
+    publishEffects(wakeFor(removed.works));
     if (removed.count < sweptAtOnce) return;
   }
 }
 
 /** Removes uploads that were never sent, and bytes that belong to no row: both a day old. */
-export async function sweepFiles(
-  { store, clock, files, log }: Omit<FileWorkDependencies, "announce"> & { readonly log: Log },
+export async function removeOrphanFiles(
+  { store, clock, files, log }: Omit<FileWorkDependencies, "publishEffects"> & { readonly log: Log },
   signal: AbortSignal,
 ): Promise<void> {
   const before = clock.now() - draftMs;

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { BroughtFile } from "#channels/contract.ts";
+import type { PrefetchedFile } from "#channels/contract.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { cleanFileName, sizeText } from "#domain/files.ts";
 import { Problem } from "#domain/problem.ts";
@@ -9,7 +9,7 @@ import { storeUpload, uploadOf } from "./file-work.ts";
 import { FileTooLarge, isStorageFull } from "#files/contract.ts";
 
 /** A file that somebody has sent along with a message that is still to be stored. */
-export interface WantedFile {
+export interface FileSource {
   /** What it is called when it is stored: the same on each try. */
   readonly id: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface WantedFile {
   readonly fetch: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 }
 
-export interface BringOptions {
+export interface PrefetchOptions {
   /** What cannot be had now is done without; otherwise that is thrown, and the next try goes on where this one ended. */
   readonly isLastTry: boolean;
   /** For all of them together. */
@@ -27,7 +27,7 @@ export interface BringOptions {
 }
 
 /** The same for the same file of a thread, in whichever process and try. */
-export const broughtFileId = (accountId: string, thread: string, key: string): string =>
+export const prefetchedFileId = (accountId: string, thread: string, key: string): string =>
   `file_${hash("sha256", `${accountId}\n${thread}\n${key}`).slice(0, 26)}`;
 
 /** A platform that sends nothing for so long is asked again. */
@@ -37,15 +37,15 @@ const fetchMs = 120_000;
  * Stores files for a message to come. What is stored already is not fetched again: who tries again names them by the same
  * ids. They come from one message, so a person's unsent uploads are no bound for them.
  */
-export async function bringFiles(
+export async function prefetchFiles(
   dependencies: FileWorkDependencies,
-  wanted: readonly WantedFile[],
+  wanted: readonly FileSource[],
   to: Omit<Upload, "name" | "mediaType">,
-  { isLastTry, withinMs }: BringOptions,
+  { isLastTry, withinMs }: PrefetchOptions,
   signal: AbortSignal,
-): Promise<readonly BroughtFile[]> {
+): Promise<readonly PrefetchedFile[]> {
   const { store, files } = dependencies;
-  const brought: BroughtFile[] = [];
+  const brought: PrefetchedFile[] = [];
   const patience = withinMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
   let left = files.messageBytesMax;
   for (const each of wanted) {
@@ -71,7 +71,7 @@ export async function bringFiles(
   }
   return brought;
 
-  async function fetched({ id, name, mediaType, bytes, fetch }: WantedFile): Promise<Uploaded> {
+  async function fetched({ id, name, mediaType, bytes, fetch }: FileSource): Promise<Uploaded> {
     const max = Math.min(files.bytesMax, left);
     if (bytes !== null && bytes > files.bytesMax) throw new FileTooLarge(files.bytesMax);
     if (left <= 0 || (bytes !== null && bytes > left)) {

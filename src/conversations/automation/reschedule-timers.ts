@@ -21,17 +21,17 @@ const settledAtOnce = 20;
 /** Processes go by settings that are a second old at most: what they still do by the old ones is found by then. */
 const delayMs = 2_000;
 
-interface Retime {
+interface RescheduleTimers {
   readonly workspaceId: string;
   readonly status?: (typeof timed)[number];
   readonly after?: { readonly startedAt: number; readonly id: string };
 }
 
 /** To be stored together with new settings. */
-export const retimeWork = (workspaceId: string, now: number): NewWork => ({
+export const rescheduleWork = (workspaceId: string, now: number): NewWork => ({
   lane: `retime:${workspaceId}`,
   kind: "retime",
-  payload: { workspaceId } satisfies Retime,
+  payload: { workspaceId } satisfies RescheduleTimers,
   dueAt: now + delayMs,
 });
 
@@ -39,18 +39,18 @@ export const retimeWork = (workspaceId: string, now: number): NewWork => ({
  * Brings the clocks of existing conversations to the workspace's settings, a page at a time, each with the row of the
  * next. Only timers that are too late are moved: one that fires too early looks again.
  */
-export async function retime(
+export async function rescheduleTimers(
   dependencies: {
     readonly store: Store;
     readonly clock: Clock;
     readonly search: ConversationSearch;
-    readonly announce: (effects: Effects) => void;
+    readonly publishEffects: (effects: Effects) => void;
   },
   rows: readonly OutboxRow[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock, search, announce } = dependencies;
-  const works = rows.map((row) => JSON.parse(row.payload) as Retime);
+  const { store, clock, search, publishEffects } = dependencies;
+  const works = rows.map((row) => JSON.parse(row.payload) as RescheduleTimers);
   // Settings that changed while this went on are applied from the beginning.
   const work = works.find(({ status }) => status === undefined) ?? works[0];
   if (work === undefined) return;
@@ -73,23 +73,23 @@ export async function retime(
       }
       return done;
     });
-    for (const each of effects) announce(each);
+    for (const each of effects) publishEffects(each);
   }
   const next = following(work, status, page, workspace.settings);
   await store.write(async (tx) => {
     await finishWork(tx, rows);
     if (next === undefined) return;
-    const { lane, kind } = retimeWork(workspaceId, now);
+    const { lane, kind } = rescheduleWork(workspaceId, now);
     await insertWork(tx, [{ lane, kind, payload: next, dueAt: clock.now() }], clock.now());
   });
 }
 
 function following(
-  { workspaceId }: Retime,
+  { workspaceId }: RescheduleTimers,
   status: (typeof timed)[number],
   page: readonly ConversationRow[],
   settings: WorkspaceSettings,
-): Retime | undefined {
+): RescheduleTimers | undefined {
   const last = page.at(-1);
   if (last !== undefined && page.length === pageSize) {
     return { workspaceId, status, after: { startedAt: last.started_at, id: last.id } };
@@ -100,7 +100,12 @@ function following(
   return goesOn ? { workspaceId, status: nextStatus } : undefined;
 }
 
-function pageOf(db: Reader, workspaceId: string, status: Status, after: Retime["after"]): Promise<ConversationRow[]> {
+function pageOf(
+  db: Reader,
+  workspaceId: string,
+  status: Status,
+  after: RescheduleTimers["after"],
+): Promise<ConversationRow[]> {
   let query = db
     .selectFrom("conversations")
     .selectAll()

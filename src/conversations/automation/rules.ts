@@ -28,7 +28,7 @@ export interface RuleSubject extends Draft {
   readonly tagsAdded: ReadonlySet<string>;
   readonly tagsRemoved: ReadonlySet<string>;
   /** Says this to the customer, by and by. `answers`: the customer's messages, by `seq`, that it is the answer to. */
-  speak(text: string, rule: string, answers: readonly number[]): void;
+  queueRuleReply(text: string, rule: string, answers: readonly number[]): void;
 }
 
 /** However a rule and another system set each other off. */
@@ -49,7 +49,7 @@ export async function runRules(tx: Tx, all: readonly RuleSubject[], now: number)
   if (subjects.length === 0) return;
   const moved = new Map(subjects.map((subject) => [subject, happeningsOf(subject, now)]));
   const concerned = subjects.filter((subject) => (moved.get(subject) ?? []).length > 0);
-  const known = concerned.length === 0 ? undefined : await loadKnown(tx, concerned);
+  const known = concerned.length === 0 ? undefined : await loadRuleFacts(tx, concerned);
   for (const subject of subjects) {
     const { row, settings } = subject;
     if (known !== undefined) await runOn(tx, subject, moved.get(subject) ?? [], known, now);
@@ -78,7 +78,7 @@ export function ruleDueAt(row: ConversationRow, rule: Rule): number | null {
   });
 }
 
-interface Known {
+interface RuleFacts {
   readonly tags: ReadonlyMap<string, ReadonlySet<string>>;
   readonly plans: ReadonlyMap<string, string>;
   /** Conversations whose customer an agent has written to last. */
@@ -86,7 +86,7 @@ interface Known {
   firings(conversationId: string): Promise<Map<string, RuleFiringsTable>>;
 }
 
-async function loadKnown(tx: Tx, subjects: readonly RuleSubject[]): Promise<Known> {
+async function loadRuleFacts(tx: Tx, subjects: readonly RuleSubject[]): Promise<RuleFacts> {
   const stored = subjects.filter(({ isNew }) => !isNew).map(({ row }) => row.id);
   const tagRows =
     stored.length === 0
@@ -158,7 +158,7 @@ async function runOn(
   tx: Tx,
   subject: RuleSubject,
   happenings: readonly Happening[],
-  known: Known,
+  known: RuleFacts,
   now: number,
 ): Promise<void> {
   const { row, settings } = subject;
@@ -198,13 +198,13 @@ async function runOn(
 }
 
 /** While people have it, what the bot says is no answer: such as that people will write. */
-function isUnanswered(row: ConversationRow, { answered }: Known): boolean {
+function isUnanswered(row: ConversationRow, { answered }: RuleFacts): boolean {
   if (row.last_customer_seq === 0 || answered.has(row.id)) return false;
   return row.status !== "open" || row.last_seq === row.last_customer_seq;
 }
 
 /** Whether it may fire, which is then stored. */
-async function mayFire(tx: Tx, subject: RuleSubject, rule: Rule, known: Known, now: number): Promise<boolean> {
+async function mayFire(tx: Tx, subject: RuleSubject, rule: Rule, known: RuleFacts, now: number): Promise<boolean> {
   const { row, byPerson } = subject;
   const firings = await known.firings(row.id);
   const before = firings.get(rule.name);
@@ -246,7 +246,7 @@ async function fire(tx: Tx, subject: RuleSubject, rule: Rule, firing: Firing): P
   const { reasons } = firing;
   const done: string[] = [];
   for (const action of rule.actions) {
-    const objection = await act(tx, subject, rule, action, firing);
+    const objection = await runAction(tx, subject, rule, action, firing);
     done.push(objection === undefined ? describeAction(action) : `${describeAction(action)} (left out: ${objection})`);
   }
   const detail = `because ${reasons.join(", and ")}; did: ${done.join("; ")}`;
@@ -255,7 +255,7 @@ async function fire(tx: Tx, subject: RuleSubject, rule: Rule, firing: Firing): P
 }
 
 /** Does one thing; undefined, or why it was left out. */
-async function act(
+async function runAction(
   tx: Tx,
   subject: RuleSubject,
   rule: Rule,
@@ -293,9 +293,9 @@ async function act(
       subject.setStatus("claimed", actor, { reason: `assigned by the rule ${rule.name}` });
       const entry = subject.audit("assigned", actor, { from: row.assigned_to, to: agent.email });
       // Its holder is not who claimed it.
-      subject.mirror({ kind: "event", id: entry });
+      subject.syncDesk({ kind: "event", id: entry });
       row.assigned_to = agent.email;
-      subject.tell("conversation.assigned", actor);
+      subject.emit("conversation.assigned", actor);
       return undefined;
     }
     case "escalate": {
@@ -306,7 +306,7 @@ async function act(
       tags.add("escalated");
       row.low_streak = 0;
       row.settled_seq = row.last_customer_seq;
-      subject.speak(settings.handoverMessage, rule.name, answers);
+      subject.queueRuleReply(settings.handoverMessage, rule.name, answers);
       return undefined;
     }
     case "note":
@@ -314,11 +314,11 @@ async function act(
       return undefined;
     case "notify":
       await addNote(tx, subject, action.text, actor, now);
-      subject.tell("conversation.notice", actor, { notice: { rule: rule.name, text: action.text } });
+      subject.emit("conversation.notice", actor, { notice: { rule: rule.name, text: action.text } });
       return undefined;
     case "reply":
       if (row.status === "archived") return "it is archived";
-      subject.speak(action.text, rule.name, answers);
+      subject.queueRuleReply(action.text, rule.name, answers);
       return undefined;
     case "snooze":
       if (row.status === "snoozed") return "it is snoozed already";
@@ -339,5 +339,5 @@ async function addNote(tx: Tx, subject: RuleSubject, content: string, actor: Act
     .values({ id, conversation_id: subject.row.id, content, author, created_at: now })
     .execute();
   subject.audit("note_added", actor, { detail: id });
-  subject.mirror({ kind: "note", id });
+  subject.syncDesk({ kind: "note", id });
 }

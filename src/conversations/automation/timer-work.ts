@@ -4,7 +4,7 @@ import { lockConversation } from "#database/queries/conversations.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork } from "#database/queries/outbox.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
-import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { timerLane } from "#queue/lanes.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Reader, Tx } from "#database/contract.ts";
@@ -34,7 +34,7 @@ async function settleClock(
   const row = await lockConversation(tx, workspace.id, conversationId);
   if (row === undefined) return null;
   const { settings } = workspace;
-  const changes = createChanges(now, search);
+  const changes = createUnitOfWork(now, search);
   const draft = changes.track(row, settings, false);
   draft.touch();
   const current = draft.row;

@@ -9,21 +9,21 @@ import { emailKey } from "#database/queries/conversations.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import type { ContactsTable, IdentitiesTable } from "#database/schema/tables.ts";
 import type { Merge } from "./merge.ts";
-import { chooseRoot, joinInMemory, relinkWork, storeMerge } from "./merge.ts";
+import { chooseRoot, joinInMemory, moveWork, storeMerge } from "./merge.ts";
 import type { IdentityKey } from "./identities.ts";
 import { loadIdentities, saveIdentities, textOf, undoneMerges } from "./identities.ts";
 import { verifiedFields, withValues } from "./provenance.ts";
 import type { Tx } from "#database/contract.ts";
 
 /** Who wrote: the platform's identity, and what a signature or the platform proves of them. */
-export interface Person {
+export interface ContactKey {
   readonly workspaceId: string;
   readonly channel: Channel;
   readonly sender: Sender;
 }
 
 /** A customer: the contact that stands for them, and the one that this identity was first known as. */
-export interface Known {
+export interface KnownContact {
   readonly contact: ContactsTable;
   readonly ownerId: string;
 }
@@ -34,9 +34,9 @@ export interface Contacts {
    * channels: a user id, an e-mail address or a phone number that belongs to another contact makes the two one. What
    * people say of themselves joins nothing, and two user ids are two people.
    */
-  of(person: Person): Known;
+  of(person: ContactKey): KnownContact;
   /** Whether the session is a user's, and this person does not prove to be that user. */
-  isOfAnother(person: Person): boolean;
+  isOfAnother(person: ContactKey): boolean;
   /** Says whether a contact was there before, so that it may have earlier conversations. */
   isNew(contactId: string): boolean;
   setClaimed(
@@ -53,7 +53,7 @@ interface Keys {
   readonly addresses: readonly IdentityKey[];
 }
 
-function keysOf({ workspaceId, channel, sender }: Person): Keys {
+function keysOf({ workspaceId, channel, sender }: ContactKey): Keys {
   const key = (kind: string, value: string): IdentityKey => ({
     workspace_id: workspaceId,
     kind,
@@ -85,8 +85,8 @@ export function identityValue(value: string): string {
 }
 
 /** Loads what is known of these people, in a number of statements that does not grow with theirs. */
-export async function loadContacts(tx: Tx, people: readonly Person[], now: number): Promise<Contacts> {
-  const keys = people.map(keysOf);
+export async function loadContacts(tx: Tx, contactKeys: readonly ContactKey[], now: number): Promise<Contacts> {
+  const keys = contactKeys.map(keysOf);
   const { identities, contacts } = await loadIdentities(
     tx,
     keys.flatMap(({ session, user, addresses }) => [session, ...(user === undefined ? [] : [user]), ...addresses]),
@@ -205,7 +205,7 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
       }
       for (const merge of merges) {
         await storeMerge(tx2, merge, systemActor("identity"), now);
-        for (const work of relinkWork(merge.from.id, now)) addWork(work);
+        for (const work of moveWork(merge.from.id, now)) addWork(work);
       }
       await saveIdentities(tx2, [...changedIdentities.values()]);
     },
@@ -218,7 +218,7 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
     changed.add(contact.id);
   }
 
-  function add(person: Person): ContactsTable {
+  function add(person: ContactKey): ContactsTable {
     const id = newId("con", now);
     const contact: ContactsTable = {
       id,
@@ -257,7 +257,7 @@ export const isVerified = (contact: ContactsTable): boolean =>
   contact.user_id !== null || verifiedFields(contact).length > 0;
 
 /** Copies what is known of the contact to where lists show and filter it. True when something changed. */
-export function showContact(row: ConversationRow, { contact, ownerId }: Known): boolean {
+export function showContact(row: ConversationRow, { contact, ownerId }: KnownContact): boolean {
   const next = {
     contact_id: contact.id,
     own_contact_id: ownerId === contact.id ? null : ownerId,

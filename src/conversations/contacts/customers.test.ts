@@ -27,12 +27,12 @@ eachDatabase("a customer on several channels", (open) => {
   const contactOf = async (id: string) => (await bench.row(id)).contact_id;
   // The worker of the program may have taken up what the command would do itself.
   const merge = async (from: string, into: string) => {
-    const merged = await bench.app.core.people.merge(bench.workspaceId, from, into, anna);
+    const merged = await bench.app.services.customers.merge(bench.workspaceId, from, into, anna);
     await bench.settle();
     return merged;
   };
   const unmerge = async (id: string) => {
-    await bench.app.core.people.unmerge(bench.workspaceId, id, anna);
+    await bench.app.services.customers.unmerge(bench.workspaceId, id, anna);
     await bench.settle();
   };
 
@@ -203,7 +203,7 @@ eachDatabase("a customer on several channels", (open) => {
     it("in another workspace", async () => {
       const mail = `${unique("same")}@shop.example`;
       const a = await write({ key: unique("s"), proven: { email: mail } });
-      const { store, secrets } = bench.app.core;
+      const { store, secrets } = bench.app.services;
       const other = await createWorkspace({ store, clock: bench.clock, secrets }, { name: "Other" });
       const account = await store.read
         .selectFrom("accounts")
@@ -211,7 +211,7 @@ eachDatabase("a customer on several channels", (open) => {
         .where("workspace_id", "=", other.id)
         .where("channel", "=", "widget")
         .executeTakeFirstOrThrow();
-      const { conversationId } = await bench.engine.accept(account.id, {
+      const { conversationId } = await bench.engine.ingest(account.id, {
         kind: "message",
         externalId: unique("m"),
         thread: unique("t"),
@@ -274,7 +274,7 @@ eachDatabase("a browser's session that somebody has signed in to", (open) => {
       .executeTakeFirstOrThrow();
     const event = { externalId: `${key}:${text}`, thread: `web:${key}`, sender: { key, ...sender } };
     const sentAt = one.clock.now();
-    return at.engine.accept(
+    return at.engine.ingest(
       id,
       text === "lead"
         ? { kind: "contact", ...event, sentAt, contact: { email: "eve@evil.example" } }

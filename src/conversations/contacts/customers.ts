@@ -3,14 +3,14 @@ import type { Actor } from "#domain/conversation/message.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
 import { claimLanes, dueLanes } from "#database/queries/outbox.ts";
 import { mergeContacts, unmergeContact } from "./merge.ts";
-import type { Forgotten } from "#conversations/retention/erase-customer.ts";
-import { forgetCustomer, purgeIndex } from "#conversations/retention/erase-customer.ts";
+import type { ErasureResult } from "#conversations/retention/erase-customer.ts";
+import { eraseCustomer, purgeIndex } from "#conversations/retention/erase-customer.ts";
 import { removeFiles } from "#conversations/attachments/file-work.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";
 import type { Store } from "#database/contract.ts";
-import { relink } from "./move-conversations.ts";
+import { moveConversations } from "./move-conversations.ts";
 import { closeWorkspace, emptyWorkspace } from "#conversations/retention/remove-workspace.ts";
 
 const leaseMs = 15_000;
@@ -18,7 +18,7 @@ const leaseMs = 15_000;
 const roundsMax = 1_000;
 
 /** What an operator does with customers and their data, from outside of the running server. */
-export interface People {
+export interface Customers {
   merge(
     workspaceId: string,
     fromId: string,
@@ -30,17 +30,17 @@ export interface People {
     contactId: string,
     actor: Actor,
   ): Promise<{ readonly contact: string; readonly from: string }>;
-  forget(workspaceId: string, email: string, progress: (line: string) => void): Promise<Forgotten>;
+  erase(workspaceId: string, email: string, progress: (line: string) => void): Promise<ErasureResult>;
   /** Shuts a workspace, and then removes all of it. Can be called again after it was interrupted. */
   removeWorkspace(workspaceId: string, progress: (line: string) => void): Promise<void>;
 }
 
-export function createPeople(dependencies: {
+export function createCustomers(dependencies: {
   readonly store: Store;
   readonly clock: Clock;
   readonly search: ConversationSearch;
   readonly files: Files;
-}): People {
+}): Customers {
   const { store, clock, search, files } = dependencies;
 
   /** Brings the conversations along at once, so that what is shown next is right also while no server runs. */
@@ -55,7 +55,7 @@ export function createPeople(dependencies: {
       const rows = await store.write((tx) => claimLanes(tx, lanes, { id, until: now + leaseMs }, now));
       if (rows.length === 0) return;
       for (const group of Map.groupBy(rows, ({ lane }) => lane).values()) {
-        await store.write((tx) => relink(tx, search, group, clock.now()));
+        await store.write((tx) => moveConversations(tx, search, group, clock.now()));
       }
     }
   }
@@ -93,14 +93,14 @@ export function createPeople(dependencies: {
       await relinkNow();
       return parted;
     },
-    async forget(workspaceId, email, progress) {
+    async erase(workspaceId, email, progress) {
       const { settings, ...row } = await store.read
         .selectFrom("workspaces")
         .select(["id", "name", "plan", "settings"])
         .where("id", "=", workspaceId)
         .executeTakeFirstOrThrow();
       const workspace = { ...row, settings: storedSettings(settings) };
-      const forgotten = await forgetCustomer({ store, clock, search, progress }, workspace, email);
+      const forgotten = await eraseCustomer({ store, clock, search, progress }, workspace, email);
       await removeFilesNow();
       return forgotten;
     },

@@ -5,7 +5,7 @@ import { dialectOf } from "#database/dialects/dialect.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
-import { relinkLane } from "#queue/lanes.ts";
+import { moveLane } from "#queue/lanes.ts";
 import type { Tx } from "#database/contract.ts";
 import type { ContactField } from "./provenance.ts";
 import { contactFields, provenanceOf, storedProvenance, withValues } from "./provenance.ts";
@@ -25,8 +25,8 @@ export interface Merge {
 const secondLookMs = 30_000;
 
 /** Brings the conversations of a contact to whoever stands for it now. */
-export function relinkWork(contactId: string, now: number): readonly NewWork[] {
-  const work = { lane: relinkLane(contactId), kind: "relink", payload: { contactId } };
+export function moveWork(contactId: string, now: number): readonly NewWork[] {
+  const work = { lane: moveLane(contactId), kind: "relink", payload: { contactId } };
   return [
     { ...work, dueAt: now },
     { ...work, dueAt: now + secondLookMs },
@@ -157,7 +157,7 @@ export async function mergeContacts(
     .where("id", "=", into.id)
     .execute();
   await storeMerge(tx, merge, actor, now);
-  await insertWork(tx, relinkWork(from.id, now), now);
+  await insertWork(tx, moveWork(from.id, now), now);
   return { from: from.id, into: into.id };
 }
 
@@ -193,7 +193,7 @@ export async function unmergeContact(
     .where("undone_at", "is", null)
     .execute();
   await audit(tx, "contact_unmerged", workspaceId, { from: rootId, to: contactId, detail: null }, actor, now);
-  await insertWork(tx, relinkWork(rootId, now), now);
+  await insertWork(tx, moveWork(rootId, now), now);
   return { contact: contactId, from: rootId };
 }
 

@@ -4,8 +4,8 @@ import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork } from "#database/queries/outbox.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
-import { createChanges } from "#conversations/transaction/unit-of-work.ts";
-import { relinkLane } from "#queue/lanes.ts";
+import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
+import { moveLane } from "#queue/lanes.ts";
 import { showContact } from "./contacts.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
@@ -13,7 +13,7 @@ import type { Tx } from "#database/contract.ts";
 /** Conversations that one transaction looks at. */
 const step = 50;
 
-interface Relink {
+interface MoveConversations {
   readonly contactId: string;
   /** The last conversation that was looked at, and the last one that stayed. */
   readonly after?: { readonly startedAt: number; readonly id: string };
@@ -25,7 +25,7 @@ interface Relink {
  * parted from, go there; those that stay show the customer as they are known now, and name the one before. A step at a
  * time, each with the row of the next.
  */
-export async function relink(
+export async function moveConversations(
   tx: Tx,
   search: ConversationSearch,
   rows: readonly OutboxRow[],
@@ -33,7 +33,7 @@ export async function relink(
 ): Promise<Effects | null> {
   await finishWork(tx, rows);
   // One pass serves all that asked for one, from its beginning if any of them did.
-  const works = rows.map((row) => JSON.parse(row.payload) as Relink);
+  const works = rows.map((row) => JSON.parse(row.payload) as MoveConversations);
   const work = works.find(({ after }) => after === undefined) ?? works[0];
   if (work === undefined) return null;
   const { contactId, after } = work;
@@ -61,7 +61,7 @@ export async function relink(
   const conversations = await (dialectOf(tx) === "mysql" ? query.forUpdate() : query).execute();
   const contacts = await ownersOf(tx, [contactId, ...conversations.map((row) => row.own_contact_id ?? row.contact_id)]);
 
-  const changes = createChanges(now, search);
+  const changes = createUnitOfWork(now, search);
   const others = new Set<string>();
   let previous = work.previous ?? null;
   for (const row of conversations) {
@@ -81,11 +81,11 @@ export async function relink(
   }
   const last = conversations.at(-1);
   if (last !== undefined && conversations.length === step) {
-    const next: Relink = { contactId, after: { startedAt: last.started_at, id: last.id }, previous };
-    changes.addWork({ lane: relinkLane(contactId), kind: "relink", payload: next, dueAt: now });
+    const next: MoveConversations = { contactId, after: { startedAt: last.started_at, id: last.id }, previous };
+    changes.addWork({ lane: moveLane(contactId), kind: "relink", payload: next, dueAt: now });
   }
   for (const id of others)
-    changes.addWork({ lane: relinkLane(id), kind: "relink", payload: { contactId: id }, dueAt: now });
+    changes.addWork({ lane: moveLane(id), kind: "relink", payload: { contactId: id }, dueAt: now });
   return changes.flush(tx);
 }
 

@@ -56,9 +56,9 @@ eachDatabase("what is verified of a customer", (open) => {
       .where("name", "=", "Kettles")
       .executeTakeFirstOrThrow();
     workspaceId = row.id;
-    secret = app.app.core.secrets.open(row.identity_secret);
+    secret = app.app.services.secrets.open(row.identity_secret);
     ({ key } = await app.createKey({ workspaceId }));
-    const { documents } = app.app.core;
+    const { documents } = app.app.services;
     const bytes = Buffer.from("# Partner discount\n\nPartners get a discount of forty percent on every order.");
     const { id } = await documents.add({ workspaceId, fileName: "partners.md", bytes, audience: ["partner"] });
     await documents.process(id);

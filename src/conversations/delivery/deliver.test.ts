@@ -370,7 +370,7 @@ eachDatabase("delivering", (open) => {
     rush.begin();
     await bench.say("busy", "Hello");
     const words = { kind: "reply", content: "Here I am.", files: [], clientId: "req_reply", anyway: true } as const;
-    await bench.engine.say(bench.workspaceId, id, words, { email: "anna@test.example", name: "Anna" });
+    await bench.engine.postAgentMessage(bench.workspaceId, id, words, { email: "anna@test.example", name: "Anna" });
     await bench.until("it is sent", () => bench.sent.length > before);
     expect(shown(bench).slice(before)).toEqual(["Here I am."]);
     // A rush holds up the turn for two seconds, and the delivery for two more.

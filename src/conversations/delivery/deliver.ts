@@ -7,13 +7,13 @@ import { LostLease, finishWork, holdWork, insertWork, isHeld } from "#database/q
 import { prepareRead } from "#database/dialects/prepared.ts";
 import type { DeliveriesTable, DeliveryState } from "#database/schema/tables.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
-import { amendUnsent } from "./edit-unsent.ts";
-import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import { editUnsentReply } from "./edit-unsent.ts";
+import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { followLane, sendLane } from "#queue/lanes.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
-import { mirrorAlso } from "#agent-desk/sync/sync-work.ts";
+import { syncAlso } from "#agent-desk/sync/sync-work.ts";
 import { noteFailure } from "./failures.ts";
-import type { Marks } from "./delivery-tracker.ts";
+import type { DeliveryTracker } from "./delivery-tracker.ts";
 import { statesBefore } from "#conversations/inbound/event-effects.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Clock } from "#runtime/clock.ts";
@@ -21,7 +21,7 @@ import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";
 import type { Reader, Store, Tx } from "#database/contract.ts";
 import { storedBytes } from "#conversations/attachments/stored-bytes.ts";
-import { redirectWork } from "./reroute-work.ts";
+import { rerouteWork } from "./reroute-work.ts";
 
 /** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
 export class RetryLater extends Error {
@@ -42,9 +42,9 @@ export interface DeliverDependencies {
   readonly files: Files;
   readonly checkpoint: Checkpoint;
   /** Made by {@link createMarks}, once for all that is sent. */
-  readonly marks: Marks;
+  readonly deliveryTracker: DeliveryTracker;
   /** Gives the signals of what is durable now. */
-  readonly announce: (effects: Effects | null) => void;
+  readonly publishEffects: (effects: Effects | null) => void;
 }
 
 /**
@@ -53,7 +53,7 @@ export interface DeliverDependencies {
  * nothing twice, it is sent again, or else an agent is told.
  */
 export async function deliver(dependencies: DeliverDependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
-  const { store, clock, channels, search, checkpoint, marks, announce } = dependencies;
+  const { store, clock, channels, search, checkpoint, deliveryTracker, publishEffects } = dependencies;
   const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
   const [delivery] = await deliveryRows(store, { deliveryId });
   // The conversation was deleted, or the part is settled: nothing is left to send.
@@ -67,12 +67,12 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     delivery.state === "queued" &&
     (await isSeen(store.read, delivery.unless_seen))
   ) {
-    announce(
+    publishEffects(
       await store.write(async (tx) => {
         await finishWork(tx, [row]);
         await tx.deleteFrom("deliveries").where("id", "=", deliveryId).where("state", "=", "queued").execute();
         // What waited for it was all that kept the fate of the reply open.
-        return withFate(tx, delivery, null, clock.now());
+        return withDeliveryStatus(tx, delivery, null, clock.now());
       }),
     );
     return;
@@ -88,7 +88,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
   // Elsewhere what was sent can still be changed.
   const isForGood = delivery.role === "agent" && !(channels.can(account, "edit") && channels.can(account, "remove"));
   if (isForGood && delivery.state === "queued" && delivery.thread === null) {
-    if (await amendUnsent(dependencies, delivery)) return deliver(dependencies, row, signal);
+    if (await editUnsentReply(dependencies, delivery)) return deliver(dependencies, row, signal);
   }
   const part = JSON.parse(delivery.payload) as Part;
   const context: SendContext = {
@@ -109,17 +109,21 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     };
     const found = await channels.reconcile(account, context.key, context, attempt);
     if (found === "cannot_tell") {
-      await settle("unknown", null, "This message may not have arrived: the connection broke while it was being sent.");
+      await storeReceipt(
+        "unknown",
+        null,
+        "This message may not have arrived: the connection broke while it was being sent.",
+      );
       return;
     }
     if (found !== null) {
-      await settle(found.state, found, null);
+      await storeReceipt(found.state, found, null);
       return;
     }
   }
   // Whoever changes their reply has to know that it may have gone.
   if (!harmless || (isForGood && delivery.state === "queued")) {
-    await marks.begin({ row, deliveryId, state: delivery.state });
+    await deliveryTracker.begin({ row, deliveryId, state: delivery.state });
   } else if (!(await isHeld(store, row))) {
     // Nothing is stored first of what may be sent twice. Still, what slept does not send what another has sent.
     throw new LostLease();
@@ -134,7 +138,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     return;
   }
   checkpoint("send.after");
-  await settle(receipt.state, receipt, null);
+  await storeReceipt(receipt.state, receipt, null);
   checkpoint("send.marked");
 
   async function failed(error: unknown): Promise<void> {
@@ -144,10 +148,12 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     switch (outcome) {
       case "rejected":
         if (error instanceof DeliveryError && error.windowClosed && account.id === delivery?.own_account_id) {
-          announce(await store.write((tx) => giveWay(tx, search, row, delivery, message, clock.now())));
+          publishEffects(
+            await store.write((tx) => rerouteClosedWindow(tx, search, row, delivery, message, clock.now())),
+          );
           return;
         }
-        await settle("failed", null, `This message could not be delivered: ${message}`);
+        await storeReceipt("failed", null, `This message could not be delivered: ${message}`);
         return;
       case "not_sent":
         await store.write(async (tx) => {
@@ -166,13 +172,14 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     }
   }
 
-  async function settle(state: DeliveryState, sent: Receipt | null, note: string | null): Promise<void> {
+  async function storeReceipt(state: DeliveryState, sent: Receipt | null, note: string | null): Promise<void> {
     // Nothing else hangs on the parts of most messages.
-    const isPlain = note === null && sent !== null && (sent.marks ?? []).length === 0 && delivery?.role !== "agent";
+    const isPlain =
+      note === null && sent !== null && (sent.messageRefs ?? []).length === 0 && delivery?.role !== "agent";
     if (isPlain) {
       const isFoundOut = !harmless && channels.reconciles(account);
       const known = { row, deliveryId, externalId: sent.externalId, state: sent.state, isFoundOut };
-      if (await marks.sent(known)) return;
+      if (await deliveryTracker.sent(known)) return;
     }
     const effects = await store.write(async (tx) => {
       await finishWork(tx, [row]);
@@ -191,7 +198,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
           .where("external_id", "is", null)
           .execute();
       }
-      const names = delivery === undefined ? [] : (sent?.marks ?? []);
+      const names = delivery === undefined ? [] : (sent?.messageRefs ?? []);
       await linkConversations(
         tx,
         names.map((name) => ({
@@ -211,9 +218,9 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
               { state, note, isAlarming: state === "unknown" },
               clock.now(),
             );
-      return withFate(tx, delivery, given, clock.now());
+      return withDeliveryStatus(tx, delivery, given, clock.now());
     });
-    announce(effects);
+    publishEffects(effects);
   }
 }
 
@@ -247,14 +254,14 @@ async function otherParts(
 }
 
 /** Shows at the agents' desk, where there is one, what became of an agent's reply. */
-async function withFate(
+async function withDeliveryStatus(
   tx: Tx,
   delivery: { readonly role: Role; readonly message_id: string; readonly conversation_id: string } | undefined,
   effects: Effects | null,
   now: number,
 ): Promise<Effects | null> {
   if (delivery?.role !== "agent") return effects;
-  const work = await mirrorAlso(tx, delivery.conversation_id, [{ kind: "fate", id: delivery.message_id }], now);
+  const work = await syncAlso(tx, delivery.conversation_id, [{ kind: "fate", id: delivery.message_id }], now);
   if (work === null) return effects;
   await insertWork(tx, [work], now);
   return { threads: [], workspaces: [], ...effects, wake: [...(effects?.wake ?? []), { lane: work.lane, dueAt: now }] };
@@ -287,13 +294,13 @@ async function giveUp(
       await tx.updateTable("deliveries").set({ state, error: note, settled_at: now }).where("id", "=", id).execute();
     }
   }
-  const changes = createChanges(now, search);
+  const changes = createUnitOfWork(now, search);
   await noteFailure(tx, changes, delivery, note, isAlarming ? channels : undefined);
   return changes.flush(tx);
 }
 
 /** The channel takes the message no more: none of its parts is sent there, and another way is looked for. */
-async function giveWay(
+async function rerouteClosedWindow(
   tx: Tx,
   search: ConversationSearch,
   row: OutboxRow,
@@ -310,8 +317,8 @@ async function giveWay(
     .where((eb) => eb.or([eb("id", "=", delivery.id), eb("state", "=", "queued")]))
     .execute();
   const { conversation_id: conversationId, message_id: messageId } = delivery;
-  const changes = createChanges(now, search);
-  changes.addWork(redirectWork({ conversationId, messageId, reason }, now));
+  const changes = createUnitOfWork(now, search);
+  changes.addWork(rerouteWork({ conversationId, messageId, reason }, now));
   return changes.flush(tx);
 }
 
@@ -341,5 +348,5 @@ export async function abandonDelivery(
     .select("role")
     .where("id", "=", delivery.message_id)
     .executeTakeFirst();
-  return withFate(tx, message === undefined ? undefined : { ...delivery, role: message.role }, given, now);
+  return withDeliveryStatus(tx, message === undefined ? undefined : { ...delivery, role: message.role }, given, now);
 }

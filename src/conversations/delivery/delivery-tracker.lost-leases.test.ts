@@ -1,8 +1,8 @@
 import { pino } from "pino";
 import { expect, it } from "vitest";
 import { DeliveryError } from "#channels/errors.ts";
-import { createMarks } from "./delivery-tracker.ts";
-import { createRush } from "#queue/backpressure.ts";
+import { createDeliveryTracker } from "./delivery-tracker.ts";
+import { createInboundBurst } from "#queue/backpressure.ts";
 import { openWorker } from "#queue/worker/worker.ts";
 import { systemClock } from "#runtime/clock.ts";
 import { LostLease, claimLanes, finishWork, insertWork } from "#database/queries/outbox.ts";
@@ -138,7 +138,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
     await store.write((tx) =>
       tx.updateTable("outbox").set({ lease_id: "ses_other" }).where("id", "=", lost.row.id).execute(),
     );
-    const marks = createMarks({ store, clock });
+    const marks = createDeliveryTracker({ store, clock });
     const [first, second] = await Promise.allSettled([marks.begin(lost), marks.begin(ours)]);
     expect(first).toMatchObject({ status: "rejected", reason: expect.any(LostLease) });
     expect(second.status).toBe("fulfilled");
@@ -170,7 +170,11 @@ eachDatabase("a process whose work another has taken over", (open) => {
         await commit.promise;
         return result;
       });
-    const slow = createMarks({ store: { ...store, write }, clock }).begin({ row, deliveryId, state: "queued" });
+    const slow = createDeliveryTracker({ store: { ...store, write }, clock }).begin({
+      row,
+      deliveryId,
+      state: "queued",
+    });
     await marked.promise;
     // Its lease has ended by the other's clock.
     const later = (row.lease_until ?? 0) + 1;
@@ -190,7 +194,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
     // So it asks the platform first, and begins no call of what it took for new.
     expect(seen).toBe("sending");
     if (taken === undefined) throw new Error("the lease has not ended");
-    const hasty = createMarks({ store, clock }).begin({ row: taken, deliveryId, state: "queued" });
+    const hasty = createDeliveryTracker({ store, clock }).begin({ row: taken, deliveryId, state: "queued" });
     await expect(hasty).rejects.toThrow(LostLease);
     held.resolve(undefined);
     await bench.close();
@@ -257,7 +261,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
         },
         amend: { batch: false, attemptsMax: 9, run: () => Promise.reject(new Error("not its turn")) },
       },
-      rush: createRush(),
+      inboundBurst: createInboundBurst(),
       lanesMax: 4,
       backoffMs: () => 60_000,
     });

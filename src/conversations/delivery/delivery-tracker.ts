@@ -7,11 +7,11 @@ import type { DeliveryState } from "#database/schema/tables.ts";
 import { statesBefore } from "#conversations/inbound/event-effects.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Store, Tx } from "#database/contract.ts";
-import { createTogether } from "#queue/batch-writer.ts";
+import { createBatchWriter } from "#queue/batch-writer.ts";
 
 // What is stored around the platform call of each part, so that after a crash it is known what may have arrived.
 
-interface Sent {
+interface SentPart {
   readonly row: OutboxRow;
   readonly deliveryId: string;
   readonly externalId: string | null;
@@ -20,25 +20,31 @@ interface Sent {
   readonly isFoundOut: boolean;
 }
 
-interface Begun extends Pick<Sent, "row" | "deliveryId"> {
+interface BegunPart extends Pick<SentPart, "row" | "deliveryId"> {
   /** As it was read: whether the platform was asked hangs on it. */
   readonly state: "queued" | "sending";
 }
 
 /** What is stored of every part: that its call begins, and that the platform has it. */
-export interface Marks {
+export interface DeliveryTracker {
   /**
    * Rejects with {@link LostLease} where it is not this process's any more, or more is known of it than was: then the
    * part must not be sent by it.
    */
-  begin(part: Begun): Promise<void>;
+  begin(part: BegunPart): Promise<void>;
   /** False: something else was known of it, and nothing is stored. */
-  sent(sent: Sent): Promise<boolean>;
+  sent(sent: SentPart): Promise<boolean>;
 }
 
 /** Those of many parts at the same time are stored together. */
-export function createMarks({ store, clock }: { readonly store: Store; readonly clock: Clock }): Marks {
-  const begin = async (tx: Tx, parts: readonly Begun[]): Promise<readonly undefined[]> => {
+export function createDeliveryTracker({
+  store,
+  clock,
+}: {
+  readonly store: Store;
+  readonly clock: Clock;
+}): DeliveryTracker {
+  const begin = async (tx: Tx, parts: readonly BegunPart[]): Promise<readonly undefined[]> => {
     await lockWork(
       tx,
       parts.map(({ row }) => row),
@@ -54,7 +60,7 @@ export function createMarks({ store, clock }: { readonly store: Store; readonly 
     }
     return parts.map(() => undefined);
   };
-  const sent = async (tx: Tx, parts: readonly Sent[]): Promise<readonly undefined[]> => {
+  const sent = async (tx: Tx, parts: readonly SentPart[]): Promise<readonly undefined[]> => {
     await finishWork(
       tx,
       parts.map(({ row }) => row),
@@ -63,17 +69,17 @@ export function createMarks({ store, clock }: { readonly store: Store; readonly 
       const ids = of.map(({ deliveryId }) => deliveryId);
       const externalIds = of.map(({ externalId }) => externalId);
       const { numAffectedRows } = await markSent(tx, { ids, externalIds, now: clock.now() }, state);
-      if (Number(numAffectedRows) !== of.length) throw new KnownOtherwise();
+      if (Number(numAffectedRows) !== of.length) throw new ConflictingOutcome();
     }
     return parts.map(() => undefined);
   };
-  const beginTogether = createTogether({
+  const beginTogether = createBatchWriter({
     store,
     all: begin,
-    alone: async (tx, part: Begun) => (await begin(tx, [part]))[0],
+    alone: async (tx, part: BegunPart) => (await begin(tx, [part]))[0],
   });
   const storeSent = (flush: boolean) =>
-    createTogether({ store, all: sent, alone: async (tx, part: Sent) => (await sent(tx, [part]))[0], flush });
+    createBatchWriter({ store, all: sent, alone: async (tx, part: SentPart) => (await sent(tx, [part]))[0], flush });
   // Where a loss of power leaves only that its call has begun, the platform is asked at the next start.
   const ofFoundOut = storeSent(false);
   const ofOthers = storeSent(true);
@@ -84,7 +90,7 @@ export function createMarks({ store, clock }: { readonly store: Store; readonly 
         await (part.isFoundOut ? ofFoundOut : ofOthers)(part);
         return true;
       } catch (error) {
-        if (error instanceof KnownOtherwise) return false;
+        if (error instanceof ConflictingOutcome) return false;
         throw error;
       }
     },
@@ -101,7 +107,7 @@ interface Sending extends Readonly<Record<string, string | number | readonly str
 
 /** Whoever was held up for longer than their lease finds nothing to mark: another has sent it, or is about to. */
 const markSending = prepareWork((db, { ids, workIds, leaseId, count, now }: Sending, shape) => {
-  const state = shape as Begun["state"];
+  const state = shape as BegunPart["state"];
   return (
     db
       .updateTable("deliveries")
@@ -149,4 +155,4 @@ const markSent = prepareWork((db, { ids, externalIds, now }: Settling, shape) =>
 });
 
 /** The platform's report was faster, or the part is gone. */
-class KnownOtherwise extends Error {}
+class ConflictingOutcome extends Error {}

@@ -6,8 +6,8 @@ import type { NewWork, OutboxRow } from "#database/queries/outbox.ts";
 import { LostLease, finishWork, insertWork, isHeld } from "#database/queries/outbox.ts";
 import type { DeliveriesTable, MessagesTable } from "#database/schema/tables.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
-import type { Amendment } from "#conversations/agents/edits.ts";
-import { amendmentsWaiting, lastOf, partsOf, storeAmendment } from "#conversations/agents/edits.ts";
+import type { ReplyEdit } from "#conversations/agents/edits.ts";
+import { waitingEdits, lastOf, partsOf, storeEdit } from "#conversations/agents/edits.ts";
 import { sendLane } from "#queue/lanes.ts";
 import type { DeliverDependencies } from "./deliver.ts";
 import { RetryLater } from "./deliver.ts";
@@ -18,7 +18,7 @@ import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
 
 /** Behind the sends of the same conversation: what is still on its way is changed when it is there. */
-const amendWork = (amendment: Amendment, now: number): NewWork => ({
+const editWork = (amendment: ReplyEdit, now: number): NewWork => ({
   lane: sendLane(amendment.conversationId),
   kind: "amend",
   payload: amendment,
@@ -31,9 +31,13 @@ const shownStates: ReadonlySet<string> = new Set(["sent", "delivered", "read"]);
  * Changes a reply where the customer sees it, and then in the conversation. To change it twice does no harm, so a failed
  * try is simply repeated. What the platform refuses is noted, and the conversation keeps the text that the customer sees.
  */
-export async function amend(dependencies: DeliverDependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
-  const { store, clock, channels, search, files, announce } = dependencies;
-  const amendment = JSON.parse(row.payload) as Amendment;
+export async function editSentReply(
+  dependencies: DeliverDependencies,
+  row: OutboxRow,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock, channels, search, files, publishEffects } = dependencies;
+  const amendment = JSON.parse(row.payload) as ReplyEdit;
   const message = await store.read
     .selectFrom("messages")
     .innerJoin("conversations", "conversations.id", "messages.conversation_id")
@@ -45,7 +49,7 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
     await store.write((tx) => finishWork(tx, [row]));
     return;
   }
-  const later = (await amendmentsWaiting(store.read, message.conversation_id)).filter(
+  const later = (await waitingEdits(store.read, message.conversation_id)).filter(
     (each) => each.id > row.id && each.amendment.messageId === message.id,
   );
   // What comes next would only change it again; and it may have gone out as that already.
@@ -62,11 +66,11 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
     .execute();
   // What goes by another way as well, to a visitor who has left, is another text for another adapter.
   const elsewhere = deliveries.filter(({ thread }) => thread !== null);
-  let changed: Changed;
+  let changed: EditResult;
   let waiting: ReadonlyMap<string, string | null>;
   try {
     await channels.ready(account);
-    waiting = await amendWaiting(dependencies, message, elsewhere, amendment.content);
+    waiting = await editWaiting(dependencies, message, elsewhere, amendment.content);
     const own = deliveries.filter(({ thread }) => thread === null);
     const parts =
       amendment.content === null ? [] : await partsOf(dependencies, message, account, amendment.content, own.length);
@@ -87,10 +91,10 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
     }
     if (!(error instanceof DeliveryError)) throw error;
     const note = error instanceof NeverArrived ? error.message : failureText(amendment, error.message);
-    announce(
+    publishEffects(
       await store.write(async (tx) => {
         await finishWork(tx, [row]);
-        return refuse(tx, search, amendment, note, clock.now());
+        return refuseEdit(tx, search, amendment, note, clock.now());
       }),
     );
     return;
@@ -102,14 +106,14 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
       await tx.updateTable("deliveries").set({ payload }).where("id", "=", id).execute();
     }
     // What a shorter text has no need of is no part of the reply any more: nothing can be changed in it later.
-    if (amendment.content !== null) await forget(tx, changed.removed);
-    return storeAmendment(tx, search, amendment, clock.now());
+    if (amendment.content !== null) await removeDeliveries(tx, changed.removed);
+    return storeEdit(tx, search, amendment, clock.now());
   });
-  announce(effects);
+  publishEffects(effects);
 }
 
 /** What waits to go by another way goes as it is now, or (null) not at all. What has gone by it cannot be changed. */
-async function amendWaiting(
+async function editWaiting(
   dependencies: DeliverDependencies,
   message: MessagesTable & Pick<ConversationRow, "account_id" | "channel">,
   elsewhere: readonly DeliveriesTable[],
@@ -139,14 +143,14 @@ async function changeWaiting(tx: Tx, id: string, payload: string | null): Promis
   else await tx.updateTable("deliveries").set({ payload }).where("id", "=", id).execute();
 }
 
-interface Changed {
+interface EditResult {
   /** The parts as they are now, by delivery. */
   readonly payloads: ReadonlyMap<string, string>;
   /** Deliveries whose parts were taken back. */
   readonly removed: readonly string[];
 }
 
-async function forget(tx: Tx, ids: readonly string[]): Promise<void> {
+async function removeDeliveries(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.deleteFrom("receipts").where("delivery_id", "in", ids).execute();
   await tx.deleteFrom("deliveries").where("id", "in", ids).execute();
@@ -159,7 +163,7 @@ async function change(
   given: readonly Part[],
   all: readonly DeliveriesTable[],
   { begin, ...context }: SendContext & { readonly begin: () => Promise<void> },
-): Promise<Changed> {
+): Promise<EditResult> {
   const payloads = new Map<string, string>();
   const removed: string[] = [];
   const shown = all.filter(({ state, external_id }) => shownStates.has(state) && external_id !== null);
@@ -233,12 +237,18 @@ class NeverArrived extends DeliveryError {
   }
 }
 
-const failureText = ({ content }: Amendment, reason: string): string =>
+const failureText = ({ content }: ReplyEdit, reason: string): string =>
   content === null
     ? `This reply could not be taken back, and the customer still sees it: ${reason}`
     : `The change of this reply did not reach the customer, who still sees the text before it: ${reason}`;
 
-async function refuse(tx: Tx, search: ConversationSearch, { conversationId }: Amendment, note: string, now: number) {
+async function refuseEdit(
+  tx: Tx,
+  search: ConversationSearch,
+  { conversationId }: ReplyEdit,
+  note: string,
+  now: number,
+) {
   const found = await lockDraft(tx, search, conversationId, now);
   if (found === undefined) return null;
   await noteProblem(tx, found.draft, note, now);
@@ -246,22 +256,22 @@ async function refuse(tx: Tx, search: ConversationSearch, { conversationId }: Am
 }
 
 /** What is stored when a change was tried as often as it may be. */
-export function abandonAmendment(tx: Tx, search: ConversationSearch, row: OutboxRow, reason: string, now: number) {
-  const amendment = JSON.parse(row.payload) as Amendment;
-  return refuse(tx, search, amendment, failureText(amendment, reason), now);
+export function abandonEdit(tx: Tx, search: ConversationSearch, row: OutboxRow, reason: string, now: number) {
+  const amendment = JSON.parse(row.payload) as ReplyEdit;
+  return refuseEdit(tx, search, amendment, failureText(amendment, reason), now);
 }
 
 /**
  * Changes a reply, or takes it back (`content` null): at once where the customer fetches it, else by work. The text that
  * tells why it cannot be is for the agent; null: it is done, or on its way.
  */
-export async function askAmendment(
+export async function requestEdit(
   tx: Tx,
   channels: Channels,
   search: ConversationSearch,
-  amendment: Amendment,
+  amendment: ReplyEdit,
   now: number,
-): Promise<{ readonly refusal: string | null; readonly effects: Awaited<ReturnType<typeof storeAmendment>> }> {
+): Promise<{ readonly refusal: string | null; readonly effects: Awaited<ReturnType<typeof storeEdit>> }> {
   const { conversationId, content } = amendment;
   const row = await tx
     .selectFrom("conversations")
@@ -269,7 +279,7 @@ export async function askAmendment(
     .where("id", "=", conversationId)
     .executeTakeFirstOrThrow();
   if (row.channel === "api") {
-    return { refusal: null, effects: await storeAmendment(tx, search, amendment, now) };
+    return { refusal: null, effects: await storeEdit(tx, search, amendment, now) };
   }
   const deliveries = await tx
     .selectFrom("deliveries")
@@ -280,7 +290,7 @@ export async function askAmendment(
     deliveries.length > 0 && deliveries.every(wanted);
   if (content !== null && isEach(({ state }) => state === "failed")) return { refusal: neverArrived, effects: null };
   if (content === null && isEach(({ state, external_id: id }) => state === "failed" && id === null)) {
-    return { refusal: null, effects: await storeAmendment(tx, search, amendment, now) };
+    return { refusal: null, effects: await storeEdit(tx, search, amendment, now) };
   }
   // As long as the platform does not have it, it can go out as it is to be, or not at all; what has gone meanwhile is told.
   const isOnItsWay = isEach(({ state, thread }) => (state === "queued" || state === "sending") && thread === null);
@@ -290,7 +300,7 @@ export async function askAmendment(
       effects: null,
     };
   }
-  const work = amendWork(amendment, now);
+  const work = editWork(amendment, now);
   await insertWork(tx, [work], now);
   return { refusal: null, effects: { wake: [{ lane: work.lane, dueAt: now }], threads: [], workspaces: [] } };
 }

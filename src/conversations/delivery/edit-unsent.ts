@@ -1,6 +1,6 @@
 import { LostLease } from "#database/queries/outbox.ts";
 import type { DeliveriesTable } from "#database/schema/tables.ts";
-import { amendmentsWaiting, lastOf, partsOf, storeAmendment } from "#conversations/agents/edits.ts";
+import { waitingEdits, lastOf, partsOf, storeEdit } from "#conversations/agents/edits.ts";
 import type { DeliverDependencies } from "./deliver.ts";
 import type { Tx } from "#database/contract.ts";
 
@@ -10,12 +10,12 @@ import type { Tx } from "#database/contract.ts";
  * sends it meanwhile. True: something is different now. What the change is for the conversation is stored when its own
  * turn comes, after the send; a change that comes too late for this is refused there, and its writer told.
  */
-export async function amendUnsent(
+export async function editUnsentReply(
   dependencies: DeliverDependencies,
   { message_id: messageId, conversation_id: conversationId }: Pick<DeliveriesTable, "message_id" | "conversation_id">,
 ): Promise<boolean> {
-  const { store, clock, search, announce } = dependencies;
-  const waiting = await amendmentsWaiting(store.read, conversationId);
+  const { store, clock, search, publishEffects } = dependencies;
+  const waiting = await waitingEdits(store.read, conversationId);
   const amendment = lastOf(waiting.flatMap((each) => (each.amendment.messageId === messageId ? [each.amendment] : [])));
   if (amendment === undefined) return false;
   const message = await store.read
@@ -35,10 +35,10 @@ export async function amendUnsent(
   if (message === undefined || !isUnsent) return false;
   const { content } = amendment;
   if (content === null) {
-    announce(
+    publishEffects(
       await store.write(async (tx) => {
         for (const { id } of deliveries) await changeQueued(tx, id, null);
-        return storeAmendment(tx, search, amendment, clock.now());
+        return storeEdit(tx, search, amendment, clock.now());
       }),
     );
     return true;

@@ -3,10 +3,10 @@ import { systemActor } from "#domain/conversation/message.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import type { DeliveriesTable } from "#database/schema/tables.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
-import type { Changes, Draft } from "#conversations/transaction/unit-of-work.ts";
+import type { UnitOfWork, Draft } from "#conversations/transaction/unit-of-work.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Tx } from "#database/contract.ts";
-import { handOver, handOverUntold } from "#conversations/answering/bot-message.ts";
+import { handOver, handOverSilently } from "#conversations/answering/bot-message.ts";
 import { insertNote } from "#conversations/agents/update.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 
@@ -16,7 +16,7 @@ import { settingsIn } from "#database/queries/workspaces.ts";
  */
 export async function noteFailure(
   tx: Tx,
-  changes: Changes,
+  changes: UnitOfWork,
   delivery: Pick<DeliveriesTable, "conversation_id" | "message_id">,
   reason: string,
   channels?: Channels,
@@ -38,12 +38,12 @@ export async function noteFailure(
     .where("id", "=", delivery.message_id)
     .executeTakeFirstOrThrow();
   const attachments = (await attachmentsOf(tx, [message])).get(message.id) ?? [];
-  draft.tell("message.delivery_failed", systemActor("delivery"), { message, attachments, error: reason });
+  draft.emit("message.delivery_failed", systemActor("delivery"), { message, attachments, error: reason });
   if (channels === undefined || message.role !== "assistant" || !botMayAnswer(draft.row.status)) return;
   const actor = systemActor("delivery");
   const why = "an answer may not have reached the customer";
   if (channels.loaded({ id: draft.row.account_id })) handOver(draft, channels, settings, actor, { reason: why });
-  else handOverUntold(draft, actor, why);
+  else handOverSilently(draft, actor, why);
 }
 
 /** Notes in the conversation, for its agents, what stands between them and the customer. */

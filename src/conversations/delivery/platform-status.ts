@@ -1,4 +1,4 @@
-import type { Handover, ThreadStanding } from "#channels/contract.ts";
+import type { Handover, PlatformStatus } from "#channels/contract.ts";
 import { standingChannels, standingOf } from "#domain/conversation/status.ts";
 import type { Actor } from "#domain/conversation/message.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
@@ -6,10 +6,10 @@ import type { NewWork } from "#database/queries/outbox.ts";
 import { sendLane } from "#queue/lanes.ts";
 
 /** A snooze is another one when its end is. */
-const standingText = (standing: ThreadStanding): string =>
+const statusText = (standing: PlatformStatus): string =>
   standing.kind === "snoozed" ? `snoozed ${standing.until ?? ""}` : standing.kind;
 
-export function standingOfRow({ status, snoozed_until: until }: ConversationRow): ThreadStanding {
+export function platformStatusOf({ status, snoozed_until: until }: ConversationRow): PlatformStatus {
   const kind = standingOf(status);
   return kind === "snoozed" ? { kind, until } : { kind };
 }
@@ -20,22 +20,22 @@ export function handoverOf({ type, id, name }: Actor, reason: string | undefined
 }
 
 /** After what is said before it, and before what is said later: in the lane of the messages. */
-export function worksThere(
+export function platformWork(
   row: ConversationRow,
   {
-    there,
-    notesThere,
+    platformStatus,
+    platformNotes,
     handedOver,
   }: {
-    readonly there: ThreadStanding;
-    readonly notesThere: readonly string[];
+    readonly platformStatus: PlatformStatus;
+    readonly platformNotes: readonly string[];
     readonly handedOver: Handover | undefined;
   },
   now: number,
 ): readonly NewWork[] {
   if (!standingChannels.has(row.channel)) return [];
   const lane = sendLane(row.id);
-  const works: NewWork[] = notesThere.map((noteId) => ({
+  const works: NewWork[] = platformNotes.map((noteId) => ({
     lane,
     kind: "note-there",
     payload: { conversationId: row.id, noteId },
@@ -44,7 +44,7 @@ export function worksThere(
   if (handedOver !== undefined && row.status === "escalated") {
     works.push({ lane, kind: "handover-there", payload: { conversationId: row.id, handedOver }, dueAt: now });
   }
-  if (standingText(standingOfRow(row)) !== standingText(there)) {
+  if (statusText(platformStatusOf(row)) !== statusText(platformStatus)) {
     works.push({ lane, kind: "stand-there", payload: { conversationId: row.id }, dueAt: now });
   }
   return works;

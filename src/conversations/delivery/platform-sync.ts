@@ -7,7 +7,7 @@ import type { OutboxRow } from "#database/queries/outbox.ts";
 import { LostLease, finishWork, insertWork, isHeld } from "#database/queries/outbox.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import type { Draft, Effects } from "#conversations/transaction/unit-of-work.ts";
-import { standingOfRow } from "./platform-status.ts";
+import { platformStatusOf } from "./platform-status.ts";
 import type { DeliverDependencies } from "./deliver.ts";
 import { RetryLater } from "./deliver.ts";
 import { noteProblem } from "./failures.ts";
@@ -21,22 +21,22 @@ import { claim, insertNote } from "#conversations/agents/update.ts";
 type StateEvent = Extract<InboundEvent, { kind: "state" }>;
 
 /** Does here what was done there. What the lifecycle does not know of is passed over: nobody there could mend it. */
-export function applyStanding(draft: Draft, { change, by }: StateEvent, channel: Channel, now: number): void {
+export function applyPlatformStatus(draft: Draft, { change, by }: StateEvent, channel: Channel, now: number): void {
   const { row } = draft;
   const actor: Actor = by === null ? systemActor(channel) : { type: "agent", id: by.email, name: by.name };
   switch (change.kind) {
     case "closed":
-      draft.standsThere(change);
+      draft.setPlatformStatus(change);
       if (row.status !== "resolved" && row.status !== "archived") draft.setStatus("resolved", actor);
       return;
     case "open":
-      draft.standsThere(change);
+      draft.setPlatformStatus(change);
       if (row.status === "resolved" || row.status === "archived") draft.setStatus("open", actor);
       else if (row.status === "snoozed") draft.setStatus(wakeTarget(row.snoozed_from), actor);
       return;
     case "snoozed":
       if (change.until !== null && change.until <= now) return;
-      draft.standsThere(change);
+      draft.setPlatformStatus(change);
       draft.setStatus("snoozed", actor, { snoozedUntil: change.until });
       return;
     case "taken":
@@ -55,13 +55,13 @@ export function applyStanding(draft: Draft, { change, by }: StateEvent, channel:
 function reassign(draft: Draft, email: string, actor: Actor): void {
   const { row } = draft;
   if (row.assigned_to === email) return;
-  draft.mirror({ kind: "event", id: draft.audit("assigned", actor, { from: row.assigned_to, to: email }) });
+  draft.syncDesk({ kind: "event", id: draft.audit("assigned", actor, { from: row.assigned_to, to: email }) });
   row.assigned_to = email;
-  draft.tell("conversation.assigned", actor);
+  draft.emit("conversation.assigned", actor);
 }
 
 /** A note that was written there is not sent back. */
-export async function noteFromThere(
+export async function noteFromPlatform(
   tx: Tx,
   draft: Draft,
   { email }: { readonly email: string },
@@ -72,10 +72,10 @@ export async function noteFromThere(
   await insertNote(tx, draft, { content, authorEmail: email, hereOnly: true }, actor, now);
 }
 
-type Dependencies = Pick<DeliverDependencies, "store" | "clock" | "channels" | "search" | "announce">;
+type Dependencies = Pick<DeliverDependencies, "store" | "clock" | "channels" | "search" | "publishEffects">;
 
 /** Brings the platform's own state of the conversation in line with how it stands now, whatever caused the work. */
-export async function standThere(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
+export async function pushStatus(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
   const { store, channels, clock } = dependencies;
   const { conversationId } = JSON.parse(row.payload) as { readonly conversationId: string };
   const conversation = await store.read
@@ -85,15 +85,15 @@ export async function standThere(dependencies: Dependencies, row: OutboxRow, sig
     .executeTakeFirst();
   if (conversation === undefined) return store.write((tx) => finishWork(tx, [row]));
   const { account_id: id, context_key: thread } = conversation;
-  const standing = standingOfRow(conversation);
+  const status = platformStatusOf(conversation);
   const trouble = "The conversation could not be changed on its platform as well";
   let called = false;
   const call = (): Promise<void> => {
     called = true;
-    return channels.setState({ id }, standing, { thread, signal });
+    return channels.setState({ id }, status, { thread, signal });
   };
   try {
-    await there(dependencies, row, { id }, trouble, call);
+    await callPlatform(dependencies, row, { id }, trouble, call);
   } catch (error) {
     if (!(error instanceof LostLease) || !called) throw error;
     // Should it have slept in the middle of the call, it may stand there now as it was before what others did.
@@ -104,7 +104,7 @@ export async function standThere(dependencies: Dependencies, row: OutboxRow, sig
   }
 }
 
-export async function noteThere(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
+export async function pushNote(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
   const { store, channels } = dependencies;
   const { noteId } = JSON.parse(row.payload) as { readonly noteId: string };
   const note = await store.read
@@ -116,12 +116,12 @@ export async function noteThere(dependencies: Dependencies, row: OutboxRow, sign
     .executeTakeFirst();
   if (note === undefined) return store.write((tx) => finishWork(tx, [row]));
   const { content: text, author, created_at: createdAt, account_id: id, context_key: thread } = note;
-  await there(dependencies, row, { id }, "A note could not be shown on the conversation's platform", () =>
+  await callPlatform(dependencies, row, { id }, "A note could not be shown on the conversation's platform", () =>
     channels.addNote({ id }, { id: noteId, text, author, createdAt }, { thread, signal }),
   );
 }
 
-export async function handoverThere(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
+export async function pushHandover(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
   const { store, channels } = dependencies;
   const { conversationId, handedOver } = JSON.parse(row.payload) as {
     readonly conversationId: string;
@@ -134,20 +134,20 @@ export async function handoverThere(dependencies: Dependencies, row: OutboxRow, 
     .executeTakeFirst();
   if (conversation === undefined) return store.write((tx) => finishWork(tx, [row]));
   const { account_id: id, context_key: thread } = conversation;
-  await there(dependencies, row, { id }, "The hand-over could not be shown on the conversation's platform", () =>
+  await callPlatform(dependencies, row, { id }, "The hand-over could not be shown on the conversation's platform", () =>
     channels.handOver({ id }, handedOver, { thread, signal }),
   );
 }
 
 /** Makes the platform call, unless another process has taken it over. What is refused for good is noted here, and must not hold up the messages behind it. */
-async function there(
+async function callPlatform(
   dependencies: Dependencies,
   row: OutboxRow,
   account: { readonly id: string },
   trouble: string,
   call: () => Promise<void>,
 ): Promise<void> {
-  const { store, channels, search, clock, announce } = dependencies;
+  const { store, channels, search, clock, publishEffects } = dependencies;
   try {
     await channels.ready(account);
     if (!(await isHeld(store, row))) throw new LostLease();
@@ -156,10 +156,10 @@ async function there(
     if (!(error instanceof DeliveryError)) throw error;
     if (error.outcome !== "rejected") throw new RetryLater(error.message, error.retryAfterMs, error);
     const note = `${trouble}: ${error.message}`;
-    announce(
+    publishEffects(
       await store.write(async (tx) => {
         await finishWork(tx, [row]);
-        return noteTrouble(tx, search, row, note, clock.now());
+        return notePlatformFailure(tx, search, row, note, clock.now());
       }),
     );
     return;
@@ -168,17 +168,23 @@ async function there(
 }
 
 /** What is stored when it was tried as often as it may be. */
-export async function abandonThere(
+export async function abandonPush(
   tx: Tx,
   search: ConversationSearch,
   row: OutboxRow,
   reason: string,
   now: number,
 ): Promise<Effects | null> {
-  return noteTrouble(tx, search, row, `The conversation's platform was not told of a change here: ${reason}`, now);
+  return notePlatformFailure(
+    tx,
+    search,
+    row,
+    `The conversation's platform was not told of a change here: ${reason}`,
+    now,
+  );
 }
 
-async function noteTrouble(
+async function notePlatformFailure(
   tx: Tx,
   search: ConversationSearch,
   work: OutboxRow,

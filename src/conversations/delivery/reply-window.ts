@@ -18,10 +18,10 @@ export interface Window {
   readonly of: ReplyWindow;
 }
 
-type Windowed = Pick<ConversationRow, "account_id" | "channel" | "customer_wrote_at">;
+type ThreadWindow = Pick<ConversationRow, "account_id" | "channel" | "customer_wrote_at">;
 
 /** Undefined where customers can be written to at any time. The account's adapter must be loaded. */
-export function windowOf(channels: Pick<Channels, "window">, row: Windowed, now: number): Window | undefined {
+export function windowOf(channels: Pick<Channels, "window">, row: ThreadWindow, now: number): Window | undefined {
   if (row.channel === "api") return undefined;
   const of = channels.window({ id: row.account_id });
   if (of === undefined) return undefined;
@@ -30,7 +30,7 @@ export function windowOf(channels: Pick<Channels, "window">, row: Windowed, now:
 }
 
 /** Where else the same customer can be written to. */
-export type OtherWay =
+export type OtherRoute =
   /** By e-mail to the address that is proven to be theirs; their answer goes on with the same conversation. */
   | { readonly kind: "email"; readonly accountId: string; readonly address: string }
   /** In a thread of their own on another channel. */
@@ -48,7 +48,7 @@ const threadsMax = 10;
  * The way to the same customer by another channel, its adapter loaded; null where there is none. Only what is proven
  * joins channels: an address that somebody typed may be another's, and so is a thread that others read too.
  */
-export async function findOtherWay(
+export async function findOtherRoute(
   {
     read: db,
     channels,
@@ -61,7 +61,7 @@ export async function findOtherWay(
     readonly now: number;
   },
   row: ConversationRow,
-): Promise<OtherWay | null> {
+): Promise<OtherRoute | null> {
   // The conversation may show less of the customer than has been proven elsewhere since.
   const contact = await contactOf(db, row.contact_id);
   if (contact === undefined || !isVerified(contact)) return null;
@@ -143,11 +143,11 @@ export async function viewWindow(
   if (typeof of.outside(probe) !== "string") {
     return { isOpen, closesAt, closed: `${of.closed}. A reply goes out as the template.` };
   }
-  const way = await findOtherWay(context, row);
-  return { isOpen, closesAt, closed: `${of.closed}. ${replyGoes(way)}` };
+  const way = await findOtherRoute(context, row);
+  return { isOpen, closesAt, closed: `${of.closed}. ${replyRouteText(way)}` };
 }
 
-function replyGoes(way: OtherWay | null): string {
+function replyRouteText(way: OtherRoute | null): string {
   if (way === null) return "A reply cannot be sent until they write again.";
   return way.kind === "email"
     ? `A reply goes to their verified e-mail address, ${way.address}.`

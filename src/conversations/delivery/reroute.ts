@@ -6,8 +6,8 @@ import { finishWork } from "#database/queries/outbox.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
-import type { Changes, Draft, Effects } from "#conversations/transaction/unit-of-work.ts";
-import { createChanges } from "#conversations/transaction/unit-of-work.ts";
+import type { UnitOfWork, Draft, Effects } from "#conversations/transaction/unit-of-work.ts";
+import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { followLane } from "#queue/lanes.ts";
 import { showContact } from "#conversations/contacts/contacts.ts";
 import { noteFailure } from "./failures.ts";
@@ -18,16 +18,16 @@ import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store, Tx } from "#database/contract.ts";
-import type { Redirect } from "./reroute-work.ts";
-import type { OtherWay } from "./reply-window.ts";
-import { contactOf, findOtherWay, provenAddress } from "./reply-window.ts";
+import type { Reroute } from "./reroute-work.ts";
+import type { OtherRoute } from "./reply-window.ts";
+import { contactOf, findOtherRoute, provenAddress } from "./reply-window.ts";
 import { claim, insertNote } from "#conversations/agents/update.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 
 /** On conversations in which an agent's reply has not reached the customer; gone with the next one that is sent. */
 export const needsAction = "needs_action";
 
-export interface RedirectDependencies {
+export interface RerouteDependencies {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,9 +41,9 @@ export interface RedirectDependencies {
  * none, it becomes a task for the agents. Adapters have to be loaded for that, hence it is work of its own. What the bot
  * says answers what was written here, and goes nowhere else.
  */
-export async function redirect(dependencies: RedirectDependencies, row: OutboxRow): Promise<Effects | null> {
+export async function reroute(dependencies: RerouteDependencies, row: OutboxRow): Promise<Effects | null> {
   const { store, clock, log, channels, search } = dependencies;
-  const { conversationId, messageId, reason } = JSON.parse(row.payload) as Redirect;
+  const { conversationId, messageId, reason } = JSON.parse(row.payload) as Reroute;
   const found = await store.read
     .selectFrom("conversations")
     .selectAll()
@@ -53,7 +53,7 @@ export async function redirect(dependencies: RedirectDependencies, row: OutboxRo
   const way =
     found === undefined || message?.role !== "agent"
       ? null
-      : await findOtherWay({ read: store.read, channels, log, now: clock.now() }, found);
+      : await findOtherRoute({ read: store.read, channels, log, now: clock.now() }, found);
   return store.write(async (tx) => {
     await finishWork(tx, [row]);
     if (found === undefined || message === undefined) return null;
@@ -63,27 +63,27 @@ export async function redirect(dependencies: RedirectDependencies, row: OutboxRo
     const failed = await failedParts(tx, messageId, own.account_id);
     // Another part of it has brought it on the way already.
     if (failed.length === 0 || failed.some(({ error }) => error?.startsWith(taskBegins) === true)) return null;
-    const changes = createChanges(clock.now(), search);
+    const changes = createUnitOfWork(clock.now(), search);
     const draft = changes.track(own, await settingsIn(tx, own.workspace_id), false);
     // The same, and this part's refusal came after that, as platforms tell of one part after the other.
     if (await goesElsewhere(tx, messageId, own.account_id)) {
       await dropParts(tx, failed);
-      draft.mirror({ kind: "fate", id: messageId });
+      draft.syncDesk({ kind: "fate", id: messageId });
       return changes.flush(tx);
     }
-    const there = way?.kind === "thread" ? locked.get(way.conversationId) : undefined;
-    if (way === null || !(await isStillTheirs(tx, own, way, there))) {
+    const otherConversation = way?.kind === "thread" ? locked.get(way.conversationId) : undefined;
+    if (way === null || !(await isStillTheirs(tx, own, way, otherConversation))) {
       await makeTask(tx, changes, draft, messageId, reason);
     } else {
       const names = await sendBy(dependencies, tx, changes, draft, message, way, reason);
-      if (there !== undefined) await showThere(tx, changes, there, own, message, names);
+      if (otherConversation !== undefined) await showInOtherThread(tx, changes, otherConversation, own, message, names);
     }
     return changes.flush(tx);
   });
 }
 
 /** In one order everywhere: two that wait for each other would wait for ever. */
-async function lockBoth(tx: Tx, workspaceId: string, conversationId: string, way: OtherWay | null) {
+async function lockBoth(tx: Tx, workspaceId: string, conversationId: string, way: OtherRoute | null) {
   const ids = [conversationId, ...(way?.kind === "thread" ? [way.conversationId] : [])].toSorted();
   const rows = new Map<string, ConversationRow>();
   for (const id of ids) {
@@ -127,24 +127,24 @@ async function dropParts(tx: Tx, parts: readonly { readonly id: string }[]): Pro
 async function isStillTheirs(
   tx: Tx,
   own: ConversationRow,
-  way: OtherWay,
-  there: ConversationRow | undefined,
+  way: OtherRoute,
+  otherConversation: ConversationRow | undefined,
 ): Promise<boolean> {
   if (way.kind === "email") {
     const contact = await contactOf(tx, own.contact_id);
     return contact !== undefined && provenAddress(contact) === way.address;
   }
-  return there?.contact_id === own.contact_id && there.status !== "archived";
+  return otherConversation?.contact_id === own.contact_id && otherConversation.status !== "archived";
 }
 
 /** The names of the reply's files, which go along, or as links. */
 async function sendBy(
-  { channels, files }: RedirectDependencies,
+  { channels, files }: RerouteDependencies,
   tx: Tx,
-  changes: Changes,
+  changes: UnitOfWork,
   draft: Draft,
   message: MessagesTable,
-  way: OtherWay,
+  way: OtherRoute,
   reason: string,
 ): Promise<readonly string[]> {
   const { row } = draft;
@@ -207,17 +207,17 @@ async function sendBy(
  * The other conversation shows what was said in its thread, and that a person has said it. Its files are a conversation's
  * own, and stay where they were given: here stand their names.
  */
-async function showThere(
+async function showInOtherThread(
   tx: Tx,
-  changes: Changes,
-  there: ConversationRow,
+  changes: UnitOfWork,
+  otherConversation: ConversationRow,
   from: ConversationRow,
   message: MessagesTable,
   files: readonly string[],
 ): Promise<void> {
-  const draft = changes.track(there, await settingsIn(tx, there.workspace_id), false);
+  const draft = changes.track(otherConversation, await settingsIn(tx, otherConversation.workspace_id), false);
   const email = message.author_id ?? "";
-  if (there.status === "open" || there.status === "escalated") {
+  if (otherConversation.status === "open" || otherConversation.status === "escalated") {
     claim(draft, email, { type: "agent", id: email, name: message.author_name });
   }
   draft.addMessage({
@@ -234,7 +234,7 @@ async function showThere(
 
 const taskBegins = "Needs action: ";
 
-async function makeTask(tx: Tx, changes: Changes, draft: Draft, messageId: string, reason: string): Promise<void> {
+async function makeTask(tx: Tx, changes: UnitOfWork, draft: Draft, messageId: string, reason: string): Promise<void> {
   const { row } = draft;
   const text = `${taskBegins}this message has not reached the customer. ${sentence(reason)} No other channel of theirs is verified: answer when they write again, or reach them in another way.`;
   await tx
@@ -265,13 +265,13 @@ async function note(tx: Tx, draft: Draft, content: string, now: number): Promise
 }
 
 /** It was tried as often as it may be: the agents are told, whatever stood in the way. */
-export async function abandonRedirect(
+export async function abandonReroute(
   tx: Tx,
   search: ConversationSearch,
   row: OutboxRow,
   now: number,
 ): Promise<Effects | null> {
-  const { conversationId, messageId, reason } = JSON.parse(row.payload) as Redirect;
+  const { conversationId, messageId, reason } = JSON.parse(row.payload) as Reroute;
   const locked = await lockDraft(tx, search, conversationId, now);
   if (locked === undefined) return null;
   const { changes, draft } = locked;

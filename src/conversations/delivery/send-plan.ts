@@ -4,7 +4,7 @@ import type { NewWork } from "#database/queries/outbox.ts";
 import type { ConversationLinksTable, DeliveriesTable, MessagesTable } from "#database/schema/tables.ts";
 import { followLane, sendLane } from "#queue/lanes.ts";
 import type { NewMessage } from "#conversations/transaction/new-message.ts";
-import { redirectWork } from "./reroute-work.ts";
+import { rerouteWork } from "./reroute-work.ts";
 
 interface Sending {
   readonly deliveries: readonly Insertable<DeliveriesTable>[];
@@ -23,7 +23,7 @@ export function sendingOf(
   const links: ConversationLinksTable[] = [];
   const works: NewWork[] = [];
   const reason = parts.find((part) => part.closed !== undefined)?.closed;
-  if (reason !== undefined) works.push(redirectWork({ conversationId: row.id, messageId: message.id, reason }, now));
+  if (reason !== undefined) works.push(rerouteWork({ conversationId: row.id, messageId: message.id, reason }, now));
   for (const [part, { payload, elsewhere, closed }] of parts.entries()) {
     const id = `${message.id}.${part}`;
     // The thread of a conversation elsewhere is called by the conversation's id.

@@ -2,7 +2,7 @@ import type { ThreadState } from "#channels/contract.ts";
 import { agentName } from "#database/queries/agents.ts";
 import type { Reader } from "#database/contract.ts";
 
-interface Asked {
+interface PendingRead {
   readonly resolve: (state: ThreadState | null) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -15,7 +15,7 @@ export function createThreadStates(
   db: Reader,
   account: { readonly id: string; readonly workspaceId: string },
 ): (thread: string) => Promise<ThreadState | null> {
-  let asked = new Map<string, Asked[]>();
+  let asked = new Map<string, PendingRead[]>();
 
   async function answer(): Promise<void> {
     const all = asked;

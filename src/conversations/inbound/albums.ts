@@ -1,6 +1,6 @@
 import type { InboundEvent, InboundFile } from "#channels/contract.ts";
 import { filesPerMessage } from "#domain/files.ts";
-import type { KeptAside } from "./incoming-event.ts";
+import type { StoredAside } from "./incoming-event.ts";
 import { groupsOf } from "#conversations/attachments/attachments.ts";
 import type { TextChange } from "./event-effects.ts";
 import type { Tx } from "#database/contract.ts";
@@ -108,7 +108,7 @@ export function createAlbums(tx: Tx): Albums {
         return row.conversation_id === conversationId ? of(conversationId, row.message_id) : undefined;
       }
       // Its files were kept aside until a message took them.
-      const { asideOf: group } = JSON.parse(row.payload) as KeptAside;
+      const { asideOf: group } = JSON.parse(row.payload) as StoredAside;
       const taken = group === undefined ? undefined : [...(await groupsOf(tx, [{ accountId, group }])).values()][0];
       return taken?.conversationId === conversationId ? of(conversationId, taken.messageId) : undefined;
     },

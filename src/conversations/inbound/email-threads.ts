@@ -2,10 +2,10 @@ import type { InboundEvent, Sender } from "#channels/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { emailKey, linkConversations } from "#database/queries/conversations.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
-import type { Arrival, Arrived } from "./incoming-event.ts";
+import type { IncomingEvent, IngestResult } from "./incoming-event.ts";
 import type { MessageFiles } from "#conversations/attachments/attachments.ts";
 import type { Draft } from "#conversations/transaction/unit-of-work.ts";
-import type { Known } from "#conversations/contacts/contacts.ts";
+import type { KnownContact } from "#conversations/contacts/contacts.ts";
 import type { Tx } from "#database/contract.ts";
 import { claim } from "#conversations/agents/update.ts";
 
@@ -15,14 +15,14 @@ import { claim } from "#conversations/agents/update.ts";
  * Whether it is the conversation's own customer who writes: the same contact, or the address that is theirs. Of somebody
  * whom the company has verified an address proves nothing that anybody can write above a letter.
  */
-export function isCustomer(row: ConversationRow, { contact, ownerId }: Known, sender: Sender): boolean {
+export function isCustomer(row: ConversationRow, { contact, ownerId }: KnownContact, sender: Sender): boolean {
   if (contact.id === row.contact_id || ownerId === (row.own_contact_id ?? row.contact_id)) return true;
   const proven = sender.proven?.email;
   const address = proven ?? (row.customer_verified === 0 ? sender.claimed?.email : undefined);
   return address !== undefined && row.customer_email_key !== null && emailKey(address) === row.customer_email_key;
 }
 
-export function guestNote({ proven, claimed }: Sender, { name }: Known["contact"]): string {
+export function guestNote({ proven, claimed }: Sender, { name }: KnownContact["contact"]): string {
   const address = proven?.email ?? claimed?.email ?? "an unknown address";
   const doubt = proven?.email === undefined ? ", which is not proven," : "";
   return `Somebody else than the customer has written here: ${name === null ? "" : `${name}, `}${address}${doubt} is not the address of this conversation. The bot does not answer this; make sure who it is before you tell them anything.`;
@@ -56,11 +56,15 @@ export function addAgentMessage(
 }
 
 /** Whether the thread may be one that goes on with a conversation of another account. */
-export const goesOnElsewhere = ({ event }: Arrival): boolean =>
+export const continuesElsewhere = ({ event }: IncomingEvent): boolean =>
   event.kind === "agent" || event.kind === "notice" || (event.kind === "message" && event.checkSender === true);
 
-export async function linkMarks(tx: Tx, arrivals: readonly Arrival[], results: readonly Arrived[]): Promise<void> {
-  const links = arrivals.flatMap(({ account, event }, i) => {
+export async function linkMessageRefs(
+  tx: Tx,
+  incoming: readonly IncomingEvent[],
+  results: readonly IngestResult[],
+): Promise<void> {
+  const links = incoming.flatMap(({ account, event }, i) => {
     const conversationId = results[i]?.conversationId;
     if (conversationId === null || conversationId === undefined || results[i]?.duplicate === true) return [];
     const marks = event.kind === "message" || event.kind === "agent" ? (event.marks ?? []) : [];

@@ -4,12 +4,12 @@ import type { Albums } from "./albums.ts";
 import { newFiles, withWords } from "./albums.ts";
 import type { MessageFiles } from "#conversations/attachments/attachments.ts";
 import { dropAttachments } from "#conversations/attachments/attachments.ts";
-import type { Changes, Draft } from "#conversations/transaction/unit-of-work.ts";
+import type { UnitOfWork, Draft } from "#conversations/transaction/unit-of-work.ts";
 import { indexWork } from "#conversations/transaction/search-indexing.ts";
-import { mirrorAlso } from "#agent-desk/sync/sync-work.ts";
+import { syncAlso } from "#agent-desk/sync/sync-work.ts";
 import { noteFailure } from "#conversations/delivery/failures.ts";
 import type { Tx } from "#database/contract.ts";
-import { redirectWork } from "#conversations/delivery/reroute-work.ts";
+import { rerouteWork } from "#conversations/delivery/reroute-work.ts";
 
 export type TextChange = Extract<InboundEvent, { kind: "edit" | "delete" }>;
 
@@ -26,7 +26,7 @@ export function changeText(message: MessagesTable, event: TextChange, now: numbe
  */
 export async function applyEdit(
   tx: Tx,
-  changes: Changes,
+  changes: UnitOfWork,
   draft: Draft,
   albums: Albums,
   event: TextChange,
@@ -116,7 +116,7 @@ export function statesBefore(state: DeliveryState): readonly DeliveryState[] {
 /** A platform's report on a part that was sent. Reports come late and out of order; the furthest one counts. */
 export async function applyDelivery(
   tx: Tx,
-  changes: Changes,
+  changes: UnitOfWork,
   accountId: string,
   event: Extract<InboundEvent, { kind: "delivery" }>,
 ): Promise<void> {
@@ -152,7 +152,7 @@ export async function applyDelivery(
       })
       .where("id", "=", delivery.id)
       .execute();
-    const shown = await mirrorAlso(
+    const shown = await syncAlso(
       tx,
       delivery.conversation_id,
       [{ kind: "fate", id: delivery.message_id }],
@@ -162,7 +162,7 @@ export async function applyDelivery(
     if (event.state !== "failed") continue;
     if (event.windowClosed === true && (await isOwn(tx, delivery))) {
       const { conversation_id: conversationId, message_id: messageId } = delivery;
-      changes.addWork(redirectWork({ conversationId, messageId, reason: event.error ?? "" }, changes.now));
+      changes.addWork(rerouteWork({ conversationId, messageId, reason: event.error ?? "" }, changes.now));
     } else {
       await noteFailure(tx, changes, delivery, event.error ?? "the platform reported a failure");
     }

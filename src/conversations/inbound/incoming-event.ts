@@ -15,7 +15,7 @@ export interface AccountRef {
   readonly channel: Channel;
 }
 
-export interface Arrival {
+export interface IncomingEvent {
   readonly account: AccountRef;
   readonly workspace: Workspace;
   readonly event: InboundEvent;
@@ -27,7 +27,7 @@ export interface Arrival {
   readonly continues?: string;
 }
 
-export interface Arrived extends Accepted {
+export interface IngestResult extends Accepted {
   /** The work of answering, when it was taken at once. */
   readonly work: OutboxRow | null;
   /** Something newer was there already: nothing is done, and nothing of it is kept. */
@@ -35,18 +35,21 @@ export interface Arrived extends Accepted {
 }
 
 /** By which an event is known again. */
-export const keyOf = ({ account, event }: Arrival): string => `${account.id}\n${event.externalId}`;
+export const keyOf = ({ account, event }: IncomingEvent): string => `${account.id}\n${event.externalId}`;
 
 /** The conversation as it was found; throws where it was deleted since its client named it. */
-export function continued({ continues }: Arrival, found: ConversationRow | undefined): ConversationRow | undefined {
+export function continued(
+  { continues }: IncomingEvent,
+  found: ConversationRow | undefined,
+): ConversationRow | undefined {
   if (continues === undefined || found?.id === continues) return found;
   throw new Problem("conversation_not_found", "there is no conversation with this id");
 }
 
 /** What became of those that were accepted before. */
-export async function knownEvents(tx: Tx, arrivals: readonly Arrival[]): Promise<Map<string, Arrived>> {
-  const known = new Map<string, Arrived>();
-  for (const [accountId, group] of Map.groupBy(arrivals, ({ account }) => account.id)) {
+export async function knownEvents(tx: Tx, incoming: readonly IncomingEvent[]): Promise<Map<string, IngestResult>> {
+  const known = new Map<string, IngestResult>();
+  for (const [accountId, group] of Map.groupBy(incoming, ({ account }) => account.id)) {
     const { rows } = await storedEvents(tx, { accountId, externalIds: group.map(({ event }) => event.externalId) });
     for (const row of rows) {
       known.set(`${accountId}\n${row.external_id}`, {
@@ -72,8 +75,8 @@ const storedEvents = prepareWork(
 );
 
 export function inboundRow(
-  { account, event }: Arrival,
-  outcome: Arrived,
+  { account, event }: IncomingEvent,
+  outcome: IngestResult,
   /** It is a part of a message that another event has begun. */
   joins: boolean,
   now: number,
@@ -85,7 +88,7 @@ export function inboundRow(
     kind: event.kind,
     // What opens a file stands sealed beside it, and nowhere else. What nobody has said to the bot is not kept.
     payload: JSON.stringify(isForNothing ? onlyThat(event) : withoutRefs(event)),
-    target_external_id: isForNothing ? keptAsideIdOf(event) : targetIdOf(event, joins),
+    target_external_id: isForNothing ? storedAsideIdOf(event) : targetIdOf(event, joins),
     conversation_id: outcome.conversationId,
     message_id: outcome.messageId,
     received_at: now,
@@ -96,10 +99,10 @@ const isForKnownOnly = (event: InboundEvent): boolean =>
   (event.kind === "edit" && event.knownOnly === true) || (event.kind === "message" && event.group?.joinsOnly === true);
 
 /** By this a change of a part whose files were kept aside finds the message that has them by then. */
-const keptAsideIdOf = (event: InboundEvent): string | null => (event.kind === "message" ? partIdOf(event) : null);
+const storedAsideIdOf = (event: InboundEvent): string | null => (event.kind === "message" ? partIdOf(event) : null);
 
 /** What is kept of an event that is for nothing. */
-export interface KeptAside {
+export interface StoredAside {
   /** {@link groupKey} of the group that it is a part of. */
   readonly asideOf?: string;
 }
@@ -114,7 +117,7 @@ function onlyThat(event: InboundEvent) {
     sender: { key },
     sentAt,
   } = event;
-  const aside: KeptAside =
+  const aside: StoredAside =
     event.kind === "message" && event.group !== undefined ? { asideOf: groupKey(thread, event.group.key) } : {};
   return { kind, externalId, thread, sender: { key }, sentAt, ...aside };
 }

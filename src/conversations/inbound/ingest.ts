@@ -4,66 +4,66 @@ import { isChat, systemActor } from "#domain/conversation/message.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
 import type { InboundEventsTable, MessagesTable } from "#database/schema/tables.ts";
-import type { Arrival, Arrived } from "./incoming-event.ts";
+import type { IncomingEvent, IngestResult } from "./incoming-event.ts";
 import { continued, inboundRow, keyOf, knownEvents, partIdOf } from "./incoming-event.ts";
 import { createAlbums, newFiles, noteFiles, withWords, wordsOf } from "./albums.ts";
 import type { Grouped, MessageFiles } from "#conversations/attachments/attachments.ts";
 import {
-  filesOfArrival,
+  filesOfEvent,
   groupKey,
   groupsOf,
   groupWaitMs,
-  keepAside,
-  keepWaiting,
+  storeAside,
+  storeWaitingFiles,
   namesGoneFile,
   noFiles,
-  takeWaiting,
+  takeWaitingFiles,
   uploadsOf,
-  withKeptAside,
+  withStoredAside,
 } from "#conversations/attachments/attachments.ts";
 import type { Draft, Effects } from "#conversations/transaction/unit-of-work.ts";
-import { createChanges } from "#conversations/transaction/unit-of-work.ts";
-import { thinkLane } from "#queue/lanes.ts";
-import type { Contacts, Known, Person } from "#conversations/contacts/contacts.ts";
+import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
+import { turnLane } from "#queue/lanes.ts";
+import type { Contacts, KnownContact, ContactKey } from "#conversations/contacts/contacts.ts";
 import { loadContacts, showContact, userIdsOf } from "#conversations/contacts/contacts.ts";
-import { relinkWork } from "#conversations/contacts/merge.ts";
+import { moveWork } from "#conversations/contacts/merge.ts";
 import { noteProblem } from "#conversations/delivery/failures.ts";
 import { applyDelivery, applyEdit, changeText, moveContext } from "./event-effects.ts";
-import type { Applied } from "./pending-edits.ts";
-import { isNewest, lastEdits, linkApplied, park, parkedChanges, targetOf } from "./pending-edits.ts";
+import type { AppliedEdit } from "./pending-edits.ts";
+import { isNewest, lastEdits, linkApplied, storePendingEdit, pendingEdits, targetOf } from "./pending-edits.ts";
 import { newConversation } from "#conversations/transaction/new-conversation.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";
 import type { Tx } from "#database/contract.ts";
-import { contextOf, lockArrivals } from "./locking.ts";
-import { applyStanding, noteFromThere } from "#conversations/delivery/platform-sync.ts";
-import { addAgentMessage, guestNote, isCustomer, linkMarks } from "./email-threads.ts";
+import { contextOf, lockIncoming } from "./locking.ts";
+import { applyPlatformStatus, noteFromPlatform } from "#conversations/delivery/platform-sync.ts";
+import { addAgentMessage, guestNote, isCustomer, linkMessageRefs } from "./email-threads.ts";
 
-interface Stored {
-  readonly results: readonly Arrived[];
+interface IngestBatchResult {
+  readonly results: readonly IngestResult[];
   readonly effects: Effects;
 }
 
-const nothing: Arrived = { duplicate: false, conversationId: null, messageId: null, seq: null, work: null };
+const nothing: IngestResult = { duplicate: false, conversationId: null, messageId: null, seq: null, work: null };
 
 /**
  * Stores events in the order given, with all the work they cause, in a number of statements that does not grow with
  * their number. Fails as a whole; then they are to be tried one by one.
  */
-export async function acceptAll(
+export async function ingest(
   tx: Tx,
   search: ConversationSearch,
   seal: Files["seal"],
-  arrivals: readonly Arrival[],
+  incoming: readonly IncomingEvent[],
   { now: time }: Pick<Clock, "now">,
-): Promise<Stored> {
-  const known = await knownEvents(tx, arrivals);
-  const fresh = arrivals.filter((arrival) => !known.has(keyOf(arrival)));
-  const conversations = await lockArrivals(tx, fresh);
+): Promise<IngestBatchResult> {
+  const known = await knownEvents(tx, incoming);
+  const fresh = incoming.filter((arrival) => !known.has(keyOf(arrival)));
+  const conversations = await lockIncoming(tx, fresh);
   // Later than whatever was waited for.
   const now = time();
-  const changes = createChanges(now, search);
+  const changes = createUnitOfWork(now, search);
   const contacts = await loadContacts(
     tx,
     fresh.flatMap((arrival) =>
@@ -72,7 +72,7 @@ export async function acceptAll(
     now,
   );
   const users = await userIdsOf(tx, chatContacts(conversations.values()));
-  const parked = await parkedChanges(tx, fresh);
+  const parked = await pendingEdits(tx, fresh);
   const edits = await lastEdits(tx, fresh);
   const uploads = await uploadsOf(
     tx,
@@ -90,14 +90,14 @@ export async function acceptAll(
   );
   const albums = createAlbums(tx);
   const joining = new Set<InboundEvent>();
-  const applied: Applied[] = [];
+  const applied: AppliedEdit[] = [];
   // Messages of this very group: the table does not have them yet.
   const arrived = new Map<string, MessagesTable>();
   const inbound: Omit<InboundEventsTable, "id">[] = [];
-  const results: Arrived[] = [];
+  const results: IngestResult[] = [];
   const newConversations: Draft[] = [];
 
-  for (const arrival of arrivals) {
+  for (const arrival of incoming) {
     const key = keyOf(arrival);
     const before = known.get(key);
     if (before !== undefined) {
@@ -112,22 +112,22 @@ export async function acceptAll(
       results.push({ ...nothing, filesGone: true });
       continue;
     }
-    const outcome = await acceptOne(arrival);
+    const outcome = await ingestOne(arrival);
     known.set(key, outcome);
     results.push(outcome);
     inbound.push(inboundRow(arrival, outcome, joining.has(arrival.event), now));
   }
 
-  await linkPrevious(tx, newConversations, contacts);
+  await linkPreviousConversations(tx, newConversations, contacts);
   await contacts.flush(tx, changes.addWork);
   const effects = await changes.flush(tx);
-  await linkMarks(tx, arrivals, results);
+  await linkMessageRefs(tx, incoming, results);
   await insertRows(tx, "inbound_events", inbound);
   await linkApplied(tx, applied);
-  return { results: await withWork(tx, results, arrivals), effects };
+  return { results: await withWork(tx, results, incoming), effects };
 
   /** A browser's session becomes its user's on sign-in; a socket that was open before proves nothing. */
-  function isOfAnother(arrival: Arrival): boolean {
+  function isOfAnother(arrival: IncomingEvent): boolean {
     const { account, event } = arrival;
     if (!isChat(account.channel) || (event.kind !== "message" && event.kind !== "contact")) return false;
     const row = conversations.get(contextOf(account.id, event.thread));
@@ -137,7 +137,7 @@ export async function acceptAll(
     return contacts.isOfAnother(personOf(arrival, event));
   }
 
-  async function acceptOne(arrival: Arrival): Promise<Arrived> {
+  async function ingestOne(arrival: IncomingEvent): Promise<IngestResult> {
     const { account, workspace, event } = arrival;
     if (event.kind === "delivery") {
       await applyDelivery(tx, changes, account.id, event);
@@ -155,14 +155,14 @@ export async function acceptAll(
           return { ...nothing, conversationId: row.id, messageId: together.messageId, seq: together.seq };
         }
         if (event.group?.joinsOnly === true) {
-          await keepAside(tx, filesOf(arrival, event));
+          await storeAside(tx, filesOf(arrival, event));
           return nothing;
         }
         const contact = contacts.of(personOf(arrival, event));
         const draft =
           row === undefined ? begin(arrival, event.thread, contact) : changes.track(row, workspace.settings, false);
         conversations.set(context, draft.row);
-        const accepted = await acceptMessage(draft, arrival, event, contact);
+        const accepted = await ingestMessage(draft, arrival, event, contact);
         for (const note of accepted.notes) await noteProblem(tx, draft, note, now);
         return accepted.arrived;
       }
@@ -184,7 +184,7 @@ export async function acceptAll(
         if (row === undefined) return nothing;
         const draft = changes.track(row, workspace.settings, false);
         if (event.author === undefined) await noteProblem(tx, draft, event.text, now);
-        else await noteFromThere(tx, draft, event.author, event.text, now);
+        else await noteFromPlatform(tx, draft, event.author, event.text, now);
         return { ...nothing, conversationId: row.id };
       }
       case "state": {
@@ -194,7 +194,7 @@ export async function acceptAll(
         draft.row.platform_order = event.order;
         draft.touch();
         // Our own change is here already, and nothing that came before it counts any more.
-        if (event.change.kind !== "ours") applyStanding(draft, event, account.channel, now);
+        if (event.change.kind !== "ours") applyPlatformStatus(draft, event, account.channel, now);
         return { ...nothing, conversationId: row.id };
       }
       case "moved": {
@@ -246,8 +246,9 @@ export async function acceptAll(
                 filesOf(arrival, { ...event, files }),
               );
         if (messageId === null) {
-          park(parked, target, event);
-          if (event.kind === "edit" && event.knownOnly !== true) await keepWaiting(tx, event, filesOf(arrival, event));
+          storePendingEdit(parked, target, event);
+          if (event.kind === "edit" && event.knownOnly !== true)
+            await storeWaitingFiles(tx, event, filesOf(arrival, event));
         }
         // What joins it in this transaction is written after this.
         for (const grouped of groups.values()) {
@@ -262,7 +263,7 @@ export async function acceptAll(
 
   /** What a message says with the words of another part of it. */
   async function joinedWords(
-    { account }: Arrival,
+    { account }: IncomingEvent,
     event: Extract<InboundEvent, { kind: "message" }>,
     { conversationId, messageId }: Grouped,
   ): Promise<string> {
@@ -281,44 +282,44 @@ export async function acceptAll(
   /** Adds what a change that came before its message has brought to it. */
   async function joinWaiting(
     draft: Draft,
-    { account }: Arrival,
+    { account }: IncomingEvent,
     event: Extract<InboundEvent, { kind: "message" }>,
     message: Grouped,
   ): Promise<void> {
     const change = parked.get(targetOf(account.id, event.thread, partIdOf(event)));
     if (change?.kind !== "edit" || change.files === undefined) return;
     const album = await albums.of(message.conversationId, message.messageId);
-    const files = await takeWaiting(tx, account.id, change, newFiles(album, change, message.files));
+    const files = await takeWaitingFiles(tx, account.id, change, newFiles(album, change, message.files));
     if (files.fresh.length > 0) draft.joinMessage(message, message.content, files);
   }
 
   /** A context whose customer turns out to be another contact takes its conversation with it. */
-  function showCustomer(draft: Draft, customer: Known): boolean {
+  function showCustomer(draft: Draft, customer: KnownContact): boolean {
     const { contact_id: before } = draft.row;
     const shown = showContact(draft.row, customer);
     if (before !== draft.row.contact_id) {
-      for (const id of [before, draft.row.contact_id]) for (const work of relinkWork(id, now)) changes.addWork(work);
+      for (const id of [before, draft.row.contact_id]) for (const work of moveWork(id, now)) changes.addWork(work);
     }
     return shown;
   }
 
-  function begin(arrival: Arrival, thread: string, { contact }: Known): Draft {
+  function begin(arrival: IncomingEvent, thread: string, { contact }: KnownContact): Draft {
     const { workspace } = arrival;
     const row = newConversation(arrival, thread, contact.id, now);
     const draft = changes.track(row, workspace.settings, true);
     const actor = { type: "customer", id: contact.id, name: contact.name } as const;
     draft.audit("status_changed", actor, { to: "open" });
-    draft.tell("conversation.started", actor);
+    draft.emit("conversation.started", actor);
     newConversations.push(draft);
     return draft;
   }
 
-  async function acceptMessage(
+  async function ingestMessage(
     draft: Draft,
-    arrival: Arrival,
+    arrival: IncomingEvent,
     event: Extract<InboundEvent, { kind: "message" }>,
-    customer: Known,
-  ): Promise<{ readonly arrived: Arrived; readonly notes: readonly string[] }> {
+    customer: KnownContact,
+  ): Promise<{ readonly arrived: IngestResult; readonly notes: readonly string[] }> {
     const { row } = draft;
     const { contact } = customer;
     if (event.sender.claimed !== undefined) contacts.setClaimed(contact, event.sender.claimed);
@@ -336,7 +337,7 @@ export async function acceptAll(
     row.unreachable = null;
     draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
     // Platforms do the same with theirs.
-    if (row.account_id === arrival.account.id) draft.standsThere({ kind: "open" });
+    if (row.account_id === arrival.account.id) draft.setPlatformStatus({ kind: "open" });
     const externalId = partIdOf(event);
     const target = targetOf(arrival.account.id, event.thread, externalId);
     const change = parked.get(target);
@@ -371,7 +372,7 @@ export async function acceptAll(
     }
     if (botMayAnswer(row.status)) {
       changes.addWork({
-        lane: thinkLane(row.id),
+        lane: turnLane(row.id),
         kind: "think",
         payload: {
           conversationId: row.id,
@@ -388,12 +389,12 @@ export async function acceptAll(
 
   /** With those of its group that came before anybody knew that it is a customer's. */
   async function filesAtOnce(
-    arrival: Arrival,
+    arrival: IncomingEvent,
     event: Extract<InboundEvent, { kind: "message" }>,
   ): Promise<MessageFiles> {
     const files = filesOf(arrival, event);
     if (event.group === undefined) return files;
-    return withKeptAside(tx, arrival.account.id, groupKey(event.thread, event.group.key), files);
+    return withStoredAside(tx, arrival.account.id, groupKey(event.thread, event.group.key), files);
   }
 
   /** Words that come when the bot has begun to answer the rest of the group are a message that it answers as well. */
@@ -406,7 +407,7 @@ export async function acceptAll(
   }
 
   function filesOf(
-    { account, workspace }: Arrival,
+    { account, workspace }: IncomingEvent,
     event: Pick<Extract<InboundEvent, { kind: "message" | "agent" }>, "thread" | "files"> & {
       readonly group?: { readonly key: string };
     },
@@ -414,14 +415,17 @@ export async function acceptAll(
     if (event.files === undefined || event.files.length === 0) return noFiles;
     const group = event.group === undefined ? null : groupKey(event.thread, event.group.key);
     const of = { workspaceId: workspace.id, accountId: account.id, thread: event.thread, group };
-    return filesOfArrival(event.files, of, uploads, seal, now);
+    return filesOfEvent(event.files, of, uploads, seal, now);
   }
 }
 
 const chatContacts = (rows: Iterable<ConversationRow>): readonly string[] =>
   [...rows].flatMap((row) => (isChat(row.channel) && row.customer_verified === 1 ? [row.contact_id] : []));
 
-function personOf({ workspace, account }: Arrival, { sender }: { readonly sender: Person["sender"] }): Person {
+function personOf(
+  { workspace, account }: IncomingEvent,
+  { sender }: { readonly sender: ContactKey["sender"] },
+): ContactKey {
   return {
     workspaceId: workspace.id,
     channel: account.channel,
@@ -443,7 +447,7 @@ function groupOf(accountId: string, event: Extract<InboundEvent, { kind: "messag
 }
 
 /** Names the customer's conversation before each new one. */
-async function linkPrevious(tx: Tx, drafts: readonly Draft[], contacts: Contacts): Promise<void> {
+async function linkPreviousConversations(tx: Tx, drafts: readonly Draft[], contacts: Contacts): Promise<void> {
   // Those of this very group: the table does not have them yet.
   const begun = new Map<string, string>();
   for (const { row } of drafts) {
@@ -466,19 +470,19 @@ async function linkPrevious(tx: Tx, drafts: readonly Draft[], contacts: Contacts
 /** Reads back the rows of work that the caller does itself. */
 async function withWork(
   tx: Tx,
-  results: readonly Arrived[],
-  arrivals: readonly Arrival[],
-): Promise<readonly Arrived[]> {
-  const own = arrivals.some(({ lease }) => lease !== undefined);
+  results: readonly IngestResult[],
+  incoming: readonly IncomingEvent[],
+): Promise<readonly IngestResult[]> {
+  const own = incoming.some(({ lease }) => lease !== undefined);
   if (!own) return results;
   return Promise.all(
     results.map(async (result, i) => {
-      const lease = arrivals[i]?.lease;
+      const lease = incoming[i]?.lease;
       if (lease === undefined || result.conversationId === null || result.duplicate) return result;
       const rows = await tx
         .selectFrom("outbox")
         .selectAll()
-        .where("lane", "=", thinkLane(result.conversationId))
+        .where("lane", "=", turnLane(result.conversationId))
         .where("lease_id", "=", lease.id)
         .orderBy("id", "desc")
         .execute();

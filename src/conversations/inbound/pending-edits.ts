@@ -5,7 +5,7 @@ import type { TextChange } from "./event-effects.ts";
 import type { Tx } from "#database/contract.ts";
 
 /** A change that waited for its message, and found it. */
-export interface Applied {
+export interface AppliedEdit {
   readonly accountId: string;
   readonly externalId: string;
   readonly message: Pick<MessagesTable, "id" | "conversation_id">;
@@ -15,21 +15,21 @@ export const targetOf = (accountId: string, thread: string, messageExternalId: s
   `${accountId}\n${thread}\n${messageExternalId}`;
 
 /** What was deleted stays deleted, whatever comes after it; else the edit counts that was made last. */
-export function park(parked: Map<string, TextChange>, target: string, event: TextChange): void {
-  const before = parked.get(target);
+export function storePendingEdit(edits: Map<string, TextChange>, target: string, event: TextChange): void {
+  const before = edits.get(target);
   const isOlder = event.kind === "edit" && before !== undefined && event.sentAt < before.sentAt;
-  if (before?.kind !== "delete" && !isOlder) parked.set(target, event);
+  if (before?.kind !== "delete" && !isOlder) edits.set(target, event);
 }
 
-type Coming = readonly { readonly account: { readonly id: string }; readonly event: InboundEvent }[];
+type IncomingEdit = readonly { readonly account: { readonly id: string }; readonly event: InboundEvent }[];
 
 /**
  * When messages were edited last, as far as it is known; those of these events are added as they are taken. Platforms
  * deliver again what was not acknowledged, which may be after what came later.
  */
-export async function lastEdits(tx: Tx, arrivals: Coming): Promise<Map<string, number>> {
+export async function lastEdits(tx: Tx, incoming: IncomingEdit): Promise<Map<string, number>> {
   const last = new Map<string, number>();
-  const edits = arrivals.flatMap(({ account, event }) => (event.kind === "edit" ? [{ account, event }] : []));
+  const edits = incoming.flatMap(({ account, event }) => (event.kind === "edit" ? [{ account, event }] : []));
   for (const [accountId, group] of Map.groupBy(edits, ({ account }) => account.id)) {
     for (const target of new Set(group.map(({ event }) => event.messageExternalId))) {
       // One that was passed over has no target, so the last that came is the last that was made.
@@ -50,16 +50,16 @@ export function isNewest(last: Map<string, number>, target: string, { kind, sent
 }
 
 /** Edits and deletions that came before the message that they change. */
-export async function parkedChanges(tx: Tx, arrivals: Coming): Promise<Map<string, TextChange>> {
+export async function pendingEdits(tx: Tx, incoming: IncomingEdit): Promise<Map<string, TextChange>> {
   const parked = new Map<string, TextChange>();
-  const messages = arrivals.filter(({ event }) => event.kind === "message");
+  const messages = incoming.filter(({ event }) => event.kind === "message");
   for (const [accountId, group] of Map.groupBy(messages, ({ account }) => account.id)) {
     const targets = group.map(({ event }) =>
       event.kind === "message" ? (event.messageExternalId ?? event.externalId) : event.externalId,
     );
     const { rows } = await changesOf(tx, { accountId, targets });
     for (const change of changesIn(rows)) {
-      park(parked, targetOf(accountId, change.thread, change.messageExternalId), change);
+      storePendingEdit(parked, targetOf(accountId, change.thread, change.messageExternalId), change);
     }
   }
   return parked;
@@ -96,7 +96,7 @@ const lastEditOf = prepareWork((db, { accountId, target }: { readonly accountId:
 );
 
 /** So that what waited is deleted with the conversation that it was for. */
-export async function linkApplied(tx: Tx, applied: readonly Applied[]): Promise<void> {
+export async function linkApplied(tx: Tx, applied: readonly AppliedEdit[]): Promise<void> {
   for (const { accountId, externalId, message } of applied) {
     await tx
       .updateTable("inbound_events")

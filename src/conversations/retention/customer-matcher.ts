@@ -4,7 +4,7 @@ import type { AuditTable } from "#database/schema/tables.ts";
 import type { Reader } from "#database/contract.ts";
 
 /** Who erased conversations, in the audit log. */
-export const forgetActorId = "forget";
+export const erasureActorId = "forget";
 
 const pageSize = 500;
 /** Shorter ones are in every other word. */
@@ -12,7 +12,7 @@ const nameLengthMin = 3;
 const conversationPattern = /conv_[0-9a-z]{26}/g;
 
 /** What tells that a text is about a customer. */
-export interface Traces {
+export interface CustomerMatcher {
   /** Lower case. */
   readonly email: string;
   /** Finds the address, and not another that only holds it: `joann@shop.example` is not `ann@shop.example`. */
@@ -27,12 +27,12 @@ export interface Traces {
 }
 
 /** `erased`: with the conversations that were erased before, of this customer or another: an erasure may not have ended. */
-export async function tracesOf(
+export async function customerMatcherOf(
   db: Reader,
   workspaceId: string,
   customer: Customer,
   given: { readonly email: string; readonly erased: boolean },
-): Promise<Traces> {
+): Promise<CustomerMatcher> {
   const identities = new Set<string>();
   const contacts = new Set(customer.contacts.map(({ id }) => id));
   for (const some of chunks([...contacts])) {
@@ -67,7 +67,7 @@ async function deletedConversations(
     for (const row of page) {
       const theirs = row.actor_type === "customer" && row.actor_id !== null && contacts.has(row.actor_id);
       const erased =
-        withErased && row.action === "deleted" && row.actor_type === "system" && row.actor_id === forgetActorId;
+        withErased && row.action === "deleted" && row.actor_type === "system" && row.actor_id === erasureActorId;
       if (row.conversation_id !== null && (theirs || erased)) found.push(row.conversation_id);
     }
   }
@@ -115,7 +115,7 @@ export const unplacedEventPages = (db: Reader) =>
   );
 
 /** The responses that are kept for one key's repeated requests. */
-export async function* keptResponsePages(db: Reader, keyId: string) {
+export async function* storedResponsePages(db: Reader, keyId: string) {
   for (let after = { path: "", idempotency_key: "" }; ;) {
     const { path, idempotency_key: key } = after;
     const page = await db
@@ -142,23 +142,26 @@ function addressPattern(address: string): RegExp {
 }
 
 /** Whether a text names the customer, or a conversation of theirs. */
-export function tells(text: string | null, { named, conversations }: Traces): boolean {
+export function mentionsCustomer(text: string | null, { named, conversations }: CustomerMatcher): boolean {
   if (text === null) return false;
   return named.test(text.toLowerCase()) || (text.match(conversationPattern) ?? []).some((id) => conversations.has(id));
 }
 
 /** In an id nothing tells where the address begins. */
-export const holds = (id: string | null, { email }: Traces): boolean => id?.toLowerCase().includes(email) === true;
+export const holds = (id: string | null, { email }: CustomerMatcher): boolean =>
+  id?.toLowerCase().includes(email) === true;
 
 /** Whether a received event is about the customer. */
 export function isReceivedFrom(
   event: { readonly external_id: string; readonly payload: string },
-  traces: Traces,
+  matcher: CustomerMatcher,
 ): boolean {
-  return tells(event.payload, traces) || holds(event.external_id, traces) || isSentBy(event.payload, traces);
+  return (
+    mentionsCustomer(event.payload, matcher) || holds(event.external_id, matcher) || isSentBy(event.payload, matcher)
+  );
 }
 
-function isSentBy(payload: string, { identities }: Traces): boolean {
+function isSentBy(payload: string, { identities }: CustomerMatcher): boolean {
   const { sender } = JSON.parse(payload) as {
     readonly sender?: { readonly key?: string; readonly verified?: { readonly userId?: string } };
   };
@@ -166,8 +169,8 @@ function isSentBy(payload: string, { identities }: Traces): boolean {
 }
 
 /** Whether an entry of the audit log is about the customer: a conversation, a contact, or the name of theirs. */
-export function isAuditOf(row: AuditTable, traces: Traces): boolean {
-  if (row.conversation_id !== null && traces.conversations.has(row.conversation_id)) return true;
-  if ([row.actor_id, row.from_value, row.to_value].some((id) => id !== null && traces.contacts.has(id))) return true;
-  return [row.actor_name, row.from_value, row.to_value, row.detail].some((text) => tells(text, traces));
+export function isAuditOf(row: AuditTable, matcher: CustomerMatcher): boolean {
+  if (row.conversation_id !== null && matcher.conversations.has(row.conversation_id)) return true;
+  if ([row.actor_id, row.from_value, row.to_value].some((id) => id !== null && matcher.contacts.has(id))) return true;
+  return [row.actor_name, row.from_value, row.to_value, row.detail].some((text) => mentionsCustomer(text, matcher));
 }

@@ -237,7 +237,7 @@ eachDatabase("new settings", (open) => {
   });
 
   it("of one workspace leave another's conversations alone", async () => {
-    const { store, secrets } = bench.app.core;
+    const { store, secrets } = bench.app.services;
     const other = await createWorkspace({ store, clock: bench.clock, secrets }, { name: "Other" });
     await setWorkspace(store, bench.clock, other.id, ["auto_resolve_days=1"]);
     const id = await bench.begin("mine", "Hello");

@@ -2,14 +2,14 @@ import { sql } from "kysely";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
-import { sweepFiles } from "#conversations/attachments/file-work.ts";
+import { removeOrphanFiles } from "#conversations/attachments/file-work.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store } from "#database/contract.ts";
 import { expireContacts, expireConversations, workspacesWithRetention } from "./retention.ts";
-import { sweep } from "./delete-in-batches.ts";
+import { deleteInBatches } from "./delete-in-batches.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -32,15 +32,15 @@ const kept = {
 
 const emptiedAtOnce = 500;
 
-const housekeepingLane = "housekeeping";
+const dailyCleanupLane = "housekeeping";
 
-export interface HousekeepingDependencies {
+export interface DailyCleanupDependencies {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
   readonly search: ConversationSearch;
   readonly files: Files;
-  readonly announce: (effects: Effects) => void;
+  readonly publishEffects: (effects: Effects) => void;
 }
 
 interface State {
@@ -49,26 +49,26 @@ interface State {
 }
 
 /** Makes sure that the installation has its one row of housekeeping. */
-export async function scheduleHousekeeping(store: Store, clock: Clock): Promise<void> {
+export async function scheduleDailyCleanup(store: Store, clock: Clock): Promise<void> {
   await store.write(async (tx) => {
     const known = await tx
       .selectFrom("outbox")
       .select("id")
-      .where("lane", "=", housekeepingLane)
+      .where("lane", "=", dailyCleanupLane)
       .where("dead_at", "is", null)
       .executeTakeFirst();
     if (known !== undefined) return;
     const now = clock.now();
     await insertWork(
       tx,
-      [{ lane: housekeepingLane, kind: "housekeeping", payload: {}, dueAt: now + firstAfterMs }],
+      [{ lane: dailyCleanupLane, kind: "housekeeping", payload: {}, dueAt: now + firstAfterMs }],
       now,
     );
   });
 }
 
 /** Deletes what has been kept long enough: once a day, in steps that each lock little and for a short time. */
-export function createHousekeeping(dependencies: HousekeepingDependencies) {
+export function createDailyCleanup(dependencies: DailyCleanupDependencies) {
   const { store, clock, log } = dependencies;
 
   return async function run(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void> {
@@ -86,7 +86,7 @@ export function createHousekeeping(dependencies: HousekeepingDependencies) {
       "sign-ins": () => old("agent_tokens", "expires_at", 0),
       "idempotency keys": () => old("idempotency", "created_at", kept.idempotencyMs),
       counters: () =>
-        sweep(
+        deleteInBatches(
           store,
           {
             table: "counters",
@@ -98,7 +98,7 @@ export function createHousekeeping(dependencies: HousekeepingDependencies) {
         ),
       "monthly counters": () => old("counters", "window_start", kept.monthlyCounterMs),
       "dead letters": () => old("outbox", "dead_at", kept.deadLetterMs),
-      files: () => sweepFiles(dependencies, signal),
+      files: () => removeOrphanFiles(dependencies, signal),
       "passing state of accounts": () => old("account_state", "expires_at", 0),
       processes: () => old("processes", "heartbeat_at", kept.processMs),
       "requests of processes that are gone": async () => {
@@ -128,11 +128,11 @@ export function createHousekeeping(dependencies: HousekeepingDependencies) {
     await store.write(async (tx) => {
       await finishWork(tx, rows);
       const dueAt = now + everyMs;
-      await insertWork(tx, [{ lane: housekeepingLane, kind: "housekeeping", payload: next, dueAt }], now);
+      await insertWork(tx, [{ lane: dailyCleanupLane, kind: "housekeeping", payload: next, dueAt }], now);
     });
 
     function old(table: string, column: string, keptMs: number): Promise<void> {
-      return sweep(store, { table, column, before: now - keptMs }, signal);
+      return deleteInBatches(store, { table, column, before: now - keptMs }, signal);
     }
   };
 }

@@ -3,9 +3,9 @@ import { sql } from "kysely";
 import type { Store, Tx } from "#database/contract.ts";
 
 /** Rows that one transaction deletes at most, so that nobody waits long for it. */
-const sweepMax = 500;
+const batchMax = 500;
 
-export interface Sweep {
+export interface DeleteBatch {
   readonly table: string;
   /** A time, with an index that begins with it unless the table is small. */
   readonly column: string;
@@ -15,11 +15,11 @@ export interface Sweep {
 }
 
 /** Deletes the oldest rows; true when there may be more. */
-async function sweepSome(tx: Tx, { table, column, before, and = sql`1 = 1` }: Sweep): Promise<boolean> {
+async function deleteBatch(tx: Tx, { table, column, before, and = sql`1 = 1` }: DeleteBatch): Promise<boolean> {
   const at = sql.ref(column);
   const { rows } = await sql<{ readonly at: number }>`
     select ${at} as at from ${sql.table(table)} where ${at} < ${before} and ${and}
-    order by ${at} limit 1 offset ${sql.lit(sweepMax - 1)}`.execute(tx);
+    order by ${at} limit 1 offset ${sql.lit(batchMax - 1)}`.execute(tx);
   const [full] = rows;
   const until = full === undefined ? sql`${at} < ${before}` : sql`${at} <= ${full.at}`;
   await sql`delete from ${sql.table(table)} where ${until} and ${and}`.execute(tx);
@@ -27,6 +27,6 @@ async function sweepSome(tx: Tx, { table, column, before, and = sql`1 = 1` }: Sw
 }
 
 /** Deletes all that is older, a step at a time. */
-export async function sweep(store: Store, what: Sweep, signal: AbortSignal): Promise<void> {
-  while (await store.write((tx) => sweepSome(tx, what))) signal.throwIfAborted();
+export async function deleteInBatches(store: Store, what: DeleteBatch, signal: AbortSignal): Promise<void> {
+  while (await store.write((tx) => deleteBatch(tx, what))) signal.throwIfAborted();
 }

@@ -82,7 +82,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
     });
     expect(await counted()).toEqual({ merges: 2, receipts: 2 });
 
-    await bench.app.core.people.forget(bench.workspaceId, email, () => undefined);
+    await bench.app.services.customers.erase(bench.workspaceId, email, () => undefined);
     expect(tablesWith(await rowsOf(), theirs)).toEqual([]);
     expect(tablesWith(await rowsOf(), conversationId)).toEqual(["audit", "inbound_events"]);
     expect(await counted()).toMatchObject({ merges: 1, receipts: 1 });
@@ -94,7 +94,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
     const { id } = await bench.store.read.selectFrom("conversations").select("id").executeTakeFirstOrThrow();
     await seedDesk([id]);
     const before = await rowsOf();
-    await bench.app.core.people.removeWorkspace(bench.workspaceId, () => undefined);
+    await bench.app.services.customers.removeWorkspace(bench.workspaceId, () => undefined);
     const after = await rowsOf();
     expect(tablesWith(after, house)).toEqual([]);
     const emptied = held.filter(([, { deleted }]) => deleted === null).map(([name]) => name);
@@ -120,7 +120,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
   async function seed(): Promise<void> {
     const { store, clock, workspaceId, app } = bench;
     const now = clock.now();
-    const deps = { store, clock, secrets: app.core.secrets, allowPrivate: true } as const;
+    const deps = { store, clock, secrets: app.services.secrets, allowPrivate: true } as const;
     const hook = await addWebhook(deps, { workspaceId, url: `http://127.0.0.1:9/${house}` });
     const agent = await createAgent(store, clock, {
       workspaceId,

@@ -8,21 +8,21 @@ import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { removeContacts } from "./retention.ts";
-import type { Traces } from "./customer-matcher.ts";
+import type { CustomerMatcher } from "./customer-matcher.ts";
 import {
   auditPages,
-  forgetActorId,
+  erasureActorId,
   holds,
   isReceivedFrom,
-  keptResponsePages,
-  tells,
-  tracesOf,
+  storedResponsePages,
+  mentionsCustomer,
+  customerMatcherOf,
   unplacedEventPages,
 } from "./customer-matcher.ts";
 import { removeConversation } from "#conversations/agents/update.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
-export interface Forgotten {
+export interface ErasureResult {
   readonly contacts: number;
   readonly conversations: number;
   readonly messages: number;
@@ -35,16 +35,16 @@ export interface Forgotten {
   readonly searchEngine: "erased" | "queued" | "none";
 }
 
-type Counts = Omit<Forgotten, "searchEngine">;
+type Counts = Omit<ErasureResult, "searchEngine">;
 
-export interface ForgetDependencies {
+export interface EraseCustomerDependencies {
   readonly store: Store;
   readonly clock: Clock;
   readonly search: ConversationSearch;
   readonly progress?: (line: string) => void;
 }
 
-const actor = systemActor(forgetActorId);
+const actor = systemActor(erasureActorId);
 const pageSize = 500;
 /** Whoever goes on writing must not keep the rest of what is known of them. */
 const roundsMax = 10;
@@ -55,12 +55,12 @@ const erased = "[erased]";
  * queues, kept responses and the names of audit entries. In transactions of a few rows each; the contact goes last, so
  * that what was interrupted can be begun again and finds the rest.
  */
-export async function forgetCustomer(
-  dependencies: ForgetDependencies,
+export async function eraseCustomer(
+  dependencies: EraseCustomerDependencies,
   workspace: Workspace,
   email: string,
-): Promise<Forgotten> {
-  let searchEngine: Forgotten["searchEngine"] = dependencies.search.erase === undefined ? "none" : "erased";
+): Promise<ErasureResult> {
+  let searchEngine: ErasureResult["searchEngine"] = dependencies.search.erase === undefined ? "none" : "erased";
   const total: { -readonly [what in keyof Counts]: number } = {
     contacts: 0,
     conversations: 0,
@@ -73,10 +73,11 @@ export async function forgetCustomer(
     const customer = await customerByEmail(dependencies.store.read, workspace.id, email);
     // Who writes while this goes on is found again. What else may name them is looked through where there is somebody.
     if (round > 1 && customer.contacts.length + customer.conversationIds.length === 0) break;
-    const traces = await tracesOf(dependencies.store.read, workspace.id, customer, { email, erased: true });
-    const found = await eraseFound(dependencies, workspace, customer, traces, round === roundsMax);
+    const matcher = await customerMatcherOf(dependencies.store.read, workspace.id, customer, { email, erased: true });
+    const found = await eraseFound(dependencies, workspace, customer, matcher, round === roundsMax);
     for (const what of Object.keys(total) as (keyof Counts)[]) total[what] += found[what];
-    if ((await dependencies.search.erase?.(workspace.id, [...traces.conversations])) === false) searchEngine = "queued";
+    if ((await dependencies.search.erase?.(workspace.id, [...matcher.conversations])) === false)
+      searchEngine = "queued";
   }
   await purgeIndex(dependencies);
   return { ...total, searchEngine };
@@ -84,24 +85,24 @@ export async function forgetCustomer(
 
 /** Erases the customer as they were found. Who has begun another conversation meanwhile stays known, to be found by it. */
 async function eraseFound(
-  { progress = () => undefined, ...dependencies }: ForgetDependencies,
+  { progress = () => undefined, ...dependencies }: EraseCustomerDependencies,
   workspace: Workspace,
   customer: Customer,
-  traces: Traces,
+  matcher: CustomerMatcher,
   isLast: boolean,
 ): Promise<Counts> {
   const { store, clock } = dependencies;
   let messages = 0;
   let events = 0;
   for (const [done, id] of customer.conversationIds.entries()) {
-    const gone = await store.write((tx) => eraseConversation(tx, dependencies, workspace, id, traces));
+    const gone = await store.write((tx) => eraseConversation(tx, dependencies, workspace, id, matcher));
     messages += gone.messages;
     events += gone.events;
     if ((done + 1) % 100 === 0) progress(`${done + 1} of ${customer.conversationIds.length} conversations`);
   }
-  events += await eraseEvents(store, workspace.id, traces);
-  const auditEntries = await eraseNames(store, workspace.id, traces);
-  const leftovers = (await eraseKeptResponses(store, workspace.id, traces)) + (await eraseQueued(store, traces));
+  events += await eraseEvents(store, workspace.id, matcher);
+  const auditEntries = await eraseNames(store, workspace.id, matcher);
+  const leftovers = (await eraseKeptResponses(store, workspace.id, matcher)) + (await eraseQueued(store, matcher));
   const ids = customer.contacts.map(({ id }) => id);
   const conversations = customer.conversationIds.length;
   // Together with the last contact: without it, nobody finds any more that there was something to be noted.
@@ -127,10 +128,10 @@ async function haveConversation(tx: Tx, contactIds: readonly string[]): Promise<
 
 async function eraseConversation(
   tx: Tx,
-  { search, clock }: ForgetDependencies,
+  { search, clock }: EraseCustomerDependencies,
   workspace: Workspace,
   id: string,
-  traces: Traces,
+  matcher: CustomerMatcher,
 ): Promise<{ readonly messages: number; readonly events: number }> {
   const row = await lockConversation(tx, workspace.id, id);
   if (row === undefined) return { messages: 0, events: 0 };
@@ -142,14 +143,14 @@ async function eraseConversation(
     .execute();
   // Ids of e-mails can hold the address; the others stay, so that a late redelivery does not bring the text back.
   const named = rows
-    .filter((event) => holds(event.external_id, traces) || holds(event.target_external_id, traces))
+    .filter((event) => holds(event.external_id, matcher) || holds(event.target_external_id, matcher))
     .map((event) => event.id);
   for (const some of chunks(named)) await tx.deleteFrom("inbound_events").where("id", "in", some).execute();
   return { messages: row.message_count, events: rows.length };
 }
 
 /** Events that led to no conversation: what people said of themselves before they wrote, edits of messages that never came. */
-async function eraseEvents(store: Store, workspaceId: string, traces: Traces): Promise<number> {
+async function eraseEvents(store: Store, workspaceId: string, matcher: CustomerMatcher): Promise<number> {
   const accounts = await store.read
     .selectFrom("accounts")
     .select("id")
@@ -158,7 +159,7 @@ async function eraseEvents(store: Store, workspaceId: string, traces: Traces): P
   const own = new Set(accounts.map(({ id }) => id));
   let count = 0;
   for await (const page of unplacedEventPages(store.read)) {
-    const theirs = page.filter((row) => own.has(row.account_id) && isReceivedFrom(row, traces)).map(({ id }) => id);
+    const theirs = page.filter((row) => own.has(row.account_id) && isReceivedFrom(row, matcher)).map(({ id }) => id);
     if (theirs.length > 0) {
       await store.write((tx) => tx.deleteFrom("inbound_events").where("id", "in", theirs).execute());
     }
@@ -168,11 +169,11 @@ async function eraseEvents(store: Store, workspaceId: string, traces: Traces): P
 }
 
 /** Takes the customer's name and address out of the audit log, also of conversations that were deleted before. */
-async function eraseNames(store: Store, workspaceId: string, traces: Traces): Promise<number> {
+async function eraseNames(store: Store, workspaceId: string, matcher: CustomerMatcher): Promise<number> {
   let count = 0;
   for await (const page of auditPages(store.read, workspaceId)) {
     const changed = page.flatMap((row) => {
-      const clean = withoutNames(row, traces);
+      const clean = withoutNames(row, matcher);
       return clean === row ? [] : [clean];
     });
     if (changed.length > 0) {
@@ -191,7 +192,7 @@ async function eraseNames(store: Store, workspaceId: string, traces: Traces): Pr
   return count;
 }
 
-function withoutNames(row: AuditTable, { named, names, contacts, conversations }: Traces): AuditTable {
+function withoutNames(row: AuditTable, { named, names, contacts, conversations }: CustomerMatcher): AuditTable {
   const theirs = row.actor_type === "customer" && row.actor_id !== null && contacts.has(row.actor_id);
   const inTheirs = row.conversation_id !== null && conversations.has(row.conversation_id);
   const isTelling = (text: string): boolean =>
@@ -213,12 +214,14 @@ function withoutNames(row: AuditTable, { named, names, contacts, conversations }
   return same ? row : next;
 }
 
-async function eraseKeptResponses(store: Store, workspaceId: string, traces: Traces): Promise<number> {
+async function eraseKeptResponses(store: Store, workspaceId: string, matcher: CustomerMatcher): Promise<number> {
   const keys = await store.read.selectFrom("api_keys").select("id").where("workspace_id", "=", workspaceId).execute();
   let count = 0;
   for (const { id: keyId } of keys) {
-    for await (const page of keptResponsePages(store.read, keyId)) {
-      const theirs = page.filter((row) => tells(row.response, traces) || tells(row.path, traces));
+    for await (const page of storedResponsePages(store.read, keyId)) {
+      const theirs = page.filter(
+        (row) => mentionsCustomer(row.response, matcher) || mentionsCustomer(row.path, matcher),
+      );
       if (theirs.length > 0) {
         await store.write(async (tx) => {
           for (const row of theirs) {
@@ -238,7 +241,7 @@ async function eraseKeptResponses(store: Store, workspaceId: string, traces: Tra
 }
 
 /** Whatever waits, or was given up, with the customer in it. */
-async function eraseQueued(store: Store, traces: Traces): Promise<number> {
+async function eraseQueued(store: Store, matcher: CustomerMatcher): Promise<number> {
   let count = 0;
   for (let after = 0; ;) {
     const page = await store.read
@@ -250,9 +253,11 @@ async function eraseQueued(store: Store, traces: Traces): Promise<number> {
       .execute();
     // Work of other workspaces stands here too, and goes on even where it names the same address.
     const theirs = page
-      .filter((row) => isWorkOf(row, traces) || (row.dead_at !== null && tells(row.payload, traces)))
+      .filter((row) => isWorkOf(row, matcher) || (row.dead_at !== null && mentionsCustomer(row.payload, matcher)))
       .map(({ id }) => id);
-    const telling = page.filter(({ id, last_error: error }) => !theirs.includes(id) && tells(error, traces));
+    const telling = page.filter(
+      ({ id, last_error: error }) => !theirs.includes(id) && mentionsCustomer(error, matcher),
+    );
     if (theirs.length + telling.length > 0) {
       await store.write(async (tx) => {
         if (theirs.length > 0) await tx.deleteFrom("outbox").where("id", "in", theirs).execute();
@@ -277,7 +282,7 @@ const keptKinds: ReadonlySet<string> = new Set(["index", "relink", "retime", "se
 
 function isWorkOf(
   { kind, payload }: { readonly kind: string; readonly payload: string },
-  { conversations, contacts }: Traces,
+  { conversations, contacts }: CustomerMatcher,
 ): boolean {
   if (keptKinds.has(kind)) return false;
   return (payload.match(workIds) ?? []).some((id) => conversations.has(id) || contacts.has(id));
@@ -308,7 +313,10 @@ async function noteErasure(
 }
 
 /** An index can hold words of what was removed until its parts are merged. */
-export async function purgeIndex({ store, search }: Pick<ForgetDependencies, "store" | "search">): Promise<void> {
+export async function purgeIndex({
+  store,
+  search,
+}: Pick<EraseCustomerDependencies, "store" | "search">): Promise<void> {
   const { purge } = search;
   if (purge === undefined) return;
   for (let first = true; await store.write((tx) => purge(tx, first));) first = false;

@@ -1,48 +1,48 @@
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork } from "#database/queries/outbox.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
-import { createHousekeeping } from "./daily-cleanup.ts";
+import { createDailyCleanup } from "./daily-cleanup.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Fanout } from "#runtime/signals.ts";
 import type { Files } from "#files/contract.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store } from "#database/contract.ts";
-import { relink } from "#conversations/contacts/move-conversations.ts";
+import { moveConversations } from "#conversations/contacts/move-conversations.ts";
 import { purge } from "./remove-workspace.ts";
-import { retime } from "#conversations/automation/reschedule-timers.ts";
+import { rescheduleTimers } from "#conversations/automation/reschedule-timers.ts";
 import { agentTopic } from "#queue/signals/topics.ts";
 
 /** Work of the outbox that keeps the data in order, by kind; the worker calls it. */
-export interface Upkeep {
+export interface Maintenance {
   /** A contact's conversations go to whoever stands for it. */
-  relink(rows: readonly OutboxRow[]): Promise<void>;
+  moveConversations(rows: readonly OutboxRow[]): Promise<void>;
   /** A workspace's settings have changed: its conversations' clocks follow. */
-  retime(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  housekeeping(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  rescheduleTimers(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  dailyCleanup(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** The rest of a workspace that was deleted. */
   purge(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** An agent is gone: their live connections end. */
   signOut(rows: readonly OutboxRow[]): Promise<void>;
 }
 
-export function createUpkeep(dependencies: {
+export function createMaintenance(dependencies: {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
   readonly search: ConversationSearch;
   readonly files: Files;
   readonly fanout: Pick<Fanout, "publish">;
-  readonly announce: (effects: Effects) => void;
-}): Upkeep {
-  const { store, clock, search, fanout, announce } = dependencies;
+  readonly publishEffects: (effects: Effects) => void;
+}): Maintenance {
+  const { store, clock, search, fanout, publishEffects } = dependencies;
   return {
-    async relink(rows) {
-      const effects = await store.write((tx) => relink(tx, search, rows, clock.now()));
-      if (effects !== null) announce(effects);
+    async moveConversations(rows) {
+      const effects = await store.write((tx) => moveConversations(tx, search, rows, clock.now()));
+      if (effects !== null) publishEffects(effects);
     },
-    retime: (rows, signal) => retime(dependencies, rows, signal),
-    housekeeping: createHousekeeping(dependencies),
+    rescheduleTimers: (rows, signal) => rescheduleTimers(dependencies, rows, signal),
+    dailyCleanup: createDailyCleanup(dependencies),
     purge: (rows, signal) => purge(dependencies, rows, signal),
     async signOut(rows) {
       for (const { payload } of rows) {

@@ -13,9 +13,9 @@ import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { signOutWork } from "#conversations/agents/sign-out.ts";
 import { deleteEndpoint, deleteEventsOfWorkspace } from "#database/queries/webhooks.ts";
-import { relinkLane } from "#queue/lanes.ts";
+import { moveLane } from "#queue/lanes.ts";
 import { removeContacts } from "./retention.ts";
-import { retimeWork } from "#conversations/automation/reschedule-timers.ts";
+import { rescheduleWork } from "#conversations/automation/reschedule-timers.ts";
 import { removeConversation } from "#conversations/agents/update.ts";
 
 const actor = systemActor("workspace delete");
@@ -197,7 +197,7 @@ export async function emptyWorkspace(
     if (ids.length === 0) break;
     await store.write(async (tx) => {
       await removeContacts(tx, ids);
-      await removeWork(tx, ids.map(relinkLane));
+      await removeWork(tx, ids.map(moveLane));
     });
   }
   for (const { id } of await of("webhooks", 10_000)) {
@@ -215,7 +215,7 @@ export async function emptyWorkspace(
   await store.write((tx) => tx.deleteFrom("rule_turns").where("workspace_id", "=", workspaceId).execute());
   await store.write(async (tx) => {
     await tx.deleteFrom("counters").where("name", "=", `queries:${workspaceId}`).execute();
-    await removeWork(tx, [retimeWork(workspaceId, 0).lane]);
+    await removeWork(tx, [rescheduleWork(workspaceId, 0).lane]);
     await tx.deleteFrom("vector_models").where("workspace_id", "=", workspaceId).execute();
     // Of contacts that were gone before.
     await tx.deleteFrom("identities").where("workspace_id", "=", workspaceId).execute();

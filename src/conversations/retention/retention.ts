@@ -17,7 +17,7 @@ export interface RetentionDependencies {
   readonly store: Store;
   readonly clock: Clock;
   readonly search: ConversationSearch;
-  readonly announce: (effects: Effects) => void;
+  readonly publishEffects: (effects: Effects) => void;
 }
 
 export async function workspacesWithRetention(db: Reader): Promise<readonly Workspace[]> {
@@ -34,7 +34,7 @@ export async function workspacesWithRetention(db: Reader): Promise<readonly Work
 
 const endOf = (plan: Plan, now: number): number => now - retentionMs[plan];
 
-interface Place {
+interface ListCursor {
   readonly started_at: number;
   readonly id: string;
 }
@@ -44,13 +44,13 @@ interface Place {
  * need not be looked at: the list's own index leads to the others.
  */
 export async function expireConversations(
-  { store, clock, search, announce }: RetentionDependencies,
+  { store, clock, search, publishEffects }: RetentionDependencies,
   workspaces: readonly Workspace[],
   signal: AbortSignal,
 ): Promise<void> {
   for (const workspace of workspaces) {
     const end = endOf(workspace.plan, clock.now());
-    for (let after: Place | undefined; ;) {
+    for (let after: ListCursor | undefined; ;) {
       const page = await begunBefore(store.read, workspace.id, end, after);
       const ids = page.filter((row) => row.last_message_at <= end).map(({ id }) => id);
       for (let at = 0; at < ids.length; at += deletedAtOnce) {
@@ -64,7 +64,7 @@ export async function expireConversations(
           }
           return done;
         });
-        for (const each of effects) announce(each);
+        for (const each of effects) publishEffects(each);
       }
       after = page.at(-1);
       if (page.length < pageSize) break;
@@ -73,7 +73,7 @@ export async function expireConversations(
   }
 }
 
-function begunBefore(db: Reader, workspaceId: string, end: number, after: Place | undefined) {
+function begunBefore(db: Reader, workspaceId: string, end: number, after: ListCursor | undefined) {
   let query = db
     .selectFrom("conversations")
     .select(["id", "started_at", "last_message_at"])

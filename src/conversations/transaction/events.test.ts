@@ -91,8 +91,13 @@ eachDatabase("what endpoints are told of", (open) => {
       const before = (await eventsOf(id)).length;
       const { assigned_to } = await bench.row(id);
       const agent = { email: "anna@test.example", name: "Anna" };
-      await bench.engine.act(bench.workspaceId, id, { kind: "resolve" }, agent);
-      await bench.engine.act(bench.workspaceId, id, { kind: "undo_resolve", snooze: { kind: "until_reply" } }, agent);
+      await bench.engine.applyAction(bench.workspaceId, id, { kind: "resolve" }, agent);
+      await bench.engine.applyAction(
+        bench.workspaceId,
+        id,
+        { kind: "undo_resolve", snooze: { kind: "until_reply" } },
+        agent,
+      );
       const events = (await eventsOf(id)).slice(before);
       expect(events.map(({ type, data }) => [type, data.previous_status, data.conversation?.["status"]])).toEqual([
         ["conversation.resolved", status, "resolved"],
@@ -263,7 +268,7 @@ eachDatabase("what endpoints are told of", (open) => {
   });
 
   it("tells that a document is indexed, and that one cannot be read", async () => {
-    const { documents } = bench.app.core;
+    const { documents } = bench.app.services;
     for (const [fileName, text, type, status] of [
       ["good.md", "# Lamps\n\nLamps have a warranty of three years.", "document.indexed", "indexed"],
       ["empty.md", "", "document.failed", "failed"],

@@ -8,8 +8,8 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
-import type { EndpointWish, NewEvent } from "#database/queries/webhooks.ts";
-import { endpointWishes, insertEvents } from "#database/queries/webhooks.ts";
+import type { EndpointSubscription, NewEvent } from "#database/queries/webhooks.ts";
+import { endpointSubscriptions, insertEvents } from "#database/queries/webhooks.ts";
 import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
 import { attachmentsOf, groupWaitMs } from "#conversations/attachments/attachments.ts";
 import type { Tx } from "#database/contract.ts";
@@ -33,7 +33,7 @@ interface Subject {
   touch(): void;
 }
 
-interface Told {
+interface EmittedEvent {
   readonly subject: Subject;
   readonly type: ConversationEventType;
   /** Null: the author of the message. */
@@ -46,13 +46,13 @@ interface Told {
 }
 
 /** More has joined a message that was told of before. */
-interface Joined {
+interface JoinedMessage {
   readonly subject: Subject;
   readonly messageId: string;
 }
 
 /** An event that nobody has been sent yet. */
-interface Unsent {
+interface QueuedEvent {
   readonly eventId: string;
   readonly payload: string;
   readonly messageId: string;
@@ -60,11 +60,11 @@ interface Unsent {
 
 /** What a transaction tells of conversations, gathered in memory and written at its end. */
 export interface Events {
-  tell(subject: Subject, type: ConversationEventType, actor: Actor, details: EventDetails): void;
+  emit(subject: Subject, type: ConversationEventType, actor: Actor, details: EventDetails): void;
   /** A stored message was changed or taken back. */
-  tellUpdate(subject: Subject, messageId: string): void;
+  emitUpdate(subject: Subject, messageId: string): void;
   /** More files have joined a stored message: the event of it names them too where it still waits, else they are told. */
-  tellJoined(subject: Subject, messageId: string): void;
+  emitJoined(subject: Subject, messageId: string): void;
   /** Numbers what somebody wants to hear of; before the conversations' rows are written, which hold the count. */
   number(tx: Tx): Promise<void>;
   /** Writes what was numbered; after the tags are written. The work of sending it. */
@@ -76,13 +76,13 @@ export interface Events {
  * one indexed read a transaction. A disabled endpoint counts: what it missed can be sent when it is enabled.
  */
 export function createEvents(now: number): Events {
-  const told: Told[] = [];
-  const joined = new Map<string, Joined>();
-  const unsent: Unsent[] = [];
-  let wishes: readonly EndpointWish[] = [];
-  let numbered: readonly { readonly event: Told; readonly sequence: number }[] = [];
+  const told: EmittedEvent[] = [];
+  const joined = new Map<string, JoinedMessage>();
+  const unsent: QueuedEvent[] = [];
+  let wishes: readonly EndpointSubscription[] = [];
+  let numbered: readonly { readonly event: EmittedEvent; readonly sequence: number }[] = [];
 
-  function tellUpdate(subject: Subject, messageId: string): void {
+  function emitUpdate(subject: Subject, messageId: string): void {
     told.push({
       subject,
       type: "message.updated",
@@ -94,27 +94,27 @@ export function createEvents(now: number): Events {
   }
 
   return {
-    tell(subject, type, actor, details) {
+    emit(subject, type, actor, details) {
       told.push({ subject, type, actor, status: subject.row.status, details });
     },
 
-    tellUpdate,
+    emitUpdate,
 
-    tellJoined(subject, messageId) {
+    emitJoined(subject, messageId) {
       joined.set(messageId, { subject, messageId });
     },
 
     async number(tx) {
       if (told.length + joined.size === 0) return;
       const subjects = [...told, ...joined.values()].map(({ subject }) => subject);
-      wishes = await endpointWishes(
+      wishes = await endpointSubscriptions(
         tx,
         subjects.map(({ row }) => row.workspace_id),
       );
       if (wishes.length === 0) return;
       for (const { subject, messageId } of joined.values()) {
-        const event = await unsentOf(tx, subject.row.id, messageId, now);
-        if (event === undefined) tellUpdate(subject, messageId);
+        const event = await queuedEventsOf(tx, subject.row.id, messageId, now);
+        if (event === undefined) emitUpdate(subject, messageId);
         else unsent.push(event);
       }
       numbered = told
@@ -176,7 +176,12 @@ export function createEvents(now: number): Events {
 }
 
 /** The event of this message, while it waits for the rest of an album and is not sent. */
-async function unsentOf(tx: Tx, conversationId: string, messageId: string, now: number): Promise<Unsent | undefined> {
+async function queuedEventsOf(
+  tx: Tx,
+  conversationId: string,
+  messageId: string,
+  now: number,
+): Promise<QueuedEvent | undefined> {
   const rows = await tx
     .selectFrom("events")
     .select(["id", "payload"])
@@ -199,12 +204,12 @@ async function messageNow(tx: Tx, messageId: string) {
 }
 
 /** Tells that a document is indexed or has failed, in the transaction in which it does. */
-export async function tellOfDocument(tx: Tx, documentId: string, now: number): Promise<void> {
+export async function emitDocumentEvent(tx: Tx, documentId: string, now: number): Promise<void> {
   const row = await tx.selectFrom("documents").selectAll().where("id", "=", documentId).executeTakeFirst();
   if (row === undefined || (row.status !== "indexed" && row.status !== "failed")) return;
   // A website that answers stays indexed when a crawl of it fails.
   const type = row.error === null ? "document.indexed" : "document.failed";
-  const wishes = await endpointWishes(tx, [row.workspace_id]);
+  const wishes = await endpointSubscriptions(tx, [row.workspace_id]);
   if (!isWanted(wishes, row.workspace_id, type)) return;
   const { type: actorType, id, name } = systemActor("documents");
   const event = newEvent(now, {
@@ -240,7 +245,7 @@ export async function storeTestEvent(
   return event.id;
 }
 
-function isWanted(wishes: readonly EndpointWish[], workspaceId: string, type: EventType): boolean {
+function isWanted(wishes: readonly EndpointSubscription[], workspaceId: string, type: EventType): boolean {
   return wishes.some((wish) => wish.workspaceId === workspaceId && wish.types.has(type));
 }
 

@@ -5,7 +5,7 @@ import { fileLane, noFiles, storeAttachments } from "#conversations/attachments/
 import type { Tx } from "#database/contract.ts";
 
 /** The files that the messages of one transaction bring, gathered with the work of fetching them. */
-export interface FileChanges {
+export interface FileEffects {
   /** Those of a new message, in their order; what joins it later in the transaction is added to the same list. */
   begin(message: MessagesTable, files?: MessageFiles): readonly AttachmentRow[];
   /** Adds to a message; `here`: its row, where the table does not have it yet. */
@@ -17,7 +17,7 @@ export interface FileChanges {
   write(tx: Tx): Promise<void>;
 }
 
-export function createFileChanges(works: NewWork[], now: number): FileChanges {
+export function createFileEffects(works: NewWork[], now: number): FileEffects {
   /** Stored messages that were joined; several events can each have read what it was before. */
   const joined = new Map<string, Grouped>();
   const fresh: AttachmentRow[] = [];

@@ -1,6 +1,6 @@
 import { lockConversation } from "#database/queries/conversations.ts";
-import type { Changes, Draft } from "./unit-of-work.ts";
-import { createChanges } from "./unit-of-work.ts";
+import type { UnitOfWork, Draft } from "./unit-of-work.ts";
+import { createUnitOfWork } from "./unit-of-work.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
@@ -11,7 +11,7 @@ export async function lockDraft(
   search: ConversationSearch,
   conversationId: string,
   now: number,
-): Promise<{ readonly changes: Changes; readonly draft: Draft } | undefined> {
+): Promise<{ readonly changes: UnitOfWork; readonly draft: Draft } | undefined> {
   const found = await tx
     .selectFrom("conversations")
     .select("workspace_id")
@@ -19,6 +19,6 @@ export async function lockDraft(
     .executeTakeFirst();
   const row = found === undefined ? undefined : await lockConversation(tx, found.workspace_id, conversationId);
   if (row === undefined) return undefined;
-  const changes = createChanges(now, search);
+  const changes = createUnitOfWork(now, search);
   return { changes, draft: changes.track(row, await settingsIn(tx, row.workspace_id), false) };
 }

@@ -1,11 +1,11 @@
 import { newId } from "#domain/ids.ts";
 import { freshClock } from "#domain/conversation/sla.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import type { Arrival } from "#conversations/inbound/incoming-event.ts";
+import type { IncomingEvent } from "#conversations/inbound/incoming-event.ts";
 
 /** A conversation as it begins, before anything is said in it. */
 export function newConversation(
-  { account, workspace }: Pick<Arrival, "account" | "workspace">,
+  { account, workspace }: Pick<IncomingEvent, "account" | "workspace">,
   thread: string,
   contactId: string,
   now: number,

@@ -52,7 +52,12 @@ async function stepsOf({ oneTakes, conversations, aRow = 1, lateMs = 0, bad }: G
     waits.push(maxMs);
   };
   const clock = createHandMovedClock(dueAt + lateMs);
-  await indexTexts({ store, search: search as ConversationSearch, clock, giveWay }, rows, goesOn, () => now);
+  await indexTexts(
+    { store, search: search as ConversationSearch, clock, waitUntilIdle: giveWay },
+    rows,
+    goesOn,
+    () => now,
+  );
   const left = await store.read.selectFrom("outbox").select(["payload", "lease_id"]).execute();
   return { steps, waits, left, missing: ids.filter((id) => !indexed.has(id)) };
 }
@@ -109,7 +114,7 @@ describe("the texts of conversations are indexed", () => {
     };
     const clock = createHandMovedClock(dueAt);
     const indexing = indexTexts(
-      { store, search: search as ConversationSearch, clock, giveWay: async () => undefined },
+      { store, search: search as ConversationSearch, clock, waitUntilIdle: async () => undefined },
       rows,
       ending.signal,
     );

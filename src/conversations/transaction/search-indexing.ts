@@ -63,7 +63,7 @@ export interface IndexDependencies {
   readonly search: ConversationSearch;
   readonly clock: Clock;
   /** Made by {@link createGiveWay}. */
-  readonly giveWay: (maxMs: number) => Promise<void>;
+  readonly waitUntilIdle: (maxMs: number) => Promise<void>;
 }
 
 /**
@@ -71,7 +71,7 @@ export interface IndexDependencies {
  * a conversation whose text cannot be stored keeps no other out.
  */
 export async function indexTexts(
-  { store, search, clock, giveWay }: IndexDependencies,
+  { store, search, clock, waitUntilIdle }: IndexDependencies,
   rows: readonly OutboxRow[],
   signal: AbortSignal,
   now: () => number = () => performance.now(),
@@ -88,7 +88,7 @@ export async function indexTexts(
     const [ended, named] = [step, ids];
     [step, ids] = [[], []];
     pace = paces[store.dialect][clock.now() - last.due_at > lateMs ? "late" : "usual"];
-    await giveWay(pace.calmMs);
+    await waitUntilIdle(pace.calmMs);
     // What is left of a long backlog is for who starts next: the database is about to be closed.
     signal.throwIfAborted();
     try {
@@ -119,7 +119,7 @@ export async function indexTexts(
     } catch (error) {
       // Somebody else has it.
       if (error instanceof LostLease) return;
-      if (named.length > 1) await store.write((tx) => takeApart(tx, row));
+      if (named.length > 1) await store.write((tx) => splitIndexWork(tx, row));
       else failures.push({ row, error });
     }
   };
@@ -141,7 +141,7 @@ export async function indexTexts(
 }
 
 /** A row for each of its conversations takes its place. */
-async function takeApart(tx: Tx, row: OutboxRow): Promise<void> {
+async function splitIndexWork(tx: Tx, row: OutboxRow): Promise<void> {
   await finishWork(tx, [row]);
   const works = idsOf(row).map((id) => indexWork([id], row.due_at));
   await insertWork(tx, works, row.created_at);

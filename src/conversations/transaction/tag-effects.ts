@@ -20,7 +20,7 @@ interface TagChange {
 }
 
 /** Tags that a transaction puts on conversations and takes off, in the order in which it does. */
-export interface TagChanges {
+export interface TagEffects {
   add(change: TagChange): void;
   /** What changes nothing, as the tag is there already or is not there, is told neither to rules nor in the audit log. */
   passOver(tx: Tx, audits: { readonly id: string }[]): Promise<void>;
@@ -28,7 +28,7 @@ export interface TagChanges {
   write(tx: Tx, changed: readonly Filed[]): Promise<void>;
 }
 
-export function createTagChanges(): TagChanges {
+export function createTagEffects(): TagEffects {
   const changes: TagChange[] = [];
 
   return {

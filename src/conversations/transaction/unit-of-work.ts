@@ -1,5 +1,5 @@
 import type { Insertable } from "kysely";
-import type { Handover, ThreadStanding } from "#channels/contract.ts";
+import type { Handover, PlatformStatus } from "#channels/contract.ts";
 import type { Happening } from "#domain/workspace/automation.ts";
 import { newId } from "#domain/ids.ts";
 import type { ConversationEventType } from "#domain/event-types.ts";
@@ -15,36 +15,36 @@ import { insertRows } from "#database/dialects/insert-rows.ts";
 import type { NewWork, OutboxRow } from "#database/queries/outbox.ts";
 import { hasWork, insertWork } from "#database/queries/outbox.ts";
 import type { AuditTable, ConversationLinksTable, DeliveriesTable, MessagesTable } from "#database/schema/tables.ts";
-import type { MirrorItem } from "#agent-desk/sync/sync-work.ts";
-import { mirrorWork } from "#agent-desk/sync/sync-work.ts";
+import type { SyncItem } from "#agent-desk/sync/sync-work.ts";
+import { syncWork } from "#agent-desk/sync/sync-work.ts";
 import { runRules } from "#conversations/automation/rules.ts";
 import type { Grouped, MessageFiles } from "#conversations/attachments/attachments.ts";
 import type { ConversationSignal } from "./inbox-signal.ts";
 import { signalOf } from "./inbox-signal.ts";
 import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
-import { speakLane, thinkLane, timerLane } from "#queue/lanes.ts";
+import { ruleReplyLane, turnLane, timerLane } from "#queue/lanes.ts";
 import { indexWorks } from "./search-indexing.ts";
-import type { FileChanges } from "./file-effects.ts";
-import { createFileChanges } from "./file-effects.ts";
+import type { FileEffects } from "./file-effects.ts";
+import { createFileEffects } from "./file-effects.ts";
 import type { NewMessage } from "./new-message.ts";
 import { messageRow } from "./new-message.ts";
-import { handoverOf, standingOfRow, worksThere } from "#conversations/delivery/platform-status.ts";
+import { handoverOf, platformStatusOf, platformWork } from "#conversations/delivery/platform-status.ts";
 import { sendingOf } from "#conversations/delivery/send-plan.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
-import type { Speech } from "#conversations/answering/rule-reply.ts";
-import { createTagChanges } from "./tag-effects.ts";
+import type { RuleReply } from "#conversations/answering/rule-reply.ts";
+import { createTagEffects } from "./tag-effects.ts";
 import { nextTimer } from "#conversations/automation/timers.ts";
 
 /** What a transaction does to conversations, gathered in memory and written in a few statements at its end. */
-export interface Changes {
+export interface UnitOfWork {
   readonly now: number;
   /** A conversation as it is after all changes so far. `isNew`: not stored yet. */
   track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft;
   addWork(work: NewWork): void;
   /** What is brought by messages, new ones and those that others join. */
-  readonly files: Pick<FileChanges, "rewrite" | "withdraw">;
+  readonly files: Pick<FileEffects, "rewrite" | "withdraw">;
   /** Writes everything. What must happen after the commit is in the result. */
   flush(tx: Tx): Promise<Effects>;
 }
@@ -91,22 +91,22 @@ export interface Draft {
   ): string;
   setTags(add: readonly string[], remove: readonly string[], actor: Actor): void;
   /** Tells the endpoints that want it. What {@link setStatus} and {@link addMessage} do is told by themselves. */
-  tell(type: ConversationEventType, actor: Actor, details?: EventDetails): void;
+  emit(type: ConversationEventType, actor: Actor, details?: EventDetails): void;
   /** Shows it at the agents' desk. What {@link addMessage} and {@link setStatus} do is shown by itself. */
-  mirror(item: MirrorItem): void;
+  syncDesk(item: SyncItem): void;
   /** The conversation gets a thread at the desk, whatever the settings say. */
   bringToDesk(): void;
   /** How the conversation stands on its platform by now: what came from there is not sent back. */
-  standsThere(standing: ThreadStanding): void;
+  setPlatformStatus(standing: PlatformStatus): void;
   /** Shows the note to the platform's people, where it has some. */
-  noteThere(id: string): void;
+  pushNote(id: string): void;
   /** Marks the row as changed where a field was set directly. */
   touch(): void;
   /** What is done here is a rule's doing, and triggers no rule. */
   asRule<T>(work: () => T): T;
 }
 
-interface Tracked extends Draft {
+interface TrackedDraft extends Draft {
   readonly row: ConversationRow;
   readonly settings: WorkspaceSettings;
   readonly isNew: boolean;
@@ -115,15 +115,15 @@ interface Tracked extends Draft {
   /** There is something new for the customer to see. */
   visible: boolean;
   /** Something that the customer was shown is another. */
-  amended: boolean;
+  edited: boolean;
   /** There are new words to find it by. */
   spoken: boolean;
   /** What lists and searches are narrowed by has changed. */
   refiltered: boolean;
-  readonly items: MirrorItem[];
-  wanted: boolean;
-  there: ThreadStanding;
-  readonly notesThere: string[];
+  readonly items: SyncItem[];
+  isShownAtDesk: boolean;
+  platformStatus: PlatformStatus;
+  readonly platformNotes: string[];
   handedOver: Handover | undefined;
   readonly happenings: Happening[];
   /** A person has done some of it. */
@@ -134,26 +134,26 @@ interface Tracked extends Draft {
   ruled: boolean;
   /** The customer's messages that a rule has answered, by `seq`. */
   readonly answeredByRule: Set<number>;
-  speak(text: string, rule: string, answers: readonly number[]): void;
+  queueRuleReply(text: string, rule: string, answers: readonly number[]): void;
 }
 
-export function createChanges(now: number, search: Pick<ConversationSearch, "refilter">): Changes {
-  const drafts = new Map<string, Tracked>();
+export function createUnitOfWork(now: number, search: Pick<ConversationSearch, "refilter">): UnitOfWork {
+  const drafts = new Map<string, TrackedDraft>();
   const messages: MessagesTable[] = [];
   const deliveries: Insertable<DeliveriesTable>[] = [];
   const audits: AuditTable[] = [];
   const works: NewWork[] = [];
-  const files = createFileChanges(works, now);
-  const speeches: { readonly draft: Tracked; readonly speech: Omit<Speech, "status" | "seq"> }[] = [];
+  const files = createFileEffects(works, now);
+  const speeches: { readonly draft: TrackedDraft; readonly speech: Omit<RuleReply, "status" | "seq"> }[] = [];
   const events = createEvents(now);
   const links: ConversationLinksTable[] = [];
-  const tagging = createTagChanges();
+  const tagging = createTagEffects();
 
   function track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft {
     const known = drafts.get(row.id);
     if (known !== undefined) return known;
     const current = { ...row };
-    const draft: Tracked = {
+    const draft: TrackedDraft = {
       row: current,
       now,
       settings,
@@ -161,27 +161,27 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       before: row,
       changed: isNew,
       visible: false,
-      amended: false,
+      edited: false,
       spoken: false,
       refiltered: false,
       items: [],
-      wanted: false,
-      there: standingOfRow(row),
-      notesThere: [],
+      isShownAtDesk: false,
+      platformStatus: platformStatusOf(row),
+      platformNotes: [],
       handedOver: undefined,
-      standsThere(standing) {
-        draft.there = standing;
+      setPlatformStatus(standing) {
+        draft.platformStatus = standing;
       },
-      noteThere(id) {
-        draft.notesThere.push(id);
+      pushNote(id) {
+        draft.platformNotes.push(id);
         draft.changed = true;
       },
-      mirror(item) {
+      syncDesk(item) {
         draft.items.push(item);
         draft.changed = true;
       },
       bringToDesk() {
-        draft.wanted = true;
+        draft.isShownAtDesk = true;
         draft.changed = true;
       },
       happenings: [],
@@ -201,12 +201,12 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
           draft.ruled = false;
         }
       },
-      speak: (text, rule, answers) => speak(draft, text, rule, answers),
+      queueRuleReply: (text, rule, answers) => queueRuleReply(draft, text, rule, answers),
       messageUpdated(messageId) {
-        draft.mirror({ kind: "changed", id: messageId });
+        draft.syncDesk({ kind: "changed", id: messageId });
         draft.visible = true;
-        draft.amended = true;
-        events.tellUpdate(draft, messageId);
+        draft.edited = true;
+        events.emitUpdate(draft, messageId);
       },
       joinMessage: (message, content, given) => joinMessage(draft, message, content, given),
       addMessage: (message) => addMessage(draft, message),
@@ -218,19 +218,19 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         draft.changed = true;
         draft.refiltered ||= add.length + remove.length > 0;
       },
-      tell: (type, actor, details = {}) => events.tell(draft, type, actor, details),
+      emit: (type, actor, details = {}) => events.emit(draft, type, actor, details),
     };
     drafts.set(row.id, draft);
     return draft;
   }
 
-  function happen(draft: Tracked, happening: Happening): Happening | undefined {
+  function happen(draft: TrackedDraft, happening: Happening): Happening | undefined {
     if (draft.ruled) return undefined;
     draft.happenings.push(happening);
     return happening;
   }
 
-  function setTag(draft: Tracked, kind: "tagged" | "untagged", tag: string, actor: Actor): void {
+  function setTag(draft: TrackedDraft, kind: "tagged" | "untagged", tag: string, actor: Actor): void {
     const isAdded = kind === "tagged";
     (isAdded ? draft.tagsAdded : draft.tagsRemoved).add(tag);
     (isAdded ? draft.tagsRemoved : draft.tagsAdded).delete(tag);
@@ -240,7 +240,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   }
 
   /** Where a client fetches its answers it is there at once; else the adapter has to be asked how it is sent. */
-  function speak(draft: Tracked, text: string, rule: string, answers: readonly number[]): void {
+  function queueRuleReply(draft: TrackedDraft, text: string, rule: string, answers: readonly number[]): void {
     const { row, settings } = draft;
     const answersSeq = answers.at(-1) ?? null;
     for (const seq of answers) draft.answeredByRule.add(seq);
@@ -258,7 +258,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     speeches.push({ draft, speech: { conversationId: row.id, rule, text, answersSeq } });
   }
 
-  function addMessage(draft: Tracked, message: NewMessage): MessagesTable {
+  function addMessage(draft: TrackedDraft, message: NewMessage): MessagesTable {
     const { row } = draft;
     row.last_seq += 1;
     row.message_count += 1;
@@ -272,20 +272,20 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     draft.spoken = true;
     draft.changed = true;
     draft.visible = true;
-    draft.mirror({ kind: "message", seq: stored.seq });
+    draft.syncDesk({ kind: "message", seq: stored.seq });
     if (message.role !== "assistant") draft.byPerson = true;
     happen(draft, { kind: "message", by: message.role, message: stored, confidence: stored.confidence });
     const attachments = files.begin(stored, message.files);
-    draft.tell("message.created", authorOf(stored), { message: stored, attachments });
+    draft.emit("message.created", authorOf(stored), { message: stored, attachments });
     return stored;
   }
 
-  function joinMessage(draft: Tracked, message: Grouped, content: string, given: MessageFiles): void {
+  function joinMessage(draft: TrackedDraft, message: Grouped, content: string, given: MessageFiles): void {
     const here = messages.find(({ id }) => id === message.messageId);
     files.join(message, content, given, here);
     if (here === undefined) {
-      draft.mirror({ kind: "changed", id: message.messageId });
-      events.tellJoined(draft, message.messageId);
+      draft.syncDesk({ kind: "changed", id: message.messageId });
+      events.emitJoined(draft, message.messageId);
     }
     draft.spoken = true;
     draft.changed = true;
@@ -293,7 +293,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   }
 
   function setStatus(
-    draft: Tracked,
+    draft: TrackedDraft,
     to: Status,
     actor: Actor,
     { snoozedUntil = null, reason, undoes = false }: StatusDetails,
@@ -336,12 +336,12 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     }
     draft.changed = true;
     draft.visible = true;
-    draft.mirror({ kind: "event", id: audit(draft, "status_changed", actor, { from, to, detail: reason ?? null }) });
-    if (!undoes) draft.tell(event, actor, { previousStatus: from });
+    draft.syncDesk({ kind: "event", id: audit(draft, "status_changed", actor, { from, to, detail: reason ?? null }) });
+    if (!undoes) draft.emit(event, actor, { previousStatus: from });
   }
 
   function audit(
-    draft: Tracked,
+    draft: TrackedDraft,
     action: AuditAction,
     actor: Actor,
     change: { from?: string | null; to?: string | null; detail?: string | null },
@@ -376,10 +376,10 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         now,
       ),
     );
-    const rearmed: Tracked[] = [];
+    const rearmed: TrackedDraft[] = [];
     for (const draft of changed) {
       const { row, before } = draft;
-      works.push(...worksThere(draft.row, draft, now));
+      works.push(...platformWork(draft.row, draft, now));
       row.version += 1;
       const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
       row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);
@@ -416,19 +416,19 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const refiltered = changed.filter((draft) => draft.refiltered && !draft.isNew).map(({ row }) => row.id);
     if (refiltered.length > 0) await search.refilter(tx, refiltered);
     works.push(...(await events.store(tx)));
-    works.push(...(await mirrorWork(tx, changed, now)));
+    works.push(...(await syncWork(tx, changed, now)));
     await insertWork(tx, works, now);
     const signalled = [...drafts.values()].filter((draft) => draft.changed);
     return {
       wake: works.filter((work) => work.lease === undefined),
       threads: signalled
         .filter((draft) => draft.visible)
-        .map(({ row, amended }) => ({ accountId: row.account_id, contextKey: row.context_key, amended })),
+        .map(({ row, edited }) => ({ accountId: row.account_id, contextKey: row.context_key, amended: edited })),
       workspaces: signalled.map(({ row }) => signalOf(row, audits)),
     };
   }
 
-  async function automate(tx: Tx, changed: readonly Tracked[]): Promise<void> {
+  async function automate(tx: Tx, changed: readonly TrackedDraft[]): Promise<void> {
     for (const draft of changed) {
       if (draft.byPerson) draft.row.activity += 1;
       draft.ruled = true;
@@ -436,16 +436,16 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     await runRules(tx, changed, now);
     // What rules do after they have spoken, such as to assign the conversation, is no reason not to say it.
     for (const { draft, speech } of speeches) {
-      const payload: Speech = { ...speech, status: draft.row.status, seq: draft.row.last_seq };
-      works.push({ lane: speakLane(draft.row.id), kind: "speak", payload, dueAt: now });
+      const payload: RuleReply = { ...speech, status: draft.row.status, seq: draft.row.last_seq };
+      works.push({ lane: ruleReplyLane(draft.row.id), kind: "speak", payload, dueAt: now });
     }
-    for (const draft of changed) await withdrawThoughts(tx, draft);
+    for (const draft of changed) await withdrawTurns(tx, draft);
   }
 
   /** A rule has answered, or given it to people: the bot does not answer as well. */
-  async function withdrawThoughts(tx: Tx, { row, answeredByRule }: Tracked): Promise<void> {
+  async function withdrawTurns(tx: Tx, { row, answeredByRule }: TrackedDraft): Promise<void> {
     if (answeredByRule.size === 0 && row.status === "open") return;
-    const lane = thinkLane(row.id);
+    const lane = turnLane(row.id);
     const isSettled = ({ payload }: NewWork): boolean =>
       row.status !== "open" || answeredByRule.has((payload as { readonly seq: number }).seq);
     for (let at = works.length - 1; at >= 0; at -= 1) {

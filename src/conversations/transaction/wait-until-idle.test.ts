@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { createGiveWay } from "./wait-until-idle.ts";
-import type { Hands } from "./local-worker.ts";
+import { createWaitUntilIdle } from "./wait-until-idle.ts";
+import type { LocalWorker } from "./local-worker.ts";
 
 /** Becomes free of each after it has been looked at so often. */
 function after(looks: { readonly writes?: number; readonly runs?: number }) {
@@ -14,8 +14,8 @@ function after(looks: { readonly writes?: number; readonly runs?: number }) {
     seen.push("runs");
     return (runs -= 1) >= 0;
   };
-  const hands: Pick<Hands, "isBusy"> = { isBusy };
-  return { seen, giveWay: createGiveWay({ isCalm }, () => hands as Hands) };
+  const hands: Pick<LocalWorker, "isBusy"> = { isBusy };
+  return { seen, giveWay: createWaitUntilIdle({ isCalm }, () => hands as LocalWorker) };
 }
 
 it("goes at once when nobody waits", async () => {
@@ -38,6 +38,6 @@ it("waits no longer than it was told", async () => {
 });
 
 it("does not wait for a worker where there is none", async () => {
-  const giveWay = createGiveWay({ isCalm: () => true }, () => undefined);
+  const giveWay = createWaitUntilIdle({ isCalm: () => true }, () => undefined);
   await expect(giveWay(60_000)).resolves.toBeUndefined();
 });

@@ -1,11 +1,14 @@
-import type { FindHands } from "./local-worker.ts";
+import type { FindLocalWorker } from "./local-worker.ts";
 import type { Store } from "#database/contract.ts";
 
 const lookMs = 1;
 
 /** Resolves when nothing is written and nothing runs that somebody waits for, after so many milliseconds at the latest. */
-export function createGiveWay(store: Pick<Store, "isCalm">, hands: FindHands): (maxMs: number) => Promise<void> {
-  const mayGo = (): boolean => store.isCalm() && hands()?.isBusy() !== true;
+export function createWaitUntilIdle(
+  store: Pick<Store, "isCalm">,
+  localWorker: FindLocalWorker,
+): (maxMs: number) => Promise<void> {
+  const mayGo = (): boolean => store.isCalm() && localWorker()?.isBusy() !== true;
   return async (maxMs) => {
     const end = performance.now() + maxMs;
     while (!mayGo() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, lookMs));

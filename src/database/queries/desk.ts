@@ -3,7 +3,7 @@ import type { Reader, Tx } from "#database/contract.ts";
 import type { DeskPostsTable, DeskThreadsTable } from "#database/schema/desk.ts";
 
 /** Which of these conversations have a thread, or are to have one. */
-export async function mirroredOf(tx: Tx, conversationIds: readonly string[]): Promise<ReadonlySet<string>> {
+export async function syncedConversations(tx: Tx, conversationIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (conversationIds.length === 0) return new Set();
   const rows = await tx
     .selectFrom("desk_threads")

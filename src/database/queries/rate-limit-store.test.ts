@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Counting } from "./rate-limit-store.ts";
+import type { RateLimitStore } from "./rate-limit-store.ts";
 import { heartbeatsBeside } from "#database/clock-skew.ts";
-import { createCounting } from "./rate-limit-store.ts";
+import { createRateLimitStore } from "./rate-limit-store.ts";
 import { openStore } from "#database/open.ts";
 import { createProcessWatch } from "#database/process-heartbeat.ts";
 import type { Store } from "#database/contract.ts";
@@ -13,7 +13,7 @@ const clock = createHandMovedClock(testStart);
 
 function countingOf(store: Store, processId: string, watch = createProcessWatch()) {
   const log = { warn: () => undefined };
-  return createCounting({ store, clock, log, processId, watch, inFlightMax: 3 });
+  return createRateLimitStore({ store, clock, log, processId, watch, inFlightMax: 3 });
 }
 
 eachDatabase("counting what comes together", (open) => {
@@ -89,7 +89,7 @@ eachDatabase("counting what comes together", (open) => {
           .execute(),
       );
       let minute = 0;
-      const begin = async (counting: Counting, key: string) => {
+      const begin = async (counting: RateLimitStore, key: string) => {
         const leave = counting.enter(key);
         if (leave === null) return null;
         minute += 1;

@@ -17,7 +17,7 @@ export interface Taken {
   readonly crowded: boolean;
 }
 
-export interface Counting {
+export interface RateLimitStore {
   /**
    * Counts one up in each of these, unless one of them would go above its limit. It outlives this process, but need not
    * outlive a loss of power. With a key, whose request must have been entered: not either if more than `inFlightMax` of
@@ -28,7 +28,7 @@ export interface Counting {
   enter(keyId: string): (() => void) | null;
 }
 
-export interface CountingOptions {
+export interface RateLimitStoreOptions {
   readonly store: Pick<Store, "write">;
   readonly clock: Pick<Clock, "now" | "timer">;
   readonly log: Pick<Log, "warn">;
@@ -38,7 +38,7 @@ export interface CountingOptions {
   readonly inFlightMax: number;
 }
 
-interface Waiting {
+interface PendingCount {
   readonly counters: readonly Counter[];
   readonly limits: readonly number[];
   readonly keyId: string | undefined;
@@ -54,8 +54,15 @@ const againMs = 1_000;
  * Counts what comes together together: every request of the API is counted, and a transaction of its own for each would
  * cost more than most of what they ask for. What comes while a batch is written is the next one.
  */
-export function createCounting({ store, clock, log, processId, watch, inFlightMax }: CountingOptions): Counting {
-  const waiting: Waiting[] = [];
+export function createRateLimitStore({
+  store,
+  clock,
+  log,
+  processId,
+  watch,
+  inFlightMax,
+}: RateLimitStoreOptions): RateLimitStore {
+  const waiting: PendingCount[] = [];
   const inFlight = createRequestsInFlight(processId);
   let writing = false;
 
@@ -79,7 +86,7 @@ export function createCounting({ store, clock, log, processId, watch, inFlightMa
     }
   }
 
-  async function write(tx: Tx, batch: readonly Waiting[]) {
+  async function write(tx: Tx, batch: readonly PendingCount[]) {
     if (batch.length === 0) return { taken: [], told: await inFlight.tell(tx) };
     const sums = sumsOf(batch);
     const silent = watch.silent();
@@ -124,7 +131,7 @@ interface Sum {
 
 const keyOf = ({ name, windowStart }: Counter): string => `${windowStart} ${name}`;
 
-function sumsOf(batch: readonly Waiting[]): ReadonlyMap<string, Sum> {
+function sumsOf(batch: readonly PendingCount[]): ReadonlyMap<string, Sum> {
   const sums = new Map<string, Sum>();
   for (const counter of batch.flatMap(({ counters }) => counters)) {
     const sum = sums.get(keyOf(counter)) ?? { counter, asked: 0, value: 0 };
@@ -142,7 +149,11 @@ interface Taking {
   readonly room: Map<string, number>;
 }
 
-async function takeAll(tx: Tx, batch: readonly Waiting[], { sums, rows, room }: Taking): Promise<readonly Taken[]> {
+async function takeAll(
+  tx: Tx,
+  batch: readonly PendingCount[],
+  { sums, rows, room }: Taking,
+): Promise<readonly Taken[]> {
   for (const row of rows) {
     const sum = sums.get(keyOf(row));
     if (sum !== undefined) sum.value = row.value - sum.asked;

@@ -9,18 +9,18 @@ import type { EventsTable } from "#database/schema/webhooks.ts";
 export type NewEvent = Insertable<EventsTable>;
 
 /** One lane an endpoint: one process at a time sends to it, and however much waits for it is one row of the outbox's. */
-export const tellLane = (endpointId: string): string => `tell:${endpointId}`;
+export const webhookLane = (endpointId: string): string => `tell:${endpointId}`;
 
 /** The outbox only says that an endpoint has something to be sent; what, is in the endpoint's own queue. */
-export const tellWork = (endpointId: string, dueAt: number): NewWork => ({
-  lane: tellLane(endpointId),
+export const webhookWork = (endpointId: string, dueAt: number): NewWork => ({
+  lane: webhookLane(endpointId),
   kind: "tell",
   payload: { endpointId },
   dueAt,
 });
 
 /** Which events an endpoint wants. */
-export interface EndpointWish {
+export interface EndpointSubscription {
   readonly id: string;
   readonly workspaceId: string;
   readonly types: ReadonlySet<string>;
@@ -28,7 +28,10 @@ export interface EndpointWish {
 }
 
 /** All endpoints of these workspaces, by one indexed read. */
-export async function endpointWishes(tx: Tx, workspaceIds: readonly string[]): Promise<readonly EndpointWish[]> {
+export async function endpointSubscriptions(
+  tx: Tx,
+  workspaceIds: readonly string[],
+): Promise<readonly EndpointSubscription[]> {
   if (workspaceIds.length === 0) return [];
   const { rows } = await webhooksOf(tx, { workspaceIds: [...new Set(workspaceIds)] });
   return rows.map((row) => ({
@@ -57,7 +60,7 @@ export function typesOf(row: { readonly events: string }): readonly EventType[] 
 export async function insertEvents(
   tx: Tx,
   events: readonly NewEvent[],
-  wishes: readonly EndpointWish[],
+  wishes: readonly EndpointSubscription[],
   now: number,
   held: ReadonlyMap<string, number> = new Map(),
 ): Promise<readonly NewWork[]> {
@@ -87,7 +90,7 @@ export async function insertEvents(
       .values(queued.slice(at, at + queuedMax))
       .execute();
   }
-  return [...new Set(queued.map(({ endpoint_id }) => endpoint_id))].map((id) => tellWork(id, now));
+  return [...new Set(queued.map(({ endpoint_id }) => endpoint_id))].map((id) => webhookWork(id, now));
 }
 
 const insertedMax = 50;
@@ -227,7 +230,7 @@ async function deferFollowers(tx: Tx, endpointId: string, subjectId: string, id:
  * When something is next to be sent to this endpoint; null when nothing is. What has come since and waits behind an event
  * that was put off is put off too, or it would be found and passed over again and again.
  */
-export async function nextTell(tx: Tx, endpointId: string, now: number): Promise<number | null> {
+export async function nextDelivery(tx: Tx, endpointId: string, now: number): Promise<number | null> {
   const waiting = await tx
     .selectFrom("webhook_queue as q")
     .innerJoin("webhook_queue as head", (join) =>
@@ -295,7 +298,7 @@ export async function deleteEndpoint(db: ReadWrite, endpointId: string): Promise
   }
   await db.write(async (tx) => {
     await tx.deleteFrom("webhooks").where("id", "=", endpointId).execute();
-    await withdrawTells(tx, endpointId);
+    await withdrawDeliveries(tx, endpointId);
     // What came meanwhile, of what was under way.
     await tx.deleteFrom("webhook_queue").where("endpoint_id", "=", endpointId).execute();
     await tx.deleteFrom("webhook_attempts").where("endpoint_id", "=", endpointId).execute();
@@ -303,8 +306,8 @@ export async function deleteEndpoint(db: ReadWrite, endpointId: string): Promise
 }
 
 /** Withdraws the work of a lane that nobody is doing. */
-export async function withdrawTells(tx: Tx, endpointId: string): Promise<void> {
-  await tx.deleteFrom("outbox").where("lane", "=", tellLane(endpointId)).where("lease_id", "is", null).execute();
+export async function withdrawDeliveries(tx: Tx, endpointId: string): Promise<void> {
+  await tx.deleteFrom("outbox").where("lane", "=", webhookLane(endpointId)).where("lease_id", "is", null).execute();
 }
 
 /** Locks an endpoint's row until the end of the transaction. */

@@ -94,7 +94,7 @@ eachDatabase("gated documents", (open) => {
       sentAt: app.clock.now(),
       text: "What discount do partners get on every order?",
     };
-    const { conversationId } = await app.engine.accept(account.id, event);
+    const { conversationId } = await app.engine.ingest(account.id, event);
     await expect
       .poll(async () => (await app.get(`/v1/conversations/${conversationId ?? ""}`)).body.messages.length, {
         timeout: 10_000,

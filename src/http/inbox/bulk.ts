@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from "fastify";
 import { statuses } from "#domain/conversation/status.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Action } from "#conversations/agents/actions.ts";
-import { lostText } from "#conversations/agents/actions.ts";
+import { conflictText } from "#conversations/agents/actions.ts";
 import type { Engine } from "#conversations/contract.ts";
 import { problemOf } from "#http/problem.ts";
 import { normalTags } from "#http/v1/conversations.ts";
@@ -31,7 +31,7 @@ type BulkBody = Type.Static<typeof bulkBody>;
 
 /** The same for several conversations: each of them is done, or told why not. */
 export async function bulk(
-  engine: Pick<Engine, "act">,
+  engine: Pick<Engine, "applyAction">,
   agent: SignedIn,
   body: BulkBody,
   { log, requestId }: { readonly log: FastifyBaseLogger; readonly requestId: string },
@@ -41,13 +41,13 @@ export async function bulk(
   // All at once: works that wait together share a transaction.
   const outcomes = await Promise.allSettled(
     items.map(({ id, status, assignedTo = null }) =>
-      engine.act(agent.workspace_id, id, action, agent, { status, assignedTo }),
+      engine.applyAction(agent.workspace_id, id, action, agent, { status, assignedTo }),
     ),
   );
   return items.map(({ id }, i): BulkResult => {
     const outcome = outcomes[i];
     if (outcome?.status === "fulfilled") {
-      return { id, refused: outcome.value.kind === "lost" ? lostText(outcome.value, agent) : null };
+      return { id, refused: outcome.value.kind === "lost" ? conflictText(outcome.value, agent) : null };
     }
     const problem = problemOf(outcome?.reason);
     if (problem.status >= 500) {

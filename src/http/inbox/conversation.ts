@@ -4,7 +4,7 @@ import { previewTypes } from "#domain/files.ts";
 import type { Source } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
-import { amendmentsUnderWay } from "#conversations/agents/messages.ts";
+import { editsInProgress } from "#conversations/agents/messages.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import type { Engine } from "#conversations/contract.ts";
 import type { Reader } from "#database/contract.ts";
@@ -38,7 +38,7 @@ export async function requireRow(db: Reader, workspaceId: string, id: string): P
 }
 
 export async function conversationView(
-  { db, engine }: { readonly db: Reader; readonly engine: Pick<Engine, "amendable" | "window"> },
+  { db, engine }: { readonly db: Reader; readonly engine: Pick<Engine, "editsInProgress" | "window"> },
   { workspace_id: workspaceId, email }: Viewer,
   id: string,
   settings: WorkspaceSettings,
@@ -73,7 +73,7 @@ export async function conversationView(
       .execute(),
     lastPage(db, id),
     peopleOf(db, workspaceId),
-    engine.amendable(row.account_id, row.channel),
+    engine.editsInProgress(row.account_id, row.channel),
     engine.window(row),
   ]);
   const verified = await verifiedByConversation(db, [row]);
@@ -227,7 +227,7 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[], viewer: 
           .execute();
   const files = await attachmentsOf(db, rows);
   const changing = rows.some(({ role }) => role === "agent")
-    ? await amendmentsUnderWay(db, rows[0]?.conversation_id ?? "")
+    ? await editsInProgress(db, rows[0]?.conversation_id ?? "")
     : new Map<string, "edit" | "remove">();
   const byMessage = Map.groupBy(deliveries, (delivery) => delivery.message_id);
   return rows.map((row) => ({

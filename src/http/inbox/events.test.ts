@@ -63,7 +63,7 @@ eachDatabase("the inbox's live events", (open) => {
       .executeTakeFirstOrThrow();
     const events = await listen(anna);
     await expect.poll(events.text).toContain("connected");
-    await app.engine.accept(delivery.account_id, {
+    await app.engine.ingest(delivery.account_id, {
       kind: "delivery",
       externalId: "report-1",
       partExternalId: delivery.external_id ?? "",

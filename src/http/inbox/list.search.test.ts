@@ -124,7 +124,7 @@ eachDatabase("what agents say in the inbox", (open) => {
         })
         .execute(),
     );
-    const { conversationId } = await app.engine.accept(account.id, {
+    const { conversationId } = await app.engine.ingest(account.id, {
       kind: "message",
       externalId: "SM1",
       thread: "+15550001111:+15550002222",

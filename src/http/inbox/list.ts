@@ -78,7 +78,7 @@ function positionOf(cursor: string | undefined): ListPosition | undefined {
 /** Most urgent first. A page ends in one of them, and the next one begins there. */
 const urgencies: readonly SlaState[] = ["breached", "at_risk", "in_compliance"];
 
-interface Waiting {
+interface WaitingCursor {
   readonly state: number;
   readonly since: number;
   readonly id: string;
@@ -91,7 +91,7 @@ async function urgentPage(
   now: number,
 ): Promise<ListPage> {
   const after = waitingOf(cursor);
-  const found: Waiting[] = [];
+  const found: WaitingCursor[] = [];
   for (const [state, name] of urgencies.entries()) {
     if (state < (after?.state ?? 0) || found.length > pageSize) continue;
     const from = after?.state === state ? after : undefined;
@@ -113,7 +113,7 @@ async function urgentPage(
   };
 }
 
-function waitingOf(cursor: string | undefined): Waiting | undefined {
+function waitingOf(cursor: string | undefined): WaitingCursor | undefined {
   if (cursor === undefined) return undefined;
   const [, state, since, id] = /^([0-2])\.(\d{1,15})\.(conv_[0-9a-z]{26})$/.exec(cursor) ?? [];
   if (state === undefined || since === undefined || id === undefined) throw invalidCursor();
@@ -125,8 +125,8 @@ async function waiting(
   workspaceId: string,
   status: Status,
   state: SlaState,
-  after: Waiting | undefined,
-): Promise<readonly Omit<Waiting, "state">[]> {
+  after: WaitingCursor | undefined,
+): Promise<readonly Omit<WaitingCursor, "state">[]> {
   // The database computes it, so it is no column that rows are written with.
   const waitingSince = sql<number | null>`waiting_since`;
   let query = db

@@ -45,7 +45,7 @@ export function signInPage({
 }: { readonly problem?: string; readonly email?: string } = {}): string {
   // Without an action the form goes to the address of the page as it stands, with what is behind its #: browsers keep that
   // over redirections, so that a link to a conversation leads there through this page.
-  return door(`<h1>Sign in to the inbox</h1>
+  return signInFrame(`<h1>Sign in to the inbox</h1>
 ${problem === undefined ? "" : `<p class="problem" role="alert">${escapeHtml(problem)}</p>`}
 <form method="post">
 <label for="email">E-mail address</label>
@@ -68,29 +68,29 @@ export function choicePage(choices: readonly Choice[]): string {
     ({ workspace, token }, i) =>
       `<li><button class="primary" type="submit" name="choice" value="${token}"${i === 0 ? " autofocus" : ""}>${escapeHtml(workspace)}</button></li>`,
   );
-  return door(`<h1 id="choose">Choose a workspace</h1>
+  return signInFrame(`<h1 id="choose">Choose a workspace</h1>
 <p>You can sign in to ${choices.length} workspaces. To change later, sign out and in again.</p>
 <form method="post"><ul class="choices" aria-labelledby="choose">${buttons.join("\n")}</ul></form>`);
 }
 
 /** Looking at the link does not use it up: programs that check links in mails look at them. */
-export const linkPage = door(`<h1>Sign in to the inbox</h1>
+export const linkPage = signInFrame(`<h1>Sign in to the inbox</h1>
 <p>This link works once. Press the button to sign in on this device.</p>
 <form method="post">
 <button class="primary" type="submit" autofocus>Sign in</button>
 </form>`);
 
-export const spentLinkPage = door(`<h1>This link does not work any more</h1>
+export const spentLinkPage = signInFrame(`<h1>This link does not work any more</h1>
 <p>Sign-in links work once and for a day. Ask for a new one, or sign in with your password.</p>
 <p><a class="primary" href="/inbox/login">Sign in with a password</a></p>`);
 
 export function refusedPage(detail: string): string {
-  return door(`<h1>That did not work</h1>
+  return signInFrame(`<h1>That did not work</h1>
 <p class="problem" role="alert">${escapeHtml(detail)}</p>
 <p><a class="primary" href="/inbox/login">Back to sign-in</a></p>`);
 }
 
-function door(body: string): string {
+function signInFrame(body: string): string {
   return page(
     "Sign in",
     `<main class="door"><div class="card"><span class="mark" aria-hidden="true"></span>${body}</div></main>`,

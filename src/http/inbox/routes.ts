@@ -3,9 +3,9 @@ import cookie from "@fastify/cookie";
 import type { FastifyRequest } from "fastify";
 import { statuses } from "#domain/conversation/status.ts";
 import { priorities } from "#domain/conversation/sla.ts";
-import type { Acted, Action } from "#conversations/agents/actions.ts";
-import type { Words } from "#conversations/agents/messages.ts";
-import { lostText } from "#conversations/agents/actions.ts";
+import type { ActionResult, Action } from "#conversations/agents/actions.ts";
+import type { AgentMessage } from "#conversations/agents/messages.ts";
+import { conflictText } from "#conversations/agents/actions.ts";
 import { filesPerMessage } from "#domain/files.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Engine, Snooze } from "#conversations/contract.ts";
@@ -183,24 +183,28 @@ async function inbox(scope: App, dependencies: InboxDependencies, bodies: Bodies
       };
       const view = async (agent: SignedIn, id: string): Promise<ConversationView> =>
         conversationView({ db: store.read, engine }, agent, id, (await workspaceOf(agent)).settings, clock.now());
-      const refuseLost = (acted: Extract<Acted, { kind: "lost" }>, agent: SignedIn): InboxRefusal => {
+      const refuseLost = (acted: Extract<ActionResult, { kind: "lost" }>, agent: SignedIn): InboxRefusal => {
         const assignee = acted.holder ?? undefined;
-        return new InboxRefusal("claimed_by_other", lostText(acted, agent), assignee === undefined ? {} : { assignee });
+        return new InboxRefusal(
+          "claimed_by_other",
+          conflictText(acted, agent),
+          assignee === undefined ? {} : { assignee },
+        );
       };
       const perform = async (
         request: FastifyRequest,
         id: string,
         action: Action,
-        seen?: Parameters<Engine["act"]>[4],
+        seen?: Parameters<Engine["applyAction"]>[4],
       ): Promise<ConversationView> => {
         const agent = agentOf(request);
-        const acted = await engine.act(agent.workspace_id, id, action, agent, seen);
+        const acted = await engine.applyAction(agent.workspace_id, id, action, agent, seen);
         if (acted.kind === "lost") throw refuseLost(acted, agent);
         return view(agent, id);
       };
-      const speak = async (request: FastifyRequest, id: string, words: Words): Promise<ConversationView> => {
+      const speak = async (request: FastifyRequest, id: string, words: AgentMessage): Promise<ConversationView> => {
         const agent = agentOf(request);
-        const said = await engine.say(agent.workspace_id, id, words, agent);
+        const said = await engine.postAgentMessage(agent.workspace_id, id, words, agent);
         switch (said.kind) {
           case "done":
             return view(agent, id);

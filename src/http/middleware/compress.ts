@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { createRecent } from "#runtime/cache.ts";
+import { createCache } from "#runtime/cache.ts";
 
 /** A shorter body fits into one packet, compressed or not. */
 const bytesMin = 1_000;
@@ -27,7 +27,7 @@ type Done = (error?: Error | null, payload?: unknown) => void;
  * would give it away (BREACH).
  */
 export function createCompression() {
-  const kept = createRecent<string, Buffer>(keptBytesMax);
+  const kept = createCache<string, Buffer>(keptBytesMax);
 
   return function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
     const etag = String(reply.getHeader("etag") ?? "");

@@ -7,7 +7,7 @@ import type { Log } from "#runtime/log.ts";
 import type { Store } from "#database/contract.ts";
 import type { Counter } from "#database/queries/counters.ts";
 import { countDown, countUp } from "#database/queries/counters.ts";
-import { createCounting } from "#database/queries/rate-limit-store.ts";
+import { createRateLimitStore } from "#database/queries/rate-limit-store.ts";
 import type { ProcessWatch } from "#database/process-heartbeat.ts";
 import type { Caller } from "./auth.ts";
 
@@ -94,7 +94,7 @@ export function limitsOfCaller(caller: Caller): PlanLimits {
 
 /** What is counted are rows, so that it survives a restart and several processes share it. */
 export function createLimits({ store, clock, log, processId, watch }: LimitsOptions): Limits {
-  const counting = createCounting({ store, clock, log, processId, watch, inFlightMax });
+  const counting = createRateLimitStore({ store, clock, log, processId, watch, inFlightMax });
   const now = (): number => clock.now();
 
   async function take(caller: Caller): Promise<TakenSlot> {

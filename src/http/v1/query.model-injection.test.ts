@@ -48,7 +48,7 @@ describe("a model that obeys whoever speaks in its data", () => {
     app.post("/v1/query", { workspace_id: id, query, ...more }, { key });
 
   async function learn(into: TestWorkspace, text: string): Promise<void> {
-    const { documents } = app.app.core;
+    const { documents } = app.app.services;
     const { id } = await documents.add({ workspaceId: into.id, fileName: "help.md", bytes: Buffer.from(text) });
     await documents.process(id);
   }

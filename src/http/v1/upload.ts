@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { Problem } from "#domain/problem.ts";
-import type { DocumentShelf, StoredBytes } from "#http/dependencies.ts";
+import type { DocumentService, StoredBytes } from "#http/dependencies.ts";
 import { linger } from "#http/middleware/linger.ts";
 import { unknownName } from "#http/middleware/unknown-fields.ts";
 
@@ -35,7 +35,7 @@ type Checks = {
  * Reads the form as it arrives, its fields in any order; the file goes to the shelf part by part, and what is refused is
  * refused before it is read. Whatever throws leaves nothing on the shelf.
  */
-export async function receiveUpload(request: FastifyRequest, shelf: DocumentShelf, checks: Checks): Promise<Upload> {
+export async function receiveUpload(request: FastifyRequest, shelf: DocumentService, checks: Checks): Promise<Upload> {
   let file: Upload["file"];
   const workspaceIds: string[] = [];
   let audience: string[] | undefined;

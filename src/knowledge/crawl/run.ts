@@ -8,7 +8,7 @@ import type { Document } from "#knowledge/documents/rows.ts";
 import { raiseKnowledgeVersion, sha256, toDocument } from "#knowledge/documents/rows.ts";
 import { robotRules } from "#knowledge/parse/page-head.ts";
 import { pageUrl } from "./page-url.ts";
-import { parsePageApart, parseSitemapApart } from "#knowledge/parse/parse-in-worker.ts";
+import { parsePageInWorker, parseSitemapInWorker } from "#knowledge/parse/parse-in-worker.ts";
 import type { CrawlWork } from "./crawls.ts";
 import { scheduleRecrawl, startRun } from "./crawls.ts";
 import { pageType } from "./page-type.ts";
@@ -144,7 +144,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
       const bytes = await sites.sitemap(address.href, robots, signal);
       if (bytes === undefined) continue;
       try {
-        const found = await parseSitemapApart(bytes, signal);
+        const found = await parseSitemapInWorker(bytes, signal);
         for (const each of found.pages) {
           const page = pageUrl(each, url);
           if (page !== null && new URL(page).origin === origin && robots.allows(page)) pages.add(page);
@@ -285,7 +285,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
     }
     let result;
     try {
-      result = await parsePageApart({ ...type, bytes: body, title: titleOf(url) }, url, signal);
+      result = await parsePageInWorker({ ...type, bytes: body, title: titleOf(url) }, url, signal);
     } catch (error) {
       if (!(error instanceof UnreadableDocument)) throw error;
       return skip(error.message.replace(/^The file/, "The page"));

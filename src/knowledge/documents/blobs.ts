@@ -6,18 +6,18 @@ import type { Store, Tx } from "#database/contract.ts";
 import { documentBytesMax } from "./blocks.ts";
 
 /** Bytes that are stored, though no document is made of them yet. */
-export interface StoredBody {
+export interface StoredBlob {
   readonly id: string;
   /** SHA-256, hex. */
   readonly hash: string;
 }
 
-export interface Bodies {
+export interface Blobs {
   /**
    * Stores bytes as they arrive, a part at a time, each durable before the next is taken. Throws `Problem`
    * payload_too_large soon after the limit. Whatever ends it early leaves nothing, or what {@link removeOrphans} finds.
    */
-  store(bytes: AsyncIterable<Uint8Array>): Promise<StoredBody>;
+  store(bytes: AsyncIterable<Uint8Array>): Promise<StoredBlob>;
   /** The bytes as one, or undefined when they are gone. */
   read(bodyId: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
   remove(bodyId: string): Promise<void>;
@@ -30,13 +30,13 @@ const partBytes = 1_048_576;
 /** An upload that takes longer than this has ended. */
 const orphanedAfterMs = 3_600_000;
 
-export function createBodies(store: Store, clock: Clock): Bodies {
+export function createBlobs(store: Store, clock: Clock): Blobs {
   async function insertPart(bodyId: string, part: number, body: Uint8Array): Promise<void> {
     await store.write((tx) => tx.insertInto("document_body_parts").values({ body_id: bodyId, part, body }).execute());
   }
 
   async function remove(bodyId: string): Promise<void> {
-    await store.write((tx) => deleteBody(tx, bodyId));
+    await store.write((tx) => deleteBlob(tx, bodyId));
   }
 
   return {
@@ -131,7 +131,7 @@ export function createBodies(store: Store, clock: Clock): Bodies {
 }
 
 /** Gives stored bytes to a document. False when they are gone, taken for an orphan's. */
-export async function adoptBody(tx: Tx, bodyId: string, documentId: string): Promise<boolean> {
+export async function adoptBlob(tx: Tx, bodyId: string, documentId: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable("document_bodies")
     .set({ document_id: documentId })
@@ -141,7 +141,7 @@ export async function adoptBody(tx: Tx, bodyId: string, documentId: string): Pro
   return numUpdatedRows === 1n;
 }
 
-export async function deleteBody(tx: Tx, bodyId: string): Promise<void> {
+export async function deleteBlob(tx: Tx, bodyId: string): Promise<void> {
   await tx.deleteFrom("document_bodies").where("id", "=", bodyId).execute();
   await tx.deleteFrom("document_body_parts").where("body_id", "=", bodyId).execute();
 }

@@ -10,8 +10,8 @@ import type { OutboxRow } from "#database/queries/outbox.ts";
 import type { DocumentsTable } from "#database/schema/knowledge.ts";
 import type { GuardedFetch } from "#outbound/guarded-fetch.ts";
 import { documentBytesMax, UnreadableDocument } from "./blocks.ts";
-import type { StoredBody } from "./blobs.ts";
-import { adoptBody, createBodies, deleteBody } from "./blobs.ts";
+import type { StoredBlob } from "./blobs.ts";
+import { adoptBlob, createBlobs, deleteBlob } from "./blobs.ts";
 import type { CrawlWork, NewCrawl } from "#knowledge/crawl/crawls.ts";
 import {
   checkCrawl,
@@ -33,7 +33,7 @@ import { documentOfOrigin, insertDocument, raiseKnowledgeVersion, replaceChunks,
 import type { ReadableType } from "./file-types.ts";
 import { readableEndings, readableType } from "./file-types.ts";
 import type { ReadDocument } from "#knowledge/parse/parse-in-worker.ts";
-import { parseApart } from "#knowledge/parse/parse-in-worker.ts";
+import { parseInWorker } from "#knowledge/parse/parse-in-worker.ts";
 import { titleFromFileName } from "#knowledge/parse/parse.ts";
 
 export type { CrawlProgress } from "#knowledge/crawl/progress.ts";
@@ -47,15 +47,15 @@ export type NewDocument = {
   readonly audience?: readonly string[];
   /** Where readers of an answer find it. */
   readonly url?: string | null;
-} & ({ readonly bytes: Uint8Array } | { readonly body: StoredBody });
+} & ({ readonly bytes: Uint8Array } | { readonly body: StoredBlob });
 
 export interface Documents {
   /** Throws `Problem` unsupported_media_type for a file that cannot be read. */
   checkType(fileName: string, mediaType?: string): void;
   /** Stores bytes as they arrive, for {@link add}. Throws `Problem` payload_too_large and storage_full. */
-  receive(bytes: AsyncIterable<Uint8Array>): Promise<StoredBody>;
+  receive(bytes: AsyncIterable<Uint8Array>): Promise<StoredBlob>;
   /** Removes bytes that no document is made of. */
-  discard(body: StoredBody): Promise<void>;
+  discard(body: StoredBlob): Promise<void>;
   /**
    * Makes a document of a file, with the work of indexing it. The same name again replaces the document, whose old version
    * answers until the new one is ready; content that did not change is not indexed again. A file that turns out unreadable
@@ -107,7 +107,7 @@ export interface DocumentsOptions {
 
 export function createDocuments(options: DocumentsOptions): Documents {
   const { store, clock, log, fetch, wake, onSettled, claimRoom } = options;
-  const bodies = createBodies(store, clock);
+  const bodies = createBlobs(store, clock);
   const sites = createSites(fetch, clock);
   const crawler = createCrawler({ store, clock, log, sites, ...(onSettled === undefined ? {} : { onSettled }) });
 
@@ -148,7 +148,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
     workspaceId: string,
     fresh: Fresh,
     givenAudience: string | undefined,
-    body: StoredBody,
+    body: StoredBlob,
     now: number,
   ): Promise<{ row: DocumentsTable; queued: boolean }> {
     const found = await documentOfOrigin(tx, workspaceId, fresh.origin_key);
@@ -166,7 +166,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
     // Who may see it holds at once, for the old version too.
     if (found.audience !== audience) await raiseKnowledgeVersion(tx, workspaceId, now);
     if (sameContent) return { row, queued: false };
-    if (found.body_id !== null) await deleteBody(tx, found.body_id);
+    if (found.body_id !== null) await deleteBlob(tx, found.body_id);
     await giveBody(tx, body, found.id);
     await enqueueIngest(tx, found.id, now);
     return { row, queued: true };
@@ -181,7 +181,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
     let read: ReadDocument;
     try {
       // The name of the file stands until the content has named itself.
-      read = await parseApart({ bytes, type: readable(row.media_type), title: row.title }, undefined, signal);
+      read = await parseInWorker({ bytes, type: readable(row.media_type), title: row.title }, undefined, signal);
     } catch (error) {
       if (!(error instanceof UnreadableDocument)) throw error;
       log.info({ documentId, reason: error.message }, "documents: reading failed");
@@ -363,7 +363,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
       if (numDeletedRows !== 1n) return false;
       await tx.deleteFrom("chunks").where("document_id", "=", documentId).execute();
       const held = await tx.selectFrom("document_bodies").select("id").where("document_id", "=", documentId).execute();
-      for (const { id } of held) await deleteBody(tx, id);
+      for (const { id } of held) await deleteBlob(tx, id);
       await raiseKnowledgeVersion(tx, workspaceId, clock.now());
       return true;
     });
@@ -428,8 +428,8 @@ function findRow(
     .executeTakeFirst();
 }
 
-async function giveBody(tx: Tx, body: StoredBody, documentId: string): Promise<void> {
-  if (!(await adoptBody(tx, body.id, documentId))) throw new Error("the bytes of an upload are gone before its end");
+async function giveBody(tx: Tx, body: StoredBlob, documentId: string): Promise<void> {
+  if (!(await adoptBlob(tx, body.id, documentId))) throw new Error("the bytes of an upload are gone before its end");
 }
 
 function typeOf(fileName: string, mediaType?: string): ReadableType {

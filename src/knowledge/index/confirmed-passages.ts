@@ -1,5 +1,5 @@
 import type { Reader } from "#database/contract.ts";
-import { mayEnter } from "./access.ts";
+import { canAccess } from "./access.ts";
 import type { Candidate, SearchRequest } from "./contract.ts";
 import { stemsOf, withWords } from "./passage-words.ts";
 
@@ -40,7 +40,7 @@ export async function confirmed(
   const shown: Candidate[] = [];
   for (const hit of hits) {
     const row = found.get(hit.id);
-    if (row === undefined || !mayEnter(row.audience, audience)) continue;
+    if (row === undefined || !canAccess(row.audience, audience)) continue;
     if (documentIds !== undefined && !documentIds.includes(row.document_id)) continue;
     shown.push({
       chunkId: row.id,

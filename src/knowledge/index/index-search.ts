@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Recent } from "#runtime/cache.ts";
-import { createRecent } from "#runtime/cache.ts";
-import { mayEnter } from "./access.ts";
+import type { Cache } from "#runtime/cache.ts";
+import { createCache } from "#runtime/cache.ts";
+import { canAccess } from "./access.ts";
 import type { Candidate, IndexSearch, SearchResult } from "./contract.ts";
 import { createVocabulary } from "#language/spelling.ts";
 import type { Vocabulary } from "#language/spelling.ts";
@@ -21,11 +21,11 @@ export interface Tables {
 
 /** What was read of the tables of all workspaces, and holds until something is written into the file. */
 export interface Seen {
-  readonly totals: Recent<number, Totals>;
+  readonly totals: Cache<number, Totals>;
   /** By the workspace's number and a term; 0: no passage has it. */
-  readonly frequency: Recent<string, number>;
+  readonly frequency: Cache<string, number>;
   /** By the workspace's number and a row. */
-  readonly passages: Recent<string, Candidate>;
+  readonly passages: Cache<string, Candidate>;
 }
 
 interface Totals {
@@ -72,9 +72,9 @@ export function prepareTables(database: DatabaseSync, n: number): Tables {
 
 export function createSeen(): Seen {
   return {
-    totals: createRecent(workspacesSeenMax),
-    frequency: createRecent(termsSeenMax),
-    passages: createRecent(charactersSeenMax),
+    totals: createCache(workspacesSeenMax),
+    frequency: createCache(termsSeenMax),
+    passages: createCache(charactersSeenMax),
   };
 }
 
@@ -134,7 +134,7 @@ export function searchTables(
   const known = [...new Set([...asked, ...[...repaired.values()].flat()])];
   const base = { chunkCount: chunks, averageTerms: chunks === 0 ? 0 : terms / chunks, frequency, ...repairs };
   if (known.length === 0) return { ...base, candidates: [] };
-  const open = gates.filter((audience) => mayEnter(audience, request.audience));
+  const open = gates.filter((audience) => canAccess(audience, request.audience));
   const wanted = { match: matchOf(known, frequency), limit: request.limit };
   const rows =
     open.length === gates.length && request.documentIds === undefined

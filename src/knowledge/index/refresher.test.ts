@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import { openKeeper } from "./refresher.ts";
+import { openIndexRefresher } from "./refresher.ts";
 import type { Log } from "#runtime/log.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
 
@@ -14,8 +14,8 @@ it("tries what cannot be prepared more and more rarely, warns once, and tells wh
   } as unknown as Log;
   const tries = { broken: 0, well: 0 };
   let broken = true;
-  const keeper = openKeeper({
-    kept: [
+  const keeper = openIndexRefresher({
+    indexes: [
       {
         name: "the index",
         state: async () => "a state",

@@ -4,7 +4,7 @@ import type { Log } from "#runtime/log.ts";
 import type { Reader } from "#database/contract.ts";
 
 /** What is made of the workspaces' documents, and has to follow their changes. */
-export interface Kept {
+export interface RefreshedIndex {
   readonly name: string;
   /** Becomes another one with every change of any workspace. */
   state(): Promise<string>;
@@ -14,7 +14,7 @@ export interface Kept {
   prepare(workspaceId: string, signal: AbortSignal): Promise<void>;
 }
 
-export interface Keeper {
+export interface IndexRefresher {
   /** There may be something new: looks at once, and not only after a while. */
   look(): void;
   /** What cannot be brought up to date now, in words; null when nothing is. */
@@ -36,17 +36,17 @@ interface Failing {
  * Brings what is made of documents up to date as soon as they change, from the start on, so that no question has to wait
  * for it. Every process does this for itself: it looks at the database, whichever process changed something there.
  */
-export function openKeeper({
-  kept,
+export function openIndexRefresher({
+  indexes,
   clock,
   log,
 }: {
-  readonly kept: readonly Kept[];
+  readonly indexes: readonly RefreshedIndex[];
   readonly clock: Clock;
   readonly log: Log;
-}): Keeper {
+}): IndexRefresher {
   const stop = new AbortController();
-  const watched = kept.map((each) => ({
+  const watched = indexes.map((each) => ({
     each,
     seen: undefined as string | undefined,
     ready: new Map<string, number>(),
@@ -135,7 +135,7 @@ export function openKeeper({
 }
 
 /** The index of the words in passages. */
-export function keptIndex(read: Reader, prepare: Kept["prepare"]): Kept {
+export function refreshedIndex(read: Reader, prepare: RefreshedIndex["prepare"]): RefreshedIndex {
   const workspaces = read.selectFrom("workspaces").where("deleted_at", "is", null).where("knowledge_version", ">", 0);
   return {
     name: "the search index",
@@ -152,7 +152,7 @@ export function keptIndex(read: Reader, prepare: Kept["prepare"]): Kept {
 }
 
 /** What passages mean. */
-export function keptVectors(read: Reader, prepare: Kept["prepare"]): Kept {
+export function refreshedVectors(read: Reader, prepare: RefreshedIndex["prepare"]): RefreshedIndex {
   const models = read.selectFrom("vector_models").where("stamp", ">", 0);
   return {
     name: "the comparison of vectors",

@@ -73,7 +73,7 @@ const defaultParseLimits: ParseLimits = {
 const startMs = 60_000;
 
 /** Small files of these types say a lot in few bytes. */
-const alwaysApart: ReadonlySet<ReadableType> = new Set<ReadableType>([
+const alwaysInWorker: ReadonlySet<ReadableType> = new Set<ReadableType>([
   "application/pdf",
   "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 ]);
@@ -83,7 +83,7 @@ const alwaysApart: ReadonlySet<ReadableType> = new Set<ReadableType>([
  * long or too much memory. Rejects with {@link UnreadableDocument} for a document that cannot be read within that. The
  * task's bytes may be gone afterwards.
  */
-export function parseApart(
+export function parseInWorker(
   task: ParseTask,
   limits: ParseLimits = defaultParseLimits,
   signal?: AbortSignal,
@@ -91,7 +91,7 @@ export function parseApart(
   return runJob({ kind: "document", task }, limits, signal);
 }
 
-export function parsePageApart(
+export function parsePageInWorker(
   task: ParseTask,
   url: string,
   signal?: AbortSignal,
@@ -100,7 +100,7 @@ export function parsePageApart(
   return runJob({ kind: "page", task, url }, limits, signal);
 }
 
-export function parseSitemapApart(
+export function parseSitemapInWorker(
   bytes: Uint8Array<ArrayBuffer>,
   signal?: AbortSignal,
   limits: ParseLimits = defaultParseLimits,
@@ -113,7 +113,7 @@ async function runJob<J extends Job>(job: J, limits: ParseLimits, signal?: Abort
   // The time for HTML grows with its size alone, so that most pages of websites need no thread.
   const times = job.kind !== "sitemap" && job.task.type === "text/html" ? 8 : 1;
   const small = bytes.byteLength <= limits.inPlaceBytesMax * times;
-  if (small && (job.kind === "sitemap" || !alwaysApart.has(job.task.type))) {
+  if (small && (job.kind === "sitemap" || !alwaysInWorker.has(job.task.type))) {
     try {
       return (await runInPlace(job)) as Results[J["kind"]];
     } catch (cause) {

@@ -4,7 +4,7 @@ import { UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import { chunkDocument } from "#knowledge/documents/chunk.ts";
 import type { ReadableType } from "#knowledge/documents/file-types.ts";
 import { readableType } from "#knowledge/documents/file-types.ts";
-import { parseApart } from "./parse-in-worker.ts";
+import { parseInWorker } from "./parse-in-worker.ts";
 import { parseDocument } from "./parse.ts";
 import { docxOf, pdfOf, wordParagraph, zipOf } from "#test/support/knowledge/file-builders.ts";
 
@@ -72,7 +72,7 @@ describe("PDF", slow, () => {
   it("refuses one of ten thousand pages, and says how many can be read", async () => {
     const line = { text: "A line.", size: 11, y: 700 };
     await expect(
-      parseApart({
+      parseInWorker({
         bytes: Uint8Array.from(pdfOf(Array.from({ length: 10_000 }, () => [line]))),
         type: pdf,
         title: "T",
@@ -102,7 +102,7 @@ describe("Word", slow, () => {
   it("refuses an archive that unpacks to far more than it is, or has too many parts, before it is read", async () => {
     const bomb = docxOf(wordParagraph("x"), [{ name: "word/bomb.xml", content: Buffer.alloc(80 * 1_048_576, 32) }]);
     expect(bomb.byteLength).toBeLessThan(200_000);
-    await expect(parseApart({ bytes: Uint8Array.from(bomb), type: word, title: "T" })).rejects.toThrow(/unpacks/);
+    await expect(parseInWorker({ bytes: Uint8Array.from(bomb), type: word, title: "T" })).rejects.toThrow(/unpacks/);
     const many = Array.from({ length: 2_500 }, (_, n) => ({ name: `word/${n}.xml`, content: "x" }));
     await expect(parseDocument(docxOf(wordParagraph("x"), many), word)).rejects.toThrow(/2000 parts/);
   });
@@ -139,7 +139,7 @@ describe("CSV", slow, () => {
 A,"${"word ".repeat(4_000_000)}"
 `),
     );
-    const outcome = await parseApart({ bytes, type: "text/csv", title: "T" }).then(
+    const outcome = await parseInWorker({ bytes, type: "text/csv", title: "T" }).then(
       ({ chunks }) => Math.max(...chunks.map(({ text }) => text.length)),
       (error: unknown) => error,
     );
@@ -171,7 +171,7 @@ describe("JSON", slow, () => {
   it("refuses what is no JSON, and what is nested without end", async () => {
     await expect(parseDocument(Buffer.from("{no"), "application/json")).rejects.toThrow(/not valid JSON/);
     const deep = Uint8Array.from(Buffer.from("[".repeat(200_000) + "]".repeat(200_000)));
-    await expect(parseApart({ bytes: deep, type: "application/json", title: "T" })).rejects.toThrow(/nested/);
+    await expect(parseInWorker({ bytes: deep, type: "application/json", title: "T" })).rejects.toThrow(/nested/);
   });
 });
 
@@ -196,7 +196,7 @@ describe("a file that is another than it is named", () => {
 
 it("refuses a page of two hundred thousand nested elements, and reads one of a thousand", slow, async () => {
   const page = (depth: number) => Uint8Array.from(Buffer.from(`${"<div>".repeat(depth)}Deep down.`));
-  await expect(parseApart({ bytes: page(200_000), type: "text/html", title: "T" })).rejects.toThrow(/nested/);
-  const { chunks } = await parseApart({ bytes: page(1_000), type: "text/html", title: "T" });
+  await expect(parseInWorker({ bytes: page(200_000), type: "text/html", title: "T" })).rejects.toThrow(/nested/);
+  const { chunks } = await parseInWorker({ bytes: page(1_000), type: "text/html", title: "T" });
   expect(chunks.map(({ text }) => text)).toEqual(["Deep down."]);
 });

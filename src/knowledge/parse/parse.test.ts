@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import type { Block } from "#knowledge/documents/blocks.ts";
-import { parseApart } from "./parse-in-worker.ts";
+import { parseInWorker } from "./parse-in-worker.ts";
 import { readableType } from "#knowledge/documents/file-types.ts";
 import type { TextType } from "#knowledge/documents/file-types.ts";
 import { parseTextDocument, titleFromFileName } from "./parse.ts";
@@ -191,7 +191,7 @@ describe("hostile documents", { timeout: 180_000 }, () => {
   it("keeps the event loop free while a large document is read", async () => {
     let ticks = 0;
     const timer = setInterval(() => (ticks += 1), 5);
-    const { chunks } = await parseApart(task("# A\n\nSome text here. ".repeat(10_000), "text/markdown"));
+    const { chunks } = await parseInWorker(task("# A\n\nSome text here. ".repeat(10_000), "text/markdown"));
     clearInterval(timer);
     expect(chunks.length).toBeGreaterThan(100);
     expect(ticks).toBeGreaterThan(5);
@@ -199,7 +199,7 @@ describe("hostile documents", { timeout: 180_000 }, () => {
 
   it("ends a document that takes too long", async () => {
     const limits = { inPlaceBytesMax: 0, timeMs: 50, heapMb: 512 };
-    await expect(parseApart(task("Some text here. ".repeat(300_000), "text/markdown"), limits)).rejects.toThrow(
+    await expect(parseInWorker(task("Some text here. ".repeat(300_000), "text/markdown"), limits)).rejects.toThrow(
       /longer/,
     );
   });
@@ -208,22 +208,22 @@ describe("hostile documents", { timeout: 180_000 }, () => {
     const stopping = new AbortController();
     const limits = { inPlaceBytesMax: 0, timeMs: 20_000, heapMb: 512 };
     // Takes far longer than this test may.
-    const parsed = parseApart(task("> ".repeat(100_000), "text/markdown"), limits, stopping.signal);
+    const parsed = parseInWorker(task("> ".repeat(100_000), "text/markdown"), limits, stopping.signal);
     stopping.abort(new Error("the program stops"));
     await expect(parsed).rejects.toThrow("the program stops");
-    await expect(parseApart(task("# A", "text/markdown"), limits, stopping.signal)).rejects.toThrow("stops");
+    await expect(parseInWorker(task("# A", "text/markdown"), limits, stopping.signal)).rejects.toThrow("stops");
   });
 
   it("ends a document that takes too much memory without harm to the process", async () => {
     const limits = { inPlaceBytesMax: 0, timeMs: 60_000, heapMb: 24 };
-    await expect(parseApart(task("Some *text* here.\n\n".repeat(200_000), "text/markdown"), limits)).rejects.toThrow(
+    await expect(parseInWorker(task("Some *text* here.\n\n".repeat(200_000), "text/markdown"), limits)).rejects.toThrow(
       UnreadableDocument,
     );
   });
 
   it("reads as text what nests without end, and the rest as Markdown", async () => {
     for (const deep of [`${">".repeat(7_000)} x`, "[".repeat(600_000), "- ".repeat(7_000)]) {
-      const { title, chunks } = await parseApart(task(`# Title\n\n${deep}\n\nThe *end*.`, "text/markdown"));
+      const { title, chunks } = await parseInWorker(task(`# Title\n\n${deep}\n\nThe *end*.`, "text/markdown"));
       expect([title, chunks.at(-1)?.text.endsWith("The end.")]).toEqual(["Title", true]);
     }
   });
@@ -231,7 +231,7 @@ describe("hostile documents", { timeout: 180_000 }, () => {
   it("repeats the head of a long table, and the definitions of its links", async () => {
     const rows = Array.from({ length: 900 }, (_, n) => `| [Part ${n}][shop] | ${n} € |`).join("\n");
     const source = `# Parts\n\n| Part | Price |\n|---|---|\n${rows}\n\n[shop]: https://shop.example/`;
-    const { chunks } = await parseApart(task(source, "text/markdown"));
+    const { chunks } = await parseInWorker(task(source, "text/markdown"));
     const text = chunks.map((chunk) => chunk.text).join("\n");
     for (const n of [0, 299, 300, 301, 598, 599, 600, 899]) expect(text).toContain(`Part: Part ${n} | Price: ${n} €`);
     expect(text).not.toContain("[shop]");
@@ -239,7 +239,7 @@ describe("hostile documents", { timeout: 180_000 }, () => {
 
   it("keeps passages short whatever the text is", async () => {
     for (const text of ["x".repeat(7_000), "漢字".repeat(3_000), "😀".repeat(1_500), "a?\n".repeat(2_000)]) {
-      const { chunks } = await parseApart(task(text, "text/plain"));
+      const { chunks } = await parseInWorker(task(text, "text/plain"));
       expect(Math.max(...chunks.map((chunk) => chunk.text.length))).toBeLessThan(2_000);
       expect(chunks.every((chunk) => chunk.text.isWellFormed())).toBe(true);
     }

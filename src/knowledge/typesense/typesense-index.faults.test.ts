@@ -168,7 +168,7 @@ eachDatabase("passages in a Typesense that fails", (open) => {
     const before = engine.requests.length;
     expect(await kettle()).toBe("Kettle");
     expect(engine.requests.slice(before)).toContain("POST /multi_search");
-    await app.app.core.knowledge?.ensure();
+    await app.app.services.knowledge?.ensure();
     await settled();
     expect(await ours()).toHaveLength(1);
     expect(await ours()).not.toContain(old);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "#database/contract.ts";
-import type { VectorShelf } from "./cache.ts";
-import { createVectorShelf } from "./cache.ts";
+import type { VectorCache } from "./cache.ts";
+import { createVectorCache } from "./cache.ts";
 import { newSqlite, openTestStore } from "#test/support/database/databases.ts";
 import { silentLog, steppingClock } from "#test/support/knowledge/knowledge.ts";
 
@@ -13,12 +13,12 @@ describe.each([
 ])("vectors that are compared %s", (_, hereMax) => {
   let store: Store;
   let closeStore: () => Promise<void>;
-  let shelf: VectorShelf;
+  let shelf: VectorCache;
   const clock = steppingClock();
 
   beforeEach(async () => {
     ({ store, close: closeStore } = await openTestStore(newSqlite));
-    shelf = createVectorShelf({ store, model, clock, log: silentLog, hereMax });
+    shelf = createVectorCache({ store, model, clock, log: silentLog, hereMax });
     await store.write((tx) => tx.insertInto("vector_models").values({ workspace_id: "w", model, stamp: 0 }).execute());
   });
   afterEach(async () => {
@@ -84,7 +84,7 @@ describe.each([
     await shelf.prepare("w");
     expect(await near(0)).toEqual(["a"]);
     expect((await shelf.nearest("w", Float32Array.of(1, 0, 0), 3)).map(({ chunkId }) => chunkId)).toEqual(["long"]);
-    const other = createVectorShelf({ store, model: "test:other", clock, log: silentLog, hereMax });
+    const other = createVectorCache({ store, model: "test:other", clock, log: silentLog, hereMax });
     expect(await other.nearest("w", at(0), 3)).toEqual([]);
     await other.close();
   });

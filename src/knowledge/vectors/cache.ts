@@ -12,7 +12,7 @@ export interface Near {
 }
 
 /** The vectors of workspaces that are asked, held in memory. */
-export interface VectorShelf {
+export interface VectorCache {
   /** The passages nearest to this vector, nearest first. */
   nearest(workspaceId: string, vector: Float32Array, limit: number, signal?: AbortSignal): Promise<readonly Near[]>;
   /** Takes in what has changed, so that no question has to wait for it. */
@@ -37,7 +37,7 @@ interface Block extends VectorBlock {
   count: number;
 }
 
-interface Held {
+interface CachedVectors {
   readonly dimensions: number;
   stamp: number;
   readAt: number;
@@ -46,7 +46,7 @@ interface Held {
   useless: Set<string>;
 }
 
-export function createVectorShelf({
+export function createVectorCache({
   store: { read },
   model,
   clock,
@@ -58,9 +58,9 @@ export function createVectorShelf({
   readonly clock: Clock;
   readonly log: Log;
   readonly hereMax?: number;
-}): VectorShelf {
+}): VectorCache {
   // The one asked last is at the end.
-  const held = new Map<string, Held>();
+  const held = new Map<string, CachedVectors>();
   const reading = new Map<string, Promise<void>>();
   const comparison = createNearest({ log, ...(hereMax === undefined ? {} : { hereMax }) });
 
@@ -143,10 +143,10 @@ export function createVectorShelf({
     return ids;
   }
 
-  function hold(workspaceId: string, all: Held): void {
+  function hold(workspaceId: string, all: CachedVectors): void {
     held.delete(workspaceId);
     held.set(workspaceId, all);
-    const sizeOf = ({ blocks, dimensions }: Held): number => blocks.length * blockSize * dimensions;
+    const sizeOf = ({ blocks, dimensions }: CachedVectors): number => blocks.length * blockSize * dimensions;
     let sum = [...held.values()].reduce((size, each) => size + sizeOf(each), 0);
     for (const [id, each] of held) {
       if (sum <= heldMax || id === workspaceId) break;
@@ -198,7 +198,7 @@ export function createVectorShelf({
   }
 }
 
-const empty = (dimensions: number): Held => ({
+const empty = (dimensions: number): CachedVectors => ({
   dimensions,
   stamp: -1,
   readAt: Number.NEGATIVE_INFINITY,
@@ -212,7 +212,7 @@ const newBlock = (dimensions: number): Block => ({
   count: 0,
 });
 
-function put(all: Held, id: string, vector: Uint8Array): void {
+function put(all: CachedVectors, id: string, vector: Uint8Array): void {
   const last = all.blocks.at(-1);
   const block = last === undefined || last.count === blockSize ? newBlock(all.dimensions) : last;
   if (block !== last) all.blocks = [...all.blocks, block];

@@ -4,7 +4,7 @@ import { confirmed } from "#knowledge/index/confirmed-passages.ts";
 import type { Embedder } from "#models/embedding.ts";
 import { EmbedderAway, TextRefused } from "#models/embedding.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "#knowledge/index/contract.ts";
-import type { Near, VectorShelf } from "./cache.ts";
+import type { Near, VectorCache } from "./cache.ts";
 
 /** Passages that are found by their meaning, beside those that are found by their words. */
 const nearMax = 30;
@@ -22,7 +22,7 @@ export function createHybridIndex({
   log,
 }: {
   readonly words: KnowledgeIndex;
-  readonly vectors: VectorShelf;
+  readonly vectors: VectorCache;
   readonly embedder: Embedder;
   readonly read: Reader;
   readonly log: Log;

@@ -7,13 +7,13 @@ import { finishWork } from "#database/queries/outbox.ts";
 import type { Embedder } from "#models/embedding.ts";
 import { TextRefused } from "#models/embedding.ts";
 import { everyWorkspace, queueVectors, vectorKind, vectorLane } from "#knowledge/index/work.ts";
-import type { VectorShelf } from "./cache.ts";
-import { createVectorShelf } from "./cache.ts";
+import type { VectorCache } from "./cache.ts";
+import { createVectorCache } from "./cache.ts";
 
 // A vector costs money or minutes, so they are kept in the database, where every process finds them, and a passage whose
 // text stays as it was keeps its own. They are made in the background; until then a passage is found by its words.
 
-export interface Vectors extends VectorShelf {
+export interface Vectors extends VectorCache {
   /** Does the outbox's work of kind `embed`. */
   work(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Queues the making of all vectors that are missing. */
@@ -36,7 +36,7 @@ export function createVectors({
   readonly log: Log;
 }): Vectors {
   const { model } = embedder;
-  const shelf = createVectorShelf({ store, model, clock, log });
+  const shelf = createVectorCache({ store, model, clock, log });
 
   /** Of passages after this one. The last that was looked at; undefined: there are no more. */
   async function makeSome(workspaceId: string, after: string, signal: AbortSignal): Promise<string | undefined> {

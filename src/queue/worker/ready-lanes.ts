@@ -1,5 +1,5 @@
 /** Lanes that may have work, in the order in which they came to have it, each kind by itself. */
-export interface Wanted {
+export interface ReadyLanes {
   /** Of a lane that waits already, the time since when stays. */
   add(lane: string, since: number): void;
   remove(lanes: readonly string[]): void;
@@ -11,7 +11,7 @@ export interface Wanted {
 }
 
 /** `isHeld`: what waits since then is not to be begun yet; `alone`: nothing of another kind waits. */
-export function createWanted(isHeld: (since: number, kind: string, alone: boolean) => boolean): Wanted {
+export function createReadyLanes(isHeld: (since: number, kind: string, alone: boolean) => boolean): ReadyLanes {
   const kinds = new Map<string, Map<string, number>>();
 
   function* inOrder(

@@ -27,7 +27,7 @@ async function add(works: Parameters<typeof insertWork>[1]): Promise<void> {
 
 async function found(text: string): Promise<readonly string[]> {
   const filter = { workspaceId: bench.workspaceId, text, limit: 100 };
-  const { rows } = await listConversations(bench.store, filter, bench.app.core.search);
+  const { rows } = await listConversations(bench.store, filter, bench.app.services.search);
   return rows.map(({ id }) => id).toSorted();
 }
 

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { expect, it } from "vitest";
 import type { Handler, Worker, WorkerOptions } from "./worker.ts";
 import { openWorker } from "./worker.ts";
-import { createRush } from "#queue/backpressure.ts";
+import { createInboundBurst } from "#queue/backpressure.ts";
 import type { OpenStore } from "#database/open.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { claimLanes, finishWork, insertWork, lanesWithWork } from "#database/queries/outbox.ts";
@@ -46,7 +46,7 @@ eachDatabase("the worker", (open) => {
       handlers: {},
       lanesMax: 0,
       backoffMs: () => 60_000,
-      rush: createRush(),
+      inboundBurst: createInboundBurst(),
     });
     const began = Promise.withResolvers<undefined>();
     const commit = Promise.withResolvers<undefined>();
@@ -122,7 +122,7 @@ eachDatabase("the worker", (open) => {
       handlers,
       lanesMax: 8,
       backoffMs: () => 1_000,
-      rush: createRush(),
+      inboundBurst: createInboundBurst(),
     });
     for (let i = 0; i < documents; i += 1) worker.wake(`ingest:${i}`, now);
     await expect.poll(() => reading).toBe(2);
@@ -191,7 +191,7 @@ eachDatabase("the worker", (open) => {
     const clock = createHandMovedClock(systemClock.now());
     const rush = handMovedRush();
     const done: string[] = [];
-    const worker = openTestWorker(store, (row) => end(store, row, done), { clock, rush });
+    const worker = openTestWorker(store, (row) => end(store, row, done), { clock, inboundBurst: rush });
     const put = async (lane: string): Promise<void> => {
       await store.write((tx) => insertWork(tx, [work(lane, 1, clock.now())], clock.now()));
       worker.wake(lane, clock.now());
@@ -232,7 +232,7 @@ eachDatabase("the worker", (open) => {
         await free.promise;
         await end(store, row, done);
       },
-      { rush },
+      { inboundBurst: rush },
     );
     const bounded = ["amend:1", "amend:2"];
     expect(worker.offer(bounded)).toEqual([]);
@@ -259,7 +259,7 @@ eachDatabase("the worker", (open) => {
       if (row.lane === "amend:long") await free.promise;
       await end(store, row, done);
     };
-    const worker = openTestWorker(store, run, { clock, rush });
+    const worker = openTestWorker(store, run, { clock, inboundBurst: rush });
     const put = async (lane: string, kind: string): Promise<void> => {
       await store.write((tx) => insertWork(tx, [{ ...work(lane, 1, clock.now()), kind }], clock.now()));
       worker.wake(lane, clock.now());
@@ -422,7 +422,7 @@ const work = (lane: string, n: number, dueAt: number) => ({ lane, kind: "send", 
 function openTestWorker(
   store: OpenStore,
   run: (row: OutboxRow) => Promise<void>,
-  given: Partial<Pick<WorkerOptions, "clock" | "rush">> = {},
+  given: Partial<Pick<WorkerOptions, "clock" | "inboundBurst">> = {},
 ): Worker {
   const handler: Handler = {
     batch: false,
@@ -439,7 +439,7 @@ function openTestWorker(
     handlers: { send: handler, amend: { ...handler, lanesMax: 1 }, gather: { ...handler, yieldsMs: 1_000 } },
     lanesMax: 2,
     backoffMs: () => 1_000,
-    rush: createRush(),
+    inboundBurst: createInboundBurst(),
     ...given,
   });
 }

@@ -12,10 +12,10 @@ import {
 } from "#database/queries/outbox.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { createOutages } from "./outages.ts";
-import { createWanted, kindOf } from "./ready-lanes.ts";
+import { createReadyLanes, kindOf } from "./ready-lanes.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
-import type { Rush } from "#queue/backpressure.ts";
+import type { InboundBurst } from "#queue/backpressure.ts";
 import type { Store, Tx } from "#database/contract.ts";
 
 /** Does one kind of work. It ends its rows itself, in the transaction that stores the result. */
@@ -53,7 +53,7 @@ export interface WorkerOptions {
   /** The server of ours that a failure tells to be away. Each of its outages is told once, and once that it is over. */
   readonly awayServer?: (error: unknown) => string | undefined;
   /** While it is on, no lane is begun that has not waited for long: what is stored already waits for nobody's answer. */
-  readonly rush: Rush;
+  readonly inboundBurst: InboundBurst;
 }
 
 export interface Worker {
@@ -106,13 +106,13 @@ const wasLeft = ({ last_error: error }: OutboxRow): boolean =>
 
 /** Drains the lanes of the outbox. The database is the queue; to be woken only spares the wait for the next poll. */
 export function openWorker(options: WorkerOptions): Worker {
-  const { store, clock, log, processId, handlers, rush } = options;
+  const { store, clock, log, processId, handlers, inboundBurst } = options;
   const abort = new AbortController();
   // A clock that is put back, or far ahead, holds up nothing.
   const isYounger = (since: number, ms: number): boolean => Math.abs(clock.now() - since) < ms;
-  const wanted = createWanted((since, kind, alone) => {
+  const readyLanes = createReadyLanes((since, kind, alone) => {
     const { yieldsMs = 0 } = handlers[kind] ?? {};
-    return (rush.isOn() && isYounger(since, heldMs)) || (!alone && isYounger(since, yieldsMs));
+    return (inboundBurst.isOn() && isYounger(since, heldMs)) || (!alone && isYounger(since, yieldsMs));
   });
   let stopHeld: (() => void) | undefined;
   const running = new Set<string>();
@@ -137,7 +137,7 @@ export function openWorker(options: WorkerOptions): Worker {
     // Only of what runs: rows whose failure could not be stored are free again when their lease ends.
     await store.write((tx) => renewLeases(tx, [...running, ...handed.keys()], lease()));
   });
-  rush.onEnd(() => {
+  inboundBurst.onEnd(() => {
     stopHeld?.();
     stopHeld = undefined;
     schedule();
@@ -174,7 +174,7 @@ export function openWorker(options: WorkerOptions): Worker {
     const now = clock.now();
     // What has no room now would only hide what has.
     for (const lane of await dueLanes(store.read, now, { except: fullKinds(), limit: 500 }))
-      wanted.add(lane, clock.now());
+      readyLanes.add(lane, clock.now());
     schedule();
     const due = await nextDue(store.read, now);
     if (due !== null) arm(due);
@@ -204,12 +204,12 @@ export function openWorker(options: WorkerOptions): Worker {
       arm(dueAt);
       return;
     }
-    wanted.add(lane, clock.now());
+    readyLanes.add(lane, clock.now());
     schedule();
   }
 
   function schedule(): void {
-    if (scheduled || claiming || closing || wanted.size() === 0) return;
+    if (scheduled || claiming || closing || readyLanes.size() === 0) return;
     scheduled = true;
     // Gathers what one turn of the event loop has woken into one claim.
     setImmediate(() => {
@@ -229,13 +229,14 @@ export function openWorker(options: WorkerOptions): Worker {
   }
 
   /** The wanted lanes that there is room for. */
-  const nextLanes = (): string[] => wanted.next(options.lanesMax - running.size, roomFor, (lane) => running.has(lane));
+  const nextLanes = (): string[] =>
+    readyLanes.next(options.lanesMax - running.size, roomFor, (lane) => running.has(lane));
 
   /** Looks again when the first of those that a rush holds up has waited long enough. */
   function armHeld(): void {
-    if (stopHeld !== undefined || !rush.isOn()) return;
+    if (stopHeld !== undefined || !inboundBurst.isOn()) return;
     // What has waited for longer waits for room, and may do so for long yet.
-    const oldest = wanted.oldest((since) => isYounger(since, heldMs));
+    const oldest = readyLanes.oldest((since) => isYounger(since, heldMs));
     if (oldest === undefined) return;
     stopHeld = clock.timer(Math.max(0, oldest + heldMs - clock.now()), () => {
       stopHeld = undefined;
@@ -246,7 +247,7 @@ export function openWorker(options: WorkerOptions): Worker {
   async function claim(): Promise<void> {
     if (claiming || closing) return;
     const lanes = nextLanes();
-    wanted.remove(lanes);
+    readyLanes.remove(lanes);
     armHeld();
     if (lanes.length === 0) return;
     claiming = true;
@@ -255,11 +256,11 @@ export function openWorker(options: WorkerOptions): Worker {
       const rows = await store.write((tx) => claimLanes(tx, lanes, lease(), now), { flush: false });
       for (const [lane, group] of Map.groupBy(rows, (row) => row.lane)) begin(lane, group);
     } catch (error) {
-      for (const lane of lanes) wanted.add(lane, clock.now());
+      for (const lane of lanes) readyLanes.add(lane, clock.now());
       throw error;
     } finally {
       claiming = false;
-      if (wanted.size() > 0 && running.size < options.lanesMax && !failing) schedule();
+      if (readyLanes.size() > 0 && running.size < options.lanesMax && !failing) schedule();
     }
   }
 
@@ -304,9 +305,9 @@ export function openWorker(options: WorkerOptions): Worker {
     const lanes = [...ended];
     ended.clear();
     try {
-      for (const lane of await lanesWithWork(store, lanes, clock.now())) wanted.add(lane, clock.now());
+      for (const lane of await lanesWithWork(store, lanes, clock.now())) readyLanes.add(lane, clock.now());
     } catch (error) {
-      for (const lane of lanes) wanted.add(lane, clock.now());
+      for (const lane of lanes) readyLanes.add(lane, clock.now());
       throw error;
     } finally {
       looking = false;
@@ -447,7 +448,7 @@ export function openWorker(options: WorkerOptions): Worker {
   return {
     wake,
     offer(lanes, inRush = false) {
-      if (closing || failing || (rush.isOn() && !inRush)) return [];
+      if (closing || failing || (inboundBurst.isOn() && !inRush)) return [];
       const before = [...handed.keys(), ...nextLanes()];
       let room = options.lanesMax - running.size - before.length;
       return lanes.filter((lane) => {

@@ -2,7 +2,7 @@ import { channelNames } from "#domain/conversation/message.ts";
 import { priorities } from "#domain/conversation/sla.ts";
 import type { ConversationView } from "#http/inbox/wire.ts";
 import { link } from "./thread/content.ts";
-import type { Desk } from "./store/state.ts";
+import type { InboxStore } from "./store/state.ts";
 import { hashOf } from "./store/state.ts";
 import { avatar, button, createKept, el, icon, place } from "./ui/dom.ts";
 import { createMenu } from "./ui/menu.ts";
@@ -18,7 +18,7 @@ export interface DetailsPane {
 
 const tagsMax = 50;
 
-export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
+export function createDetailsPane(store: InboxStore, close: () => void): DetailsPane {
   const element = el("aside", { class: "details-pane", "aria-label": "Details" });
   const kept = createKept();
   const head = el(
@@ -40,10 +40,10 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
   tagForm.addEventListener("submit", (event) => {
     event.preventDefault();
     const tag = tagInput.value.trim().toLowerCase();
-    const tags = desk.state().conversation?.tags ?? [];
+    const tags = store.state().conversation?.tags ?? [];
     if (tag === "" || tags.length >= tagsMax) return;
     tagInput.value = "";
-    if (!tags.includes(tag)) void desk.change({ addTags: [tag] });
+    if (!tags.includes(tag)) void store.change({ addTags: [tag] });
   });
 
   const select = el(
@@ -53,11 +53,11 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
       .toReversed()
       .map((priority) => el("option", { value: priority }, priority.charAt(0).toUpperCase() + priority.slice(1))),
   );
-  select.addEventListener("change", () => void desk.change({ priority: select.value }));
+  select.addEventListener("change", () => void store.change({ priority: select.value }));
 
   const assignee = createMenu("Nobody", { shape: "person", key: "a", kind: "secondary wide" }, () => {
-    const { conversation, agents, me } = desk.state();
-    void desk.loadAgents();
+    const { conversation, agents, me } = store.state();
+    void store.loadAgents();
     if (conversation === undefined) return [];
     const { status, assignee: holder } = conversation;
     const current = holder?.email ?? null;
@@ -69,7 +69,7 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
       choose: () => {
         // It is so already; but who sleeps is woken by being given to whom they belong.
         if (email === current && (email === null || status === "claimed")) return;
-        void desk.assign(email, conversation);
+        void store.assign(email, conversation);
       },
     }));
   });
@@ -97,7 +97,7 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
   place(element, [head, inside]);
 
   function render(): void {
-    const { conversation, view, me } = desk.state();
+    const { conversation, view, me } = store.state();
     head.hidden = conversation === undefined;
     inside.hidden = conversation === undefined;
     if (conversation === undefined) return;
@@ -165,7 +165,7 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
       { type: "button", "aria-label": `Remove the tag ${tag}`, title: "Remove" },
       icon("close"),
     );
-    remove.addEventListener("click", () => void desk.change({ removeTags: [tag] }));
+    remove.addEventListener("click", () => void store.change({ removeTags: [tag] }));
     return el("li", {}, el("span", { dir: "auto" }, tag), remove);
   };
 

@@ -1,7 +1,7 @@
 import { api, Refused } from "./store/api.ts";
 import { createComposer } from "./composer/composer.ts";
-import { createDesk } from "./store/store.ts";
-import type { Desk, DeskListener } from "./store/state.ts";
+import { createInboxStore } from "./store/store.ts";
+import type { InboxStore, InboxListener } from "./store/state.ts";
 import { hashOf } from "./store/state.ts";
 import { createDetailsPane } from "./details-pane.ts";
 import { createDialogs } from "./ui/dialogs.ts";
@@ -37,7 +37,7 @@ async function start(root: HTMLElement): Promise<void> {
   const notice = (text: string, kind: "done" | "problem"): void =>
     show(el("p", { class: `notice ${kind}` }, text), kind === "problem" ? noticeMs * 2 : noticeMs);
   const notifier = createNotifier(me.agent.email, notice);
-  const listener: DeskListener = {
+  const listener: InboxListener = {
     changed() {
       if (drawing) return;
       drawing = true;
@@ -49,7 +49,7 @@ async function start(root: HTMLElement): Promise<void> {
       show(el("p", { class: "notice done" }, el("span", {}, "Resolved."), " ", undo), undoMs);
       if (next !== undefined) location.hash = hashOf(desk.state().view, next);
     },
-    stirred: notifier.stirred,
+    onActivity: notifier.onActivity,
     atEnd: () => thread.atEnd(),
     settled: () => notices.querySelector(".problem")?.remove(),
     arrived(messages, conversation) {
@@ -78,7 +78,7 @@ async function start(root: HTMLElement): Promise<void> {
       });
     },
   };
-  const desk: Desk = createDesk(me, drafts, listener);
+  const desk: InboxStore = createInboxStore(me, drafts, listener);
 
   const manual = me.hasManual
     ? button("Remove the built-in manual", () => dialogs.removeManual(() => void removeManual()), {

@@ -1,6 +1,6 @@
 import type { ListItem, View } from "#http/inbox/wire.ts";
 import { api } from "./store/api.ts";
-import type { DeskListener } from "./store/state.ts";
+import type { InboxListener } from "./store/state.ts";
 import { hashOf, listEveryMs } from "./store/state.ts";
 import { button } from "./ui/dom.ts";
 import { serverNow } from "./ui/time.ts";
@@ -11,11 +11,11 @@ export interface Notifier {
   /** Turns it on and off; undefined where the browser has none for this page. */
   readonly element: HTMLElement | undefined;
   /** Something may have changed: what is new for this agent is looked for. */
-  stirred(): void;
+  onActivity(): void;
   assigned(text: string, conversationId: string): void;
 }
 
-interface Known {
+interface SeenCounts {
   readonly waiting: ReadonlySet<string>;
   /** Nobody else waited than those, who are the latest. */
   readonly isAll: boolean;
@@ -28,14 +28,14 @@ const delayMs = 1_000;
 /** More at once are told as one. */
 const atOnceMax = 3;
 
-export function createNotifier(agent: string, notice: DeskListener["notice"]): Notifier {
+export function createNotifier(agent: string, notice: InboxListener["notice"]): Notifier {
   const key = `parley.inbox.notify.${agent}`;
   // Pages without encryption get none, and some phones none at all.
   const offered = "Notification" in window && window.isSecureContext;
   let wanted = offered && localStorage.getItem(key) === "on";
   const isAway = (): boolean => document.visibilityState !== "visible" || !document.hasFocus();
   /** What the list has shown until now. */
-  const nothing = (): Known => ({ waiting: new Set(), isAll: false, mine: new Map(), at: serverNow() - delayMs });
+  const nothing = (): SeenCounts => ({ waiting: new Set(), isAll: false, mine: new Map(), at: serverNow() - delayMs });
   let known = nothing();
   let away = isAway();
   /** Counts how often the agent has left. */
@@ -133,7 +133,7 @@ export function createNotifier(agent: string, notice: DeskListener["notice"]): N
   }
 
   /** No more often than the list. */
-  function stirred(): void {
+  function onActivity(): void {
     if (!offered) return;
     comeOrGo();
     if (!isOn() || !away) return;
@@ -157,7 +157,7 @@ export function createNotifier(agent: string, notice: DeskListener["notice"]): N
   draw();
   return {
     element: offered ? bell : undefined,
-    stirred,
+    onActivity,
     assigned(text, conversationId) {
       if (!offered || !isOn() || !isAway()) return;
       const tellWith = (words: string): void =>

@@ -64,7 +64,7 @@ export async function openAllChannels(
       .execute(),
   );
   const { key } = await createKey(store, clock, { workspaceId, name: "All channels" });
-  const { documents } = app.app.core;
+  const { documents } = app.app.services;
   const { id } = await documents.add({
     workspaceId,
     fileName: "handbook.md",

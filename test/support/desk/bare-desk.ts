@@ -18,7 +18,7 @@ export function openBareDesk(open: () => Promise<TestDatabase>, given: Partial<D
     change: nothing,
     mark: nothing,
     remove: nothing,
-    tell: nothing,
+    notify: nothing,
     person: async () => ({ kind: "stranger", reason: "nobody works here" }),
     check: async () => "",
     ...given,

@@ -111,7 +111,7 @@ export interface StartOptions {
   readonly metricsToken?: string;
   /** How much room the disk has; otherwise as the system says. */
   readonly freeBytes?: AppOptions["freeBytes"];
-  readonly rush?: AppOptions["rush"];
+  readonly rush?: AppOptions["inboundBurst"];
   /** For pages to crawl; otherwise public addresses alone. */
   readonly outbound?: GuardedFetch;
 }
@@ -148,12 +148,12 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       ...(options.answerer === undefined ? {} : { answerer: options.answerer }),
       ...(options.http === undefined ? {} : { http: options.http }),
       ...(options.freeBytes === undefined ? {} : { freeBytes: options.freeBytes }),
-      ...(options.rush === undefined ? {} : { rush: options.rush }),
+      ...(options.rush === undefined ? {} : { inboundBurst: options.rush }),
       ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
     },
   );
   const url = await app.listen();
-  const { store, secrets, documents } = app.core;
+  const { store, secrets, documents } = app.services;
 
   async function newWorkspace({
     plan,

@@ -115,7 +115,7 @@ export async function customerWrites(app: TestApp, thread: string, text: string,
     .executeTakeFirstOrThrow();
   const write = async (message: string): Promise<string> => {
     written += 1;
-    const { conversationId } = await app.engine.accept(account.id, {
+    const { conversationId } = await app.engine.ingest(account.id, {
       kind: "message",
       externalId: `inbox-test-${written}`,
       thread,

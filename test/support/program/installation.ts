@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { openCore } from "#app/services.ts";
+import { openServices } from "#app/services.ts";
 import { systemClock } from "#runtime/clock.ts";
 import { loadConfig } from "#config/environment.ts";
 import { createAgent } from "#admin/agents.ts";
@@ -79,7 +79,7 @@ export async function install(
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
   });
   const clock = systemClock;
-  const core = await openCore(config, { clock, log: pino({ level: "warn" }) });
+  const core = await openServices(config, { clock, log: pino({ level: "warn" }) });
   try {
     const { store, secrets, documents } = core;
     await store.migrate();

@@ -7,13 +7,13 @@ interface Check {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  readonly mend?: string;
+  readonly fix?: string;
 }
 
 const checks: readonly Check[] = [
   { name: "types", command: "tsc", args: ["-p", "."] },
   { name: "lint", command: "oxlint", args: ["--type-aware", "--format", "unix", "."] },
-  { name: "format", command: "oxfmt", args: ["--check"], mend: "npm run format" },
+  { name: "format", command: "oxfmt", args: ["--check"], fix: "npm run format" },
   { name: "unused", command: "knip", args: ["--no-progress"] },
 ];
 
@@ -50,7 +50,7 @@ const outcomes = await Promise.all(checks.map(run));
 const failed = outcomes.filter(({ passed }) => !passed);
 for (const { check, output } of failed) {
   console.log(`\n── ${check.name}: ${[check.command, ...check.args].join(" ")}\n\n${output}`);
-  if (check.mend !== undefined) console.log(`\nTo mend it: ${check.mend}`);
+  if (check.fix !== undefined) console.log(`\nTo mend it: ${check.fix}`);
 }
 console.log("");
 for (const { check, passed, seconds } of outcomes) {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DeliveryError } from "#channels/errors.ts";
-import { configMistake } from "#channels/host/registry.ts";
+import { channelConfigError } from "#channels/host/registry.ts";
 import { checkAccount } from "../check.ts";
 import { createClient } from "../../shared/client.ts";
 import { fetchMedia, isStorage } from "../files.ts";
@@ -55,8 +55,8 @@ describe("the settings", () => {
     expect(() =>
       settingsOf("whatsapp", configOf({ template_sid: template, template_variables: { "1": "x" } })),
     ).toThrow("has to hold {text}");
-    expect(configMistake(twilioAdapter, configOf({ from: "Parley" }))?.setting).toBe("from");
-    expect(configMistake(twilioAdapter, configOf())).toBeUndefined();
+    expect(channelConfigError(twilioAdapter, configOf({ from: "Parley" }))?.setting).toBe("from");
+    expect(channelConfigError(twilioAdapter, configOf())).toBeUndefined();
   });
 });
 

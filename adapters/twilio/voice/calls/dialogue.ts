@@ -5,7 +5,7 @@ import { leftBehind, replyTo, withReply, withSaid } from "./calls.ts";
 import { senderOf } from "./caller.ts";
 import { handOver } from "./handover.ts";
 import { textLinks } from "../text-links.ts";
-import type { Asked, VoiceDependencies } from "../webhook.ts";
+import type { CallRequest, VoiceDependencies } from "../webhook.ts";
 import { numberOf } from "../config.ts";
 import { speechMs } from "../twiml.ts";
 import { createWaiter } from "./waiter.ts";
@@ -20,7 +20,7 @@ const speechMax = 6_000;
 const wordEvery = 3;
 
 /** The call comes in. */
-export async function begin({ host, calls, settings, twiml }: VoiceDependencies, asked: Asked): Promise<string> {
+export async function begin({ host, calls, settings, twiml }: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { botName } = await host.workspace();
   const greeting = settings.texts.greeting.replaceAll("{bot}", () => botName);
   return calls.change(asked.callSid, (call) => {
@@ -32,7 +32,7 @@ export async function begin({ host, calls, settings, twiml }: VoiceDependencies,
 }
 
 /** The caller has said something, or nothing. */
-export async function turn(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
+export async function turn(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { host, calls, settings } = dependencies;
   const { form, callSid, caller, at, detail } = asked;
   const known = await calls.read(callSid);
@@ -72,7 +72,7 @@ const asksForLinks = (phrases: readonly string[], speech: string): boolean => {
 };
 
 /** The line is held, and Twilio asks whether there is something to say. */
-export async function hold(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
+export async function hold(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { settings } = dependencies;
   const { at, detail } = asked;
   const [number = "", round = ""] = detail.split(".");
@@ -94,7 +94,7 @@ export async function hold(dependencies: VoiceDependencies, asked: Asked): Promi
 }
 
 /** There is more to say. */
-export async function next(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
+export async function next(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   return converse(dependencies, asked, {
     waitMs,
     otherwise: (call) => listening(dependencies, call, asked.at, []),
@@ -105,7 +105,7 @@ export async function next(dependencies: VoiceDependencies, asked: Asked): Promi
  * We have interrupted the call for a message. Where the caller spoke at that very moment they were answered with it, and
  * the interruption has cut that answer off: it is begun once more.
  */
-export async function interrupted(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
+export async function interrupted(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { host, calls } = dependencies;
   const { callSid, at, detail: key } = asked;
   const cutOff = await calls.change<string | undefined>(callSid, (call) => {
@@ -119,7 +119,7 @@ export async function interrupted(dependencies: VoiceDependencies, asked: Asked)
   return cutOff ?? next(dependencies, asked);
 }
 
-async function silence(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
+async function silence(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { host, calls, settings, twiml } = dependencies;
   const { callSid, at, detail } = asked;
   const { texts } = settings;
@@ -158,7 +158,7 @@ interface Conversing {
 /** Waits for what the engine, or an agent, has to say. It is theirs to make, and ours to speak. */
 async function converse(
   dependencies: VoiceDependencies,
-  asked: Asked,
+  asked: CallRequest,
   { waitMs: patienceMs, turn: number, silences, otherwise }: Conversing,
 ): Promise<string> {
   const { host, calls, twiml } = dependencies;
@@ -196,7 +196,7 @@ async function converse(
 function speaking(
   dependencies: VoiceDependencies,
   call: CallRecord,
-  asked: Asked,
+  asked: CallRequest,
   waiting: boolean,
 ): readonly [Partial<CallRecord>, string] {
   const { host, twiml, settings } = dependencies;

@@ -4,11 +4,11 @@ import { field } from "../../shared/form.ts";
 import type { CallRecord } from "./calls.ts";
 import { replyTo, withReply } from "./calls.ts";
 import { senderOf } from "./caller.ts";
-import type { Asked, VoiceDependencies } from "../webhook.ts";
+import type { CallRequest, VoiceDependencies } from "../webhook.ts";
 import { nothing, speechMs } from "../twiml.ts";
 
 type Change = readonly [Partial<CallRecord>, string];
-type Place = Pick<Asked, "callSid" | "at" | "caller">;
+type Place = Pick<CallRequest, "callSid" | "at" | "caller">;
 
 /** Longer than anybody talks, or leaves a message. */
 const awayMs = 4 * 3_600_000;
@@ -47,7 +47,7 @@ export async function whispered(
 }
 
 /** The call to the person has ended, or was never taken. */
-export async function dialed({ host, calls, settings, twiml }: VoiceDependencies, asked: Asked): Promise<string> {
+export async function dialed({ host, calls, settings, twiml }: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { form, callSid, at, detail } = asked;
   const { texts } = settings;
   const [reply, taken] = await calls.change<readonly [string, boolean]>(callSid, (call) => {
@@ -67,7 +67,7 @@ export async function dialed({ host, calls, settings, twiml }: VoiceDependencies
 }
 
 /** The caller has left a message. */
-export async function recorded(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
+export async function recorded(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { calls, settings, twiml } = dependencies;
   await acceptRecording(dependencies, asked, asked.caller);
   return calls.change(asked.callSid, (call) => {
@@ -79,7 +79,10 @@ export async function recorded(dependencies: VoiceDependencies, asked: Asked): P
 }
 
 /** The recorder heard nothing. */
-export async function unheard({ host, calls, settings, twiml }: VoiceDependencies, asked: Asked): Promise<string> {
+export async function unheard(
+  { host, calls, settings, twiml }: VoiceDependencies,
+  asked: CallRequest,
+): Promise<string> {
   return calls.change(asked.callSid, (call) => {
     const before = replyTo(call, asked.at);
     if (before !== undefined) return [undefined, before];
@@ -92,7 +95,7 @@ export async function unheard({ host, calls, settings, twiml }: VoiceDependencie
 }
 
 /** Tells it once more, also where the caller has hung up instead of pressing a key. */
-export async function recordingDone(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
+export async function recordingDone(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   if (field(asked.form, "RecordingStatus") !== "completed") return nothing;
   const known = await dependencies.host.correspondence(asked.callSid, 1);
   // Without a conversation this would begin one, of a caller whose number it does not tell.
@@ -101,7 +104,7 @@ export async function recordingDone(dependencies: VoiceDependencies, asked: Aske
 }
 
 /** Who was asked to leave a message, where Twilio does not say it. */
-async function callerOf({ calls }: VoiceDependencies, { callSid, caller }: Asked): Promise<string> {
+async function callerOf({ calls }: VoiceDependencies, { callSid, caller }: CallRequest): Promise<string> {
   return caller === "" ? ((await calls.read(callSid))?.caller ?? "") : caller;
 }
 
@@ -110,7 +113,7 @@ const recordingId = (sid: string): string => `recording:${sid}`;
 
 async function acceptRecording(
   { host, settings }: VoiceDependencies,
-  { form, callSid }: Asked,
+  { form, callSid }: CallRequest,
   caller: string,
 ): Promise<void> {
   const sid = field(form, "RecordingSid");
@@ -137,7 +140,7 @@ async function acceptRecording(
 }
 
 /** What Twilio has understood of a message: it takes the place of the words that stood for it, whichever comes first. */
-export async function transcribed(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
+export async function transcribed(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { host } = dependencies;
   const { form, callSid } = asked;
   const sid = field(form, "RecordingSid");

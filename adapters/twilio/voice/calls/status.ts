@@ -1,7 +1,7 @@
 import { field } from "../../shared/form.ts";
 import { ended } from "./calls.ts";
 import { durationOf, noticeOf } from "./handover.ts";
-import type { Asked, VoiceDependencies } from "../webhook.ts";
+import type { CallRequest, VoiceDependencies } from "../webhook.ts";
 import { numberOf } from "../config.ts";
 import { nothing } from "../twiml.ts";
 
@@ -14,7 +14,7 @@ const ends: Readonly<Record<string, string>> = {
 };
 
 /** Twilio reports on the call, in whatever order: what ends it stands, and whatever comes later brings it back no more. */
-export async function statusChanged({ host, calls }: VoiceDependencies, asked: Asked): Promise<string> {
+export async function statusChanged({ host, calls }: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { form, callSid, caller } = asked;
   const status = field(form, "CallStatus");
   const how = Object.hasOwn(ends, status) ? ends[status] : undefined;

@@ -1,6 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { configMistake } from "#channels/host/registry.ts";
+import { channelConfigError } from "#channels/host/registry.ts";
 import { createClient } from "../../shared/client.ts";
 import type { FakeTwilio } from "../../shared/test/fake-twilio.ts";
 import { openElsewhere } from "../../shared/test/elsewhere.ts";
@@ -30,11 +30,11 @@ const configOf = (more: Partial<VoiceConfig> = {}): VoiceConfig => ({
 
 describe("the settings", () => {
   it("are refused where they are wrong, with the setting that is", () => {
-    expect(configMistake(voiceAdapter, configOf())).toBeUndefined();
-    expect(configMistake(voiceAdapter, configOf({ from: "5551234" }))?.setting).toBe("from");
-    expect(configMistake(voiceAdapter, configOf({ language: "English" }))?.setting).toBe("language");
-    expect(configMistake(voiceAdapter, configOf({ hold_seconds: 5 }))?.setting).toBe("hold_seconds");
-    expect(configMistake(voiceAdapter, { ...configOf(), texts: { hello: "Hi" } })?.setting).toBe("texts");
+    expect(channelConfigError(voiceAdapter, configOf())).toBeUndefined();
+    expect(channelConfigError(voiceAdapter, configOf({ from: "5551234" }))?.setting).toBe("from");
+    expect(channelConfigError(voiceAdapter, configOf({ language: "English" }))?.setting).toBe("language");
+    expect(channelConfigError(voiceAdapter, configOf({ hold_seconds: 5 }))?.setting).toBe("hold_seconds");
+    expect(channelConfigError(voiceAdapter, { ...configOf(), texts: { hello: "Hi" } })?.setting).toBe("texts");
     expect(() => settingsOf(configOf({ dial_to: own }))).toThrow("is the number that customers call");
   });
 

@@ -12,7 +12,7 @@ import type {
   ThreadSignal,
   ThreadState,
   WebRequest,
-  WorkspaceFace,
+  WorkspaceBranding,
 } from "#channels/contract.ts";
 import type { Channel } from "#domain/conversation/message.ts";
 import { newId } from "#domain/ids.ts";
@@ -78,7 +78,7 @@ export interface TestHost extends ChannelHost {
   readonly events: InboundEvent[];
   readonly threads: Map<string, Thread>;
   readonly typed: string[];
-  face: WorkspaceFace;
+  face: WorkspaceBranding;
   /** Thrown by the next acceptances, for as long as it is set. */
   failure: Error | undefined;
   readonly secret: string;
@@ -103,7 +103,7 @@ export interface TestHost extends ChannelHost {
 
 export const workspaceId = "wt_abc123_0123456789abcdef";
 
-export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}): TestHost {
+export function createTestHost(clock: Clock, face: Partial<WorkspaceBranding> = {}): TestHost {
   const listeners = new Map<string, Set<(signal: ThreadSignal) => void>>();
   const accepted = new Map<string, Accepted>();
   const windows = new Map<string, { readonly start: number; count: number }>();
@@ -174,7 +174,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
     agent: unused,
     botMessagesTo: unused,
     botMessagesIn: unused,
-    bring: unused,
+    prefetchFiles: unused,
     async accept(event) {
       if (host.failure !== undefined) throw host.failure;
       const before = accepted.get(event.externalId);

@@ -46,7 +46,7 @@ eachDatabase("what Typesense holds of customers", (open) => {
       expect([...(await workOf(app, "index")), ...(await workOf(app, "search"))]).toEqual([]);
     });
 
-  const forget = () => app.app.core.people.forget(app.workspace.id, email, () => undefined);
+  const forget = () => app.app.services.customers.erase(app.workspace.id, email, () => undefined);
 
   async function askAll(): Promise<{ readonly mine: readonly string[]; readonly other: string }> {
     const mine = await Promise.all(Array.from({ length: theirs }, (_, i) => ask(`my xylophone number ${i} is broken`)));
@@ -62,7 +62,7 @@ eachDatabase("what Typesense holds of customers", (open) => {
 
   it("is gone when the erasure ends, and nothing of it is queued for anybody", async () => {
     const { store, clock } = app;
-    const { secrets } = app.app.core;
+    const { secrets } = app.app.services;
     await addWebhook(
       { store, clock, secrets, allowPrivate: true },
       { workspaceId: app.workspace.id, url: "http://127.0.0.1:9/hook" },
@@ -130,8 +130,8 @@ eachDatabase("what Typesense holds of customers", (open) => {
     await forget();
     // Another collection may be there already.
     expect(new Set(await held())).toEqual(new Set([other]));
-    await app.app.core.outside?.ensure();
-    await app.app.core.knowledge?.ensure();
+    await app.app.services.outside?.ensure();
+    await app.app.services.knowledge?.ensure();
     await soonIn(app, async () => {
       const now = await engine.collections();
       expect(now.filter((name) => before.includes(name))).toEqual([]);
@@ -147,7 +147,7 @@ eachDatabase("what Typesense holds of customers", (open) => {
       headers: { "x-typesense-api-key": engine.apiKey },
       body: JSON.stringify({ name: foreign, fields: [{ name: "body", type: "string" }] }),
     });
-    await app.app.core.outside?.ensure();
+    await app.app.services.outside?.ensure();
     await settled([]);
     expect(await engine.collections()).toContain(foreign);
   });
@@ -180,7 +180,7 @@ eachDatabase("what Typesense holds of customers", (open) => {
     const id = await ask("one xylophone");
     // The workspace's collection is made before the recording: this one is not.
     await app.store.write((tx) => tx.updateTable("search_collections").set({ live: null, live_version: 0 }).execute());
-    await app.app.core.outside?.ensure();
+    await app.app.services.outside?.ensure();
     await settled([id]);
     const [live] = (await engine.collections()).filter((name) => name.startsWith("parley_conversations"));
     replay();

@@ -1,4 +1,4 @@
-import type { Desk } from "#web/inbox/store/state.ts";
+import type { InboxStore } from "#web/inbox/store/state.ts";
 import { button, el, icon, place } from "#web/inbox/ui/dom.ts";
 import type { Drafts, Mode } from "#web/inbox/store/drafts.ts";
 import { newClientId } from "#web/inbox/store/drafts.ts";
@@ -23,7 +23,7 @@ const isMac = /mac|iphone|ipad/iu.test(navigator.userAgent);
 
 /** Writes replies, which customers read, and notes, which they never do. Which of the two it is cannot be missed. */
 export function createComposer(
-  desk: Desk,
+  store: InboxStore,
   drafts: Drafts,
   on: { readonly sent: () => void; readonly left: (field: Element) => void; readonly changed: () => void },
 ): Composer {
@@ -49,15 +49,15 @@ export function createComposer(
   const banner = el("div", { class: "stale", role: "alert" });
   const tray = createTray(
     drafts,
-    () => desk.state().selected,
+    () => store.state().selected,
     on.changed,
     () => field.focus(),
   );
   const saved = createSavedReplies(
     field,
-    () => desk.state().savedReplies,
+    () => store.state().savedReplies,
     () => {
-      const { conversation, me } = desk.state();
+      const { conversation, me } = store.state();
       return conversation && { customer: conversation.customer.name, agent: me.agent.name };
     },
   );
@@ -93,16 +93,16 @@ export function createComposer(
   };
 
   function choose(mode: Mode): void {
-    const id = desk.state().selected;
+    const id = store.state().selected;
     if (id === undefined) return;
     drafts.write(id, { mode });
     shown = undefined;
-    desk.dismissNewer();
+    store.dismissNewer();
     field.focus();
   }
 
   field.addEventListener("input", () => {
-    const id = desk.state().selected;
+    const id = store.state().selected;
     if (id === undefined) return;
     const { mode } = drafts.read(id);
     const hadDraft = drafts.has(id);
@@ -113,7 +113,7 @@ export function createComposer(
     render();
     // The list marks conversations with a draft.
     if (drafts.has(id) !== hadDraft) on.changed();
-    if (mode === "reply" && field.value.trim() !== "") desk.typing();
+    if (mode === "reply" && field.value.trim() !== "") store.typing();
   });
   field.addEventListener("keydown", (event) => {
     if (saved.keydown(event)) return;
@@ -131,7 +131,7 @@ export function createComposer(
   }
 
   const take = (files: FileList | undefined): boolean => {
-    const id = desk.state().selected;
+    const id = store.state().selected;
     if (id === undefined || files === undefined || files.length === 0 || drafts.read(id).mode === "note") return false;
     tray.add(id, [...files]);
     return true;
@@ -142,8 +142,8 @@ export function createComposer(
   form.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
-    if (desk.state().newer !== undefined) return;
-    const id = desk.state().selected;
+    if (store.state().newer !== undefined) return;
+    const id = store.state().selected;
     const isUploading = id !== undefined && !tray.settled(id) && !tray.failed(id) && drafts.read(id).mode === "reply";
     if (isUploading && tooLong(field.value) === undefined) {
       sendsWhenUploaded = id;
@@ -156,9 +156,9 @@ export function createComposer(
   });
 
   async function submit(how: { readonly force?: boolean; readonly anyway?: boolean } = {}): Promise<void> {
-    const id = desk.state().selected;
+    const id = store.state().selected;
     if (id === undefined || !isSendable(id)) return;
-    if (!(await desk.send(how))) return;
+    if (!(await store.send(how))) return;
     on.sent();
     shown = undefined;
     render();
@@ -169,14 +169,14 @@ export function createComposer(
   const review = button(
     "Keep editing",
     () => {
-      desk.dismissNewer();
+      store.dismissNewer();
       field.focus();
     },
     { kind: "plain" },
   );
 
   function render(): void {
-    const { conversation, busy, newer, me } = desk.state();
+    const { conversation, busy, newer, me } = store.state();
     if (conversation === undefined) {
       shown = undefined;
       return;
@@ -267,7 +267,7 @@ export function createComposer(
       }),
     sendAnyway: () => submit({ anyway: true }),
     async keepAsNote() {
-      const id = desk.state().selected;
+      const id = store.state().selected;
       if (id === undefined) return;
       const { reply, note } = drafts.read(id);
       const text = [note.trim(), reply.trim()].filter((each) => each !== "").join("\n\n");

@@ -2,7 +2,7 @@ import type { ListItem } from "#http/inbox/wire.ts";
 import { bulkMax } from "#http/inbox/wire.ts";
 import type { BulkChange } from "#web/inbox/store/api.ts";
 import { api, Refused } from "#web/inbox/store/api.ts";
-import type { Desk, DeskListener } from "#web/inbox/store/state.ts";
+import type { InboxStore, InboxListener } from "#web/inbox/store/state.ts";
 import { button, el, place } from "#web/inbox/ui/dom.ts";
 import { createMenu } from "#web/inbox/ui/menu.ts";
 import { agentChoices, shortName } from "#web/inbox/ui/labels.ts";
@@ -24,8 +24,8 @@ export interface Bulk {
 const many = (count: number): string => `${count} ${count === 1 ? "conversation" : "conversations"}`;
 
 export function createBulk(
-  desk: Desk,
-  { changed, notice }: Pick<DeskListener, "changed" | "notice">,
+  store: InboxStore,
+  { changed, notice }: Pick<InboxListener, "changed" | "notice">,
   leave: () => void,
 ): Bulk {
   const chosen = new Set<string>();
@@ -39,7 +39,7 @@ export function createBulk(
   let round = 0;
   let refusals: readonly { readonly customer: string; readonly reason: string }[] = [];
 
-  const items = (): readonly ListItem[] => desk.state().items.filter(({ id }) => chosen.has(id));
+  const items = (): readonly ListItem[] => store.state().items.filter(({ id }) => chosen.has(id));
   const opener = button("Choose several", () => (isOpen ? stop() : open()), {
     kind: "icon bulk-opener",
     shape: "checks",
@@ -56,10 +56,10 @@ export function createBulk(
   });
   const archive = button("Archive", () => void run({ action: "archive" }, "archived"), { kind: "secondary" });
   const assign = createMenu("Assign", { shape: "person" }, () => {
-    const { agents, me } = desk.state();
+    const { agents, me } = store.state();
     // As they stand when the choice is offered: what changes while it is looked at is not decided on.
     const asked = items();
-    void desk.loadAgents();
+    void store.loadAgents();
     return agentChoices(agents, me.agent.email).map(({ email, label }) => ({
       label,
       choose: () => void run({ action: "assign", to: email }, `assigned to ${shortName(label)}`, asked),
@@ -118,7 +118,7 @@ export function createBulk(
   }
 
   /** Which list it is that is chosen from. */
-  const listName = (): string => JSON.stringify([desk.state().view, desk.state().query]);
+  const listName = (): string => JSON.stringify([store.state().view, store.state().query]);
 
   function add(id: string): boolean {
     if (chosen.size >= bulkMax && !chosen.has(id)) {
@@ -130,7 +130,7 @@ export function createBulk(
   }
 
   function chooseAll(): void {
-    for (const { id } of desk.state().items) if (!add(id)) break;
+    for (const { id } of store.state().items) if (!add(id)) break;
     changed();
   }
 
@@ -148,7 +148,7 @@ export function createBulk(
       const count = results.length - refused.length;
       // The bar in which the reasons would stand is closed, and another one is not about them.
       const isHere = isOpen && round === begun;
-      if (count > 0 && change.action === "resolve") desk.forgetResolve();
+      if (count > 0 && change.action === "resolve") store.forgetResolve();
       const text = count > 0 ? `${many(count)} ${done}.` : "";
       if (refused.length > 0 && !isHere) notice(`${many(refused.length)} could not be changed. ${text}`, "problem");
       else if (text !== "") notice(text, "done");
@@ -165,7 +165,7 @@ export function createBulk(
       return false;
     } finally {
       busy = false;
-      desk.refresh();
+      store.refresh();
       changed();
     }
   }
@@ -186,7 +186,7 @@ export function createBulk(
     has: (id) => chosen.has(id),
     toggle(id, { through = false } = {}) {
       if (!isOpen) open();
-      const order = desk.state().items.map((item) => item.id);
+      const order = store.state().items.map((item) => item.id);
       const from = through && last !== undefined ? order.indexOf(last) : -1;
       if (from !== -1 && !chosen.has(id)) {
         const [first, final] = [from, order.indexOf(id)].toSorted((a, b) => a - b);
@@ -200,7 +200,7 @@ export function createBulk(
     render() {
       // By what was typed in the search, or by a link: the focus stays where that was done.
       if (isOpen && shownIn !== listName()) close();
-      const { items: listed, list } = desk.state();
+      const { items: listed, list } = store.state();
       // What has left the list is not seen any more, and nothing is done with what is not seen.
       const had = chosen.size;
       if (list === "ready") for (const id of chosen) if (!listed.some((item) => item.id === id)) chosen.delete(id);

@@ -2,7 +2,7 @@ import { channelNames } from "#domain/conversation/message.ts";
 import type { ListItem, View } from "#http/inbox/wire.ts";
 import { views, waitingOrders } from "#http/inbox/wire.ts";
 import { createBulk } from "./bulk.ts";
-import type { Desk, DeskListener } from "#web/inbox/store/state.ts";
+import type { InboxStore, InboxListener } from "#web/inbox/store/state.ts";
 import { hashOf } from "#web/inbox/store/state.ts";
 import { avatar, button, createKept, el, icon, place } from "#web/inbox/ui/dom.ts";
 import type { Drafts } from "#web/inbox/store/drafts.ts";
@@ -23,9 +23,9 @@ export interface ListPane {
 }
 
 export function createListPane(
-  desk: Desk,
+  store: InboxStore,
   drafts: Drafts,
-  listener: Pick<DeskListener, "changed" | "notice">,
+  listener: Pick<InboxListener, "changed" | "notice">,
   {
     openHelp,
     bell,
@@ -37,7 +37,7 @@ export function createListPane(
     readonly manual: HTMLElement | undefined;
   },
 ): ListPane {
-  const { me } = desk.state();
+  const { me } = store.state();
   const nav = el("nav", { class: "views", "aria-label": "Views" });
   const search = el("input", {
     type: "search",
@@ -48,19 +48,19 @@ export function createListPane(
     autocomplete: "off",
     maxlength: "200",
   });
-  search.addEventListener("input", () => desk.search(search.value.trim()));
+  search.addEventListener("input", () => store.search(search.value.trim()));
   search.addEventListener("keydown", ({ key }) => {
     if (key !== "Escape") return;
     // Browsers empty the field without a word when it loses the focus at the same time: the list would stay filtered.
     search.value = "";
-    desk.search("");
+    store.search("");
   });
-  const bulk = createBulk(desk, listener, () => step(1));
+  const bulk = createBulk(store, listener, () => step(1));
   const sorting = createMenu(orderNames.urgency, { shape: "sort", kind: "plain sorting" }, () =>
     waitingOrders.map((order) => ({
       label: orderNames[order],
-      current: order === desk.state().order,
-      choose: () => desk.orderBy(order),
+      current: order === store.state().order,
+      choose: () => store.orderBy(order),
     })),
   );
   const list = el("ul", { class: "conversations", "aria-label": "Conversations" });
@@ -180,7 +180,7 @@ export function createListPane(
   }
 
   function render(): void {
-    const state = desk.state();
+    const state = store.state();
     const { view, counts, items, selected, query } = state;
     place(
       nav,
@@ -227,7 +227,7 @@ export function createListPane(
             "div",
             { class: "empty", role: "alert" },
             el("p", { class: "empty-title" }, "The list could not be loaded"),
-            button("Try again", () => void desk.more(), { kind: "secondary" }),
+            button("Try again", () => void store.more(), { kind: "secondary" }),
           ),
         ),
       ];
@@ -255,7 +255,7 @@ export function createListPane(
         ),
       ];
     }
-    return more ? [kept("more", [], () => button("Show more", () => void desk.more(), { kind: "secondary" }))] : [];
+    return more ? [kept("more", [], () => button("Show more", () => void store.more(), { kind: "secondary" }))] : [];
   }
 
   return {
@@ -268,8 +268,8 @@ export function createListPane(
     step,
     pick() {
       const at = document.activeElement?.closest<HTMLElement>(".conversations > li")?.dataset["id"];
-      const id = at ?? desk.state().selected;
-      if (id !== undefined && desk.state().items.some((item) => item.id === id)) bulk.toggle(id);
+      const id = at ?? store.state().selected;
+      if (id !== undefined && store.state().items.some((item) => item.id === id)) bulk.toggle(id);
       else listener.notice("Go to a conversation with j and k first.", "problem");
     },
     stopPicking() {

@@ -12,8 +12,8 @@ import type {
 import type { Action } from "./api.ts";
 import type { Reading } from "./reading.ts";
 
-/** What the inbox shows. Panes draw it; only {@link Desk} changes it. */
-export interface DeskState {
+/** What the inbox shows. Panes draw it; only {@link InboxStore} changes it. */
+export interface InboxState {
   readonly me: Me;
   readonly savedReplies: readonly SavedReply[];
   /** All agents of the workspace; empty until they are known. */
@@ -38,8 +38,8 @@ export interface DeskState {
   readonly busy: boolean;
 }
 
-export interface Desk {
-  state(): DeskState;
+export interface InboxStore {
+  state(): InboxState;
   /** Shows what the address names: `#/<view>/<conversation>`. */
   follow(hash: string): void;
   search(query: string): void;
@@ -72,7 +72,7 @@ export interface Desk {
   start(hash: string): void;
 }
 
-export interface DeskListener {
+export interface InboxListener {
   changed(): void;
   /** Something to tell in passing. */
   notice(text: string, kind: "done" | "problem"): void;
@@ -83,7 +83,7 @@ export interface DeskListener {
   /** Messages that came in while the conversation was open. */
   arrived(messages: readonly MessageView[], conversation: ConversationView): void;
   /** Something may have changed anywhere. */
-  stirred(): void;
+  onActivity(): void;
   /** The agent looks at the newest message. */
   atEnd(): boolean;
   claimedByOther(name: string): void;

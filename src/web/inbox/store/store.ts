@@ -2,7 +2,7 @@ import type { ConversationView, ListItem, Me, MessageView, Person, View } from "
 import { views } from "#http/inbox/wire.ts";
 import type { Action } from "./api.ts";
 import { api, listen, Refused } from "./api.ts";
-import type { Desk, DeskListener, DeskState } from "./state.ts";
+import type { InboxStore, InboxListener, InboxState } from "./state.ts";
 import { hashOf, listEveryMs } from "./state.ts";
 import type { Drafts } from "./drafts.ts";
 import { newClientId } from "./drafts.ts";
@@ -26,8 +26,8 @@ const doneTexts = {
 const doneTextOf = (action: Action): string | undefined =>
   action in doneTexts ? doneTexts[action as keyof typeof doneTexts] : undefined;
 
-export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk {
-  let state: DeskState = {
+export function createInboxStore(me: Me, drafts: Drafts, listener: InboxListener): InboxStore {
+  let state: InboxState = {
     me,
     agents: [],
     savedReplies: [],
@@ -59,7 +59,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
   let extending = false;
   let undoable: { readonly id: string; readonly view: View; readonly snoozedUntil: number | null } | undefined;
 
-  const set = (change: Partial<DeskState>): void => {
+  const set = (change: Partial<InboxState>): void => {
     state = { ...state, ...change };
     listener.changed();
   };
@@ -171,7 +171,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
 
   /** The open conversation at once, the list as often as {@link listEveryMs} says. */
   function refresh(withConversation: boolean): void {
-    listener.stirred();
+    listener.onActivity();
     if (withConversation) {
       conversationTimer ??= setTimeout(() => {
         conversationTimer = undefined;

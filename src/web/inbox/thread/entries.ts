@@ -1,7 +1,7 @@
 import type { AuditView, ConversationView, MessageView, NoteView } from "#http/inbox/wire.ts";
 import { blocks, sources } from "./content.ts";
-import type { DeskState } from "#web/inbox/store/state.ts";
-import type { Kept } from "#web/inbox/ui/dom.ts";
+import type { InboxState } from "#web/inbox/store/state.ts";
+import type { KeptNodes } from "#web/inbox/ui/dom.ts";
 import { avatar, button, el, icon } from "#web/inbox/ui/dom.ts";
 import { fileList } from "#web/inbox/composer/files.ts";
 import type { OwnReplies } from "./own-replies.ts";
@@ -19,9 +19,9 @@ const groupMs = 5 * 60_000;
 
 /** The messages, notes and events that are shown, as nodes; those that have not changed are the same nodes. */
 export function drawEntries(
-  { reading, customerTyping }: DeskState,
+  { reading, customerTyping }: InboxState,
   conversation: ConversationView,
-  kept: Kept,
+  kept: KeptNodes,
   ownReplies: OwnReplies,
   earlier: () => void,
 ): Node[] {

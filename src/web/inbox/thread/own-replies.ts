@@ -1,5 +1,5 @@
 import type { ConversationView, MessageView } from "#http/inbox/wire.ts";
-import type { Desk } from "#web/inbox/store/state.ts";
+import type { InboxStore } from "#web/inbox/store/state.ts";
 import { button, el, icon } from "#web/inbox/ui/dom.ts";
 import { tooLong } from "#web/inbox/ui/labels.ts";
 
@@ -17,7 +17,7 @@ interface Editing {
 }
 
 export function createOwnReplies(
-  desk: Desk,
+  store: InboxStore,
   on: {
     readonly redraw: () => void;
     readonly takeBack: (customer: string, take: () => void) => void;
@@ -71,7 +71,7 @@ export function createOwnReplies(
     const submit = async (): Promise<void> => {
       if (save.disabled) return;
       save.disabled = true;
-      const done = await desk.amend(messageId, field.value.trim(), was);
+      const done = await store.amend(messageId, field.value.trim(), was);
       if (done) end(messageId);
       else {
         fit();
@@ -118,7 +118,7 @@ export function createOwnReplies(
           ? [
               tool("remove", "Delete", () =>
                 on.takeBack(customer.label, () => {
-                  void desk.amend(id, null).then(() => focusOn(toolOf(id, "remove")));
+                  void store.amend(id, null).then(() => focusOn(toolOf(id, "remove")));
                 }),
               ),
             ]

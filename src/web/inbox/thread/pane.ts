@@ -1,6 +1,6 @@
 import { channelNames } from "#domain/conversation/message.ts";
 import type { ConversationView } from "#http/inbox/wire.ts";
-import type { Desk, DeskState } from "#web/inbox/store/state.ts";
+import type { InboxStore, InboxState } from "#web/inbox/store/state.ts";
 import { hashOf } from "#web/inbox/store/state.ts";
 import { avatar, button, createKept, el, icon, place } from "#web/inbox/ui/dom.ts";
 import { createMenu } from "#web/inbox/ui/menu.ts";
@@ -22,7 +22,7 @@ export interface ThreadPane {
 const longFrom = 30;
 
 export function createThreadPane(
-  desk: Desk,
+  store: InboxStore,
   composer: HTMLElement,
   on: {
     readonly takeOver: (name: string) => void;
@@ -35,7 +35,7 @@ export function createThreadPane(
 ): ThreadPane {
   const head = el("header", { class: "thread-head" });
   const log = createMessageLog({
-    extend: (to) => void desk.extend(to),
+    extend: (to) => void store.extend(to),
     jump: (to) => void jump(to),
   });
   const middle = log.element;
@@ -54,12 +54,12 @@ export function createThreadPane(
   );
   const kept = createKept();
   const entries = createKept();
-  const ownReplies = createOwnReplies(desk, { ...on, redraw: () => render() });
+  const ownReplies = createOwnReplies(store, { ...on, redraw: () => render() });
 
-  async function jump(to: Parameters<Desk["jump"]>[0], { focus = true } = {}): Promise<void> {
-    const { reading } = desk.state();
+  async function jump(to: Parameters<InboxStore["jump"]>[0], { focus = true } = {}): Promise<void> {
+    const { reading } = store.state();
     const isHeld = (to === "first" && !reading.hasEarlier) || (to === "end" && !reading.hasLater);
-    if (!isHeld && !(await desk.jump(to))) return;
+    if (!isHeld && !(await store.jump(to))) return;
     if (to === "end") {
       render();
       log.toEnd();
@@ -71,25 +71,27 @@ export function createThreadPane(
   }
   const goTo = createMenu("Go to", { shape: "calendar", key: "g", kind: "icon", iconOnly: true }, () => [
     { label: "First message", choose: () => void jump("first") },
-    { label: "A date…", choose: () => on.chooseDate(desk.state().conversation, (at) => void jump({ at })) },
+    { label: "A date…", choose: () => on.chooseDate(store.state().conversation, (at) => void jump({ at })) },
     { label: "Latest message", choose: () => void jump("end") },
   ]);
 
   const snooze = createMenu("Snooze", { shape: "clock", key: "s" }, () => [
-    { label: "For an hour", choose: () => void desk.act("snooze", { until: serverNow() + 3_600_000 }) },
-    { label: "Until tomorrow, 9:00", choose: () => void desk.act("snooze", { until: tomorrowAtNine() }) },
-    { label: "Until the customer replies", choose: () => void desk.act("snooze") },
+    { label: "For an hour", choose: () => void store.act("snooze", { until: serverNow() + 3_600_000 }) },
+    { label: "Until tomorrow, 9:00", choose: () => void store.act("snooze", { until: tomorrowAtNine() }) },
+    { label: "Until the customer replies", choose: () => void store.act("snooze") },
   ]);
 
   const actions = (conversation: ConversationView, me: string): Node[] => {
     const { status, assignee } = conversation;
-    const claim = kept("claim", [], () => button("Claim", () => void desk.act("claim"), { kind: "primary", key: "c" }));
+    const claim = kept("claim", [], () =>
+      button("Claim", () => void store.act("claim"), { kind: "primary", key: "c" }),
+    );
     const resolve = (kind: string) =>
       kept(`resolve ${kind}`, [], () =>
-        button("Resolve", () => void desk.act("resolve"), { kind, shape: "check", key: "e" }),
+        button("Resolve", () => void store.act("resolve"), { kind, shape: "check", key: "e" }),
       );
     const reopen = (label: string) =>
-      kept(`reopen ${label}`, [], () => button(label, () => void desk.act("reopen"), { kind: "primary" }));
+      kept(`reopen ${label}`, [], () => button(label, () => void store.act("reopen"), { kind: "primary" }));
     switch (status) {
       case "open":
       case "escalated":
@@ -99,7 +101,7 @@ export function createThreadPane(
           ? [
               resolve("primary"),
               snooze.element,
-              kept("release", [], () => button("Release", () => void desk.act("release"), { kind: "secondary" })),
+              kept("release", [], () => button("Release", () => void store.act("release"), { kind: "secondary" })),
             ]
           : [
               kept("take", assignee, () =>
@@ -113,14 +115,14 @@ export function createThreadPane(
       case "resolved":
         return [
           reopen("Reopen"),
-          kept("archive", [], () => button("Archive", () => void desk.act("archive"), { kind: "secondary" })),
+          kept("archive", [], () => button("Archive", () => void store.act("archive"), { kind: "secondary" })),
         ];
       case "archived":
         return [reopen("Reopen")];
     }
   };
 
-  const back = button("Back to the list", () => void (location.hash = hashOf(desk.state().view)), {
+  const back = button("Back to the list", () => void (location.hash = hashOf(store.state().view)), {
     kind: "icon back",
     shape: "back",
     iconOnly: true,
@@ -161,7 +163,7 @@ export function createThreadPane(
   };
 
   function render(): void {
-    const state = desk.state();
+    const state = store.state();
     const { conversation, selected } = state;
     const present = conversation !== undefined;
     kept.prune();
@@ -182,7 +184,7 @@ export function createThreadPane(
     const isLong = hasEarlier || hasLater || state.reading.messages.length > longFrom;
     place(bar, actions(conversation, state.me.agent.email));
     goTo.element.hidden = !isLong;
-    const nodes = drawEntries(state, conversation, entries, ownReplies, () => void desk.extend("earlier"));
+    const nodes = drawEntries(state, conversation, entries, ownReplies, () => void store.extend("earlier"));
     entries.prune();
     log.place(nodes, { conversationId: conversation.id, hasEarlier, hasLater, lastSeq: conversation.lastSeq });
   }
@@ -205,9 +207,9 @@ export function createThreadPane(
   return { element, render, atEnd: log.atEnd, toEnd: () => void jump("end", { focus: false }) };
 }
 
-const isListEmpty = ({ list, items }: DeskState): boolean => list === "ready" && items.length === 0;
+const isListEmpty = ({ list, items }: InboxState): boolean => list === "ready" && items.length === 0;
 
-function drawBlank(state: DeskState): HTMLElement {
+function drawBlank(state: InboxState): HTMLElement {
   const { selected, failure, view } = state;
   if (failure !== undefined && selected !== undefined) {
     return el(

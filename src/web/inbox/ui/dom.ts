@@ -96,13 +96,13 @@ function counterpart(holder: Node, focused: Element): Element | undefined {
 }
 
 /** Nodes that are drawn again only when what they show has changed. */
-export interface Kept {
+export interface KeptNodes {
   (key: string, shows: unknown, draw: () => HTMLElement): HTMLElement;
   /** Forgets the nodes that were not asked for since the last call. */
   prune(): void;
 }
 
-export function createKept(): Kept {
+export function createKept(): KeptNodes {
   const kept = new Map<string, { readonly shows: string; readonly node: HTMLElement }>();
   const used = new Set<string>();
   const get = (key: string, shows: unknown, draw: () => HTMLElement): HTMLElement => {

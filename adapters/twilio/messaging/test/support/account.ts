@@ -109,14 +109,14 @@ export async function openTwilio(channel: "sms" | "whatsapp", config: object = {
       ).map(({ tag }) => tag),
     window: async () => bench.engine.window(await conversation()),
     async addAccount(other) {
-      const { core } = bench.app;
+      const { services } = bench.app;
       const row = await read
         .selectFrom("accounts")
         .selectAll()
         .where("id", "=", bench.accountId)
         .executeTakeFirstOrThrow();
       const id = newId("acc", bench.clock.now());
-      await core.store.write((tx) =>
+      await services.store.write((tx) =>
         tx
           .insertInto("accounts")
           .values({ ...row, id, channel: other, name: `other ${other}` })
