@@ -132,6 +132,7 @@ export const importRules: readonly ImportRule[] = [
     may: [
       "src/runtime/",
       "src/domain/",
+      "adapters/",
       "src/database/contract.ts",
       "src/database/dialects/dialect.ts",
       "src/database/duplicate-key.ts",
