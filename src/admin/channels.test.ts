@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadAdapter } from "#channels/host/registry.ts";
+import { loadAdapter } from "#channels/load-adapter.ts";
 import { readConfigFile } from "#config/file.ts";
 import { provisionWorkspaces } from "./workspaces/workspaces.ts";
 import { createSecrets } from "#runtime/secrets.ts";

@@ -1,8 +1,9 @@
 import { newId } from "#domain/ids.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Store } from "#database/contract.ts";
-import type { LoadAdapter } from "#channels/host/registry.ts";
-import { channelConfigError, channelConfigErrors, loadAdapter } from "#channels/host/registry.ts";
+import type { LoadAdapter } from "#channels/load-adapter.ts";
+import { channelConfigError, channelConfigErrors } from "#channels/config-errors.ts";
+import { loadAdapter } from "#channels/load-adapter.ts";
 import type { FileError, UnreadableFile } from "#config/errors.ts";
 import { combineErrors } from "#config/errors.ts";
 import type { FileChannel, FileWorkspace } from "#config/file.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { loadAdapter } from "#channels/host/registry.ts";
+import { loadAdapter } from "#channels/load-adapter.ts";
 import { newSqlite } from "#test/support/database/databases.ts";
 import { openBench } from "#test/support/engine-bench.ts";
 

@@ -2,6 +2,7 @@ import { asksForHuman } from "#answering/classify/escalation.ts";
 import { spokenLanguage } from "#answering/understand/asker-language.ts";
 import { settingsIn } from "#language/bot-texts/bot-texts.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
+import { createAgentDesk } from "#agent-desk/agent-desk.ts";
 import { createEngine } from "#conversations/engine.ts";
 import { removeUnsentUploads, waitsForRoom } from "#conversations/attachments/file-work.ts";
 import { scheduleDailyCleanup } from "#conversations/retention/daily-cleanup.ts";
@@ -28,8 +29,9 @@ import { leaveTypesense } from "#database/search/typesense/queue.ts";
 import { listConversations } from "#database/queries/conversation-list.ts";
 import type { OpenStore } from "#database/open.ts";
 import { TypesenseAway } from "#database/search/typesense/client.ts";
-import type { LoadAdapter } from "#channels/host/registry.ts";
-import { createChannels, loadAdapter } from "#channels/host/registry.ts";
+import type { LoadAdapter } from "#channels/load-adapter.ts";
+import { createChannels } from "#channels/host/registry.ts";
+import { loadAdapter } from "#channels/load-adapter.ts";
 import { backoffMs, isSearchAway } from "./work-backoff.ts";
 import type { End } from "#runtime/closing.ts";
 import { endEach } from "#runtime/closing.ts";
@@ -124,6 +126,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     secrets,
     workspaces,
     engine: () => engine,
+    desk: () => desk.service,
     load,
     metrics,
     files,
@@ -151,6 +154,19 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     checkpoint,
     localWorker: () => worker,
     inboundBurst,
+  });
+  const desk = createAgentDesk({
+    store,
+    clock,
+    log,
+    wake,
+    workspaces,
+    search,
+    files,
+    publicUrl,
+    channels,
+    localWorker: () => worker,
+    publishEffects: engine.publishEffects,
   });
 
   const webhooks = {
@@ -208,15 +224,15 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     amend: { batch: false, attemptsMax: 12, run: engine.work.editSentReply, abandoned: engine.work.abandonEdit },
     // However long the desk is away: its threads are completed when it is back. A lane a conversation; what the desk's
     // platform lets through is shared by all of them, and customers must not wait for it.
-    desk: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 8, run: engine.work.desk },
+    desk: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 8, run: desk.work.sync },
     "desk-event": {
       batch: false,
       attemptsMax: Number.POSITIVE_INFINITY,
       lanesMax: 16,
-      run: engine.work.deskEvent,
+      run: desk.work.event,
     },
-    "desk-notice": { batch: false, attemptsMax: 8, lanesMax: 4, run: engine.work.deskNotice },
-    "desk-erase": { batch: false, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 2, run: engine.work.deskErase },
+    "desk-notice": { batch: false, attemptsMax: 8, lanesMax: 4, run: desk.work.notice },
+    "desk-erase": { batch: false, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 2, run: desk.work.erase },
     speak: { batch: false, attemptsMax: 12, run: engine.work.sendRuleReply, abandoned: engine.work.abandonRuleReply },
     redirect: {
       batch: false,

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadAdapter } from "#channels/host/registry.ts";
+import { loadAdapter } from "#channels/load-adapter.ts";
 import type { Config } from "#config/environment.ts";
 import type { ChannelCheck, Services, ServicesOptions } from "./services.ts";
 import { checkChannels, openServices } from "./services.ts";

@@ -36,7 +36,8 @@ import type { OpenStore } from "#database/open.ts";
 import { openStore } from "#database/open.ts";
 import { createTypesense } from "#database/search/typesense/client.ts";
 import type { Opened } from "#channels/host/registry.ts";
-import { createChannels, loadAdapter } from "#channels/host/registry.ts";
+import { createChannels } from "#channels/host/registry.ts";
+import { loadAdapter } from "#channels/load-adapter.ts";
 import { endEach } from "#runtime/closing.ts";
 import type { Config } from "#config/environment.ts";
 import { defaultReserveBytes } from "#config/environment.ts";
@@ -255,6 +256,10 @@ export function checkFiles(config: Config, { clock }: Pick<ServicesOptions, "clo
 
 const channelCheckMs = 10_000;
 
+const nothingReceived = (): never => {
+  throw new Error("nothing is received while the channels are checked");
+};
+
 /**
  * Asks the platform of every account (or of those that are `wanted`) whether it works. The schema must be up to date.
  * `passing`: the database is thrown away afterwards.
@@ -275,9 +280,8 @@ export async function checkChannels(
     fanout,
     secrets,
     workspaces: createWorkspaces(store, clock),
-    engine: () => {
-      throw new Error("nothing is received while the channels are checked");
-    },
+    engine: nothingReceived,
+    desk: nothingReceived,
     load: loadAdapter,
     metrics: createMetrics(version, clock),
     files: core.files,

@@ -4,7 +4,7 @@ import type { Validator } from "typebox/compile";
 import { Compile } from "typebox/compile";
 import type { DeskAsk, DraftChoice, SnoozeEnd } from "#channels/desk/contract.ts";
 import { statuses } from "#domain/conversation/status.ts";
-import type { SyncItem } from "#agent-desk/sync/sync-work.ts";
+import type { SyncItem } from "#conversations/transaction/desk-sync-work.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 
 // What the rows of the queue say, by their kind. While versions take turns an older one meets rows that a newer one has

@@ -8,7 +8,6 @@ import type { ActionResult, ActingAgent, Action } from "./agents/actions.ts";
 import type { AgentMessageResult, AgentMessage } from "./agents/messages.ts";
 import type { PrefetchOptions, FileSource } from "./attachments/prefetch.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import type { DeskService } from "#agent-desk/desk-service.ts";
 import type { WindowView } from "./delivery/reply-window.ts";
 
 /**
@@ -60,8 +59,6 @@ export interface Engine {
   typing(workspaceId: string, conversationId: string, who: TypingParty): Promise<void>;
   /** Until when a conversation's customer can be written to, for agents; null: at any time. */
   window(row: ConversationRow): Promise<WindowView | null>;
-  /** For agents' desks on platforms. */
-  readonly desk: DeskService;
 }
 
 export interface Upload {

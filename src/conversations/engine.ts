@@ -24,10 +24,6 @@ import type { Checkpoint } from "#runtime/checkpoints.ts";
 import { dueClocks, runTimer, settleNow } from "./automation/timer-work.ts";
 import { abandonDelivery, deliver } from "./delivery/deliver.ts";
 import { createDeliveryTracker } from "./delivery/delivery-tracker.ts";
-import { eraseShown } from "#agent-desk/sync/erase.ts";
-import { deskEvent, deskNotice } from "#agent-desk/incoming/events.ts";
-import { syncDesk } from "#agent-desk/sync/sync.ts";
-import { createDeskService } from "#agent-desk/desk-service.ts";
 import type { Engine } from "./contract.ts";
 import { prefetchFiles } from "./attachments/prefetch.ts";
 import { abandonFile, dropUpload, fetchFile, removeFiles, uploadFile } from "./attachments/file-work.ts";
@@ -99,13 +95,6 @@ export interface EngineWork {
   pushNote(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Tells the conversation's platform of a hand-over to people. */
   pushHandover(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** Shows at the agents' desk what has happened. */
-  desk(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** Does what was done at the agents' desk. */
-  deskEvent(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  deskNotice(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** Takes back what the desk shows of a conversation that was deleted. */
-  deskErase(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Says what rules have to say to customers. */
   sendRuleReply(rows: readonly OutboxRow[]): Promise<void>;
   reroute(rows: readonly OutboxRow[]): Promise<void>;
@@ -125,7 +114,7 @@ export interface EngineWork {
 export interface CreatedEngine extends Engine {
   readonly work: EngineWork;
   /** Gives the signals of what others have stored. */
-  publishEffects(effects: Effects): void;
+  publishEffects(effects: Effects | null): void;
 }
 
 export function createEngine(given: EngineDependencies): CreatedEngine {
@@ -249,16 +238,6 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     async abandonPush(tx, row, reason, now) {
       const effects = await abandonPush(tx, search, row, reason, now);
       return () => publishEffects(effects);
-    },
-    desk: (rows, signal) => syncDesk(dependencies, rows, signal),
-    async deskEvent(rows, signal) {
-      for (const row of rows) await deskEvent({ ...dependencies, publishEffects }, row, signal);
-    },
-    async deskNotice(rows, signal) {
-      for (const row of rows) await deskNotice({ ...dependencies, publishEffects }, row, signal);
-    },
-    async deskErase(rows, signal) {
-      for (const row of rows) await eraseShown(dependencies, row, signal);
     },
     async abandonEdit(tx, row, reason, now) {
       const effects = await abandonEdit(tx, search, row, reason, now);
@@ -413,7 +392,6 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       }
       return { edit: channels.can({ id: accountId }, "edit"), remove: channels.can({ id: accountId }, "remove") };
     },
-    desk: createDeskService(dependencies),
     window: (row) => viewWindow({ read: store.read, channels, log, now: clock.now() }, row),
     async settleClocks(workspaceId) {
       const workspace = await workspaceOf(workspaceId);

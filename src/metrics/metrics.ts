@@ -7,7 +7,7 @@ import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store } from "#database/contract.ts";
 import { queueMetrics } from "./queue.ts";
-import type { ConnectionState } from "#channels/host/connections.ts";
+import type { ConnectionState } from "#channels/connection-state.ts";
 
 /** What a channel was last seen to do: its platform reached us, a customer wrote, a message left. */
 export type Direction = "transport" | "inbound" | "outbound";

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { expect } from "vitest";
 import { codePoints } from "#domain/conversation/message.ts";
-import type { LoadAdapter } from "#channels/host/registry.ts";
+import type { LoadAdapter } from "#channels/load-adapter.ts";
 import type {
   ConformanceTarget,
   CustomerMessage,

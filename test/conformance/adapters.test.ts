@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AdapterModule } from "#channels/contract.ts";
 import type { Channel } from "#domain/conversation/message.ts";
 import { channels } from "#domain/conversation/message.ts";
-import { loadAdapter } from "#channels/host/registry.ts";
+import { loadAdapter } from "#channels/load-adapter.ts";
 import type { ConformanceTarget } from "../support/channels/conformance-target.ts";
 import { ruleNames } from "../support/channels/conformance-target.ts";
 import { eachDatabase } from "../support/database/databases.ts";

@@ -23,7 +23,7 @@ import type { App } from "#app/app.ts";
 import type { AppOptions } from "#app/app.ts";
 import { createApp } from "#app/app.ts";
 import type { FileConfig } from "#config/file.ts";
-import type { LoadAdapter } from "#channels/host/registry.ts";
+import type { LoadAdapter } from "#channels/load-adapter.ts";
 import type { FilesConfig, ModelConfig } from "#config/environment.ts";
 import { createWorkspace } from "#admin/workspaces/workspaces.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ChannelHost } from "#channels/contract.ts";
-import { channelConfigError } from "#channels/host/registry.ts";
+import { channelConfigError } from "#channels/config-errors.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
 import { checkWorkspace } from "../check.ts";
 import { createApi } from "../client.ts";

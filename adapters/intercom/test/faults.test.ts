@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { loadAdapter } from "#channels/host/registry.ts";
+import { loadAdapter } from "#channels/load-adapter.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import { hourMs, minuteMs, openBench } from "#test/support/engine-bench.ts";
 import type { IntercomBench } from "./support/account.ts";

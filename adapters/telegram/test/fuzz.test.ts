@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { loadAdapter } from "#channels/host/registry.ts";
+import { loadAdapter } from "#channels/load-adapter.ts";
 import { eachDatabase, newSqlite } from "#test/support/database/databases.ts";
 import { knock } from "#test/support/channels/webhook-signers.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Plan } from "#domain/workspace/settings.ts";
-import { loadAdapter } from "#channels/host/registry.ts";
+import { loadAdapter } from "#channels/load-adapter.ts";
 import { readConfigFile } from "#config/file.ts";
 import { createKey, revokeKey } from "#admin/api-keys.ts";
 import { setWorkspace } from "./settings.ts";

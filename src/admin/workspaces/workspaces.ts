@@ -7,7 +7,7 @@ import type { Store } from "#database/contract.ts";
 import { rescheduleWork } from "#conversations/automation/reschedule-timers.ts";
 import { isDuplicate } from "#database/duplicate-key.ts";
 import { insertWork } from "#database/queries/outbox.ts";
-import { addBuiltinAccounts } from "#channels/host/registry.ts";
+import { addBuiltinAccounts } from "#database/queries/accounts.ts";
 import type { AccountDependencies } from "#admin/channels.ts";
 import { provisionAccounts, requireAccounts } from "#admin/channels.ts";
 import type { FileWorkspace } from "#config/file.ts";

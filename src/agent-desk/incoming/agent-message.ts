@@ -15,7 +15,7 @@ import { insertNote, requireConversation } from "#conversations/agents/update.ts
 import type { EditEvent, PendingEdit } from "./pending-edits.ts";
 import { editOf, lastEdit, saidMark } from "./pending-edits.ts";
 import type { EventContext, DeskEventResult } from "./events.ts";
-import { syncAlso } from "#agent-desk/sync/sync-work.ts";
+import { syncAlso } from "#conversations/transaction/desk-sync-work.ts";
 import type { StoredDeskMessage } from "#agent-desk/desk-service.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 

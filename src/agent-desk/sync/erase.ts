@@ -5,7 +5,7 @@ import type { Channels } from "#channels/channels.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store } from "#database/contract.ts";
-import type { ErasePayload } from "./erase-work.ts";
+import type { ErasePayload } from "#conversations/transaction/desk-erase-work.ts";
 import { later } from "./sync.ts";
 
 export interface EraseDependencies {

@@ -3,8 +3,8 @@ import type { OutboxRow } from "#database/queries/outbox.ts";
 import { LostLease, insertWork, isHeld } from "#database/queries/outbox.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Store } from "#database/contract.ts";
-import type { SyncItem } from "./sync-work.ts";
-import { syncAlso } from "./sync-work.ts";
+import type { SyncItem } from "#conversations/transaction/desk-sync-work.ts";
+import { syncAlso } from "#conversations/transaction/desk-sync-work.ts";
 
 /** Calls that show something in place of what another process may have shown by now. */
 export interface StaleOverwrite {

@@ -1,3 +1,4 @@
+import type { ConnectionState } from "#channels/connection-state.ts";
 import type { ChannelAdapter } from "#channels/contract.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
@@ -15,16 +16,6 @@ function runOf({ inbound }: ChannelAdapter): ((signal: AbortSignal) => Promise<v
     if (inbound.run !== undefined) return inbound.run(signal);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   };
-}
-
-export interface ConnectionState {
-  readonly accountId: string;
-  /** The account's name, for people. */
-  readonly name: string;
-  /** `elsewhere`: another process runs it. `broken`: it ended, and is begun again after a while. */
-  readonly state: "running" | "elsewhere" | "broken";
-  /** Why it is broken, in words for the operator. */
-  readonly cause: string | null;
 }
 
 export interface Connections {

@@ -6,6 +6,7 @@ import type { Source } from "#domain/conversation/message.ts";
 import { previewTypes } from "#domain/files.ts";
 import type { DeskSettings } from "#domain/workspace/settings.ts";
 import { threadTopic, workspaceTopic } from "#queue/signals/topics.ts";
+import type { DeskService } from "#agent-desk/desk-service.ts";
 import type { Engine } from "#conversations/contract.ts";
 import { recentThreads, threadsBeginning } from "#conversations/delivery/recent-threads.ts";
 import { createAccountRecords } from "./account-records.ts";
@@ -39,6 +40,7 @@ export interface ChannelHostDependencies {
   readonly workspaces: Workspaces;
   /** Called when an event arrives: the engine is made after the channels that it needs. */
   readonly engine: () => Engine;
+  readonly desk: () => DeskService;
   readonly metrics: Pick<Metrics, "seen" | "send" | "fileRefused">;
   readonly files: Pick<Files, "bytesMax" | "link">;
   /** As platforms reach us; without a slash at the end. */
@@ -48,19 +50,15 @@ export interface ChannelHostDependencies {
 }
 
 /** What an account may ask when its workspace has its desk there. */
-export function createDeskHost(
-  { engine }: ChannelHostDependencies,
-  account: Account,
-  settings: DeskSettings,
-): DeskHost {
+export function createDeskHost({ desk }: ChannelHostDependencies, account: Account, settings: DeskSettings): DeskHost {
   const { id, workspaceId } = account;
   return {
     channel: settings.channel,
     replyMode: settings.replyMode,
-    accept: (event) => engine().desk.accept({ id, workspaceId }, event),
-    conversationOf: (thread) => engine().desk.conversationOf(id, thread),
-    conversation: (conversationId) => engine().desk.conversation(workspaceId, conversationId),
-    list: (view, limit) => engine().desk.list(workspaceId, view, limit),
+    accept: (event) => desk().accept({ id, workspaceId }, event),
+    conversationOf: (thread) => desk().conversationOf(id, thread),
+    conversation: (conversationId) => desk().conversation(workspaceId, conversationId),
+    list: (view, limit) => desk().list(workspaceId, view, limit),
   };
 }
 

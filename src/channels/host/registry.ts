@@ -1,84 +1,17 @@
-import type { Account, AdapterModule, ChannelAdapter } from "#channels/contract.ts";
+import type { Account, ChannelAdapter } from "#channels/contract.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import type { Channel } from "#domain/conversation/message.ts";
-import { newId } from "#domain/ids.ts";
 import type { DeskSettings } from "#domain/workspace/settings.ts";
 import type { Accounts } from "#conversations/engine.ts";
 import { threadTopic } from "#queue/signals/topics.ts";
 import type { Channels } from "#channels/channels.ts";
-import type { Reader, Tx } from "#database/contract.ts";
+import type { Reader } from "#database/contract.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 import { createTypingIndicators } from "./typing-indicator.ts";
-import { schemaErrors } from "#config/errors.ts";
+import { channelConfigError } from "#channels/config-errors.ts";
+import type { LoadAdapter } from "#channels/load-adapter.ts";
 import type { ChannelHostDependencies } from "./host.ts";
 import { createChannelHost, createDeskHost } from "./host.ts";
-
-/** The adapter that serves a channel; undefined where none does. */
-export type LoadAdapter = (channel: Channel) => Promise<AdapterModule> | undefined;
-
-/** Which folder of adapters/ serves a channel. The API is served by the program itself. */
-const folderOf: Readonly<Partial<Record<Channel, string>>> = {
-  widget: "widget",
-  hosted: "widget",
-  slack: "slack",
-  telegram: "telegram",
-  discord: "discord",
-  email: "email",
-  intercom: "intercom",
-  sms: "twilio/messaging",
-  whatsapp: "twilio/messaging",
-  voice: "twilio/voice",
-};
-
-/** Adapters that no account uses are never loaded. */
-export const loadAdapter: LoadAdapter = (channel) => {
-  const folder = folderOf[channel];
-  if (folder === undefined) return undefined;
-  return import(/* @vite-ignore */ `../../../adapters/${folder}/index.ts`).then(
-    (loaded: { readonly default: AdapterModule }) => loaded.default,
-  );
-};
-
-export interface ChannelConfigError {
-  /** Undefined: of the account. */
-  readonly setting: string | undefined;
-  readonly message: string;
-}
-
-/** The first thing wrong with an account's configuration. */
-export function channelConfigError(
-  module: Pick<AdapterModule, "config">,
-  config: unknown,
-): ChannelConfigError | undefined {
-  return channelConfigErrors(module, config)[0];
-}
-
-/** Everything that is wrong with an account's configuration, in words that hold none of its values. */
-export function channelConfigErrors(
-  module: Pick<AdapterModule, "config">,
-  config: unknown,
-): readonly ChannelConfigError[] {
-  const allowed = Object.keys(module.config.properties).join(", ");
-  return schemaErrors(module.config, config).map(({ path, message, unknown, missing }): ChannelConfigError => {
-    const within = path.join(".");
-    const [setting] = path;
-    if (unknown !== undefined) {
-      return setting === undefined
-        ? { setting: unknown, message: `${unknown} is not a setting; allowed: ${allowed}` }
-        : { setting, message: `${within} has no ${unknown}` };
-    }
-    const property: { readonly description?: string } | undefined = module.config.properties[missing ?? setting ?? ""];
-    const about = property?.description === undefined ? "" : `: ${property.description.replace(/\.$/u, "")}`;
-    if (missing !== undefined) {
-      return setting === undefined
-        ? { setting: undefined, message: `${missing} is required${about}` }
-        : { setting, message: `${within} needs ${missing}` };
-    }
-    return { setting, message: `${within || "it"} ${message}${about}` };
-  });
-}
-
-const builtin = ["widget", "hosted", "api"] as const satisfies readonly Channel[];
 
 export interface Opened {
   readonly account: Account;
@@ -97,26 +30,6 @@ export interface ChannelRegistry extends Channels, Accounts {
   /** The adapter of an account; undefined when there is none. */
   open(accountId: string): Promise<Opened | undefined>;
   close(): Promise<void>;
-}
-
-/** The accounts that every workspace has from its beginning. */
-export async function addBuiltinAccounts(tx: Tx, workspaceId: string, now: number): Promise<void> {
-  await tx
-    .insertInto("accounts")
-    .values(
-      builtin.map((channel) => ({
-        id: newId("acc", now),
-        workspace_id: workspaceId,
-        channel,
-        name: channel,
-        config: "{}",
-        credentials: null,
-        managed_by: "builtin" as const,
-        enabled: 1 as const,
-        created_at: now,
-      })),
-    )
-    .execute();
 }
 
 /** Loads adapters when an account first needs them, and stands between them and the engine. */

@@ -11,7 +11,7 @@ import type { AttachmentRow } from "./attachments.ts";
 import { draftMs, dropAttachments, removalOf } from "./attachments.ts";
 import type { Effects } from "#conversations/transaction/unit-of-work.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
-import { syncAlso } from "#agent-desk/sync/sync-work.ts";
+import { syncAlso } from "#conversations/transaction/desk-sync-work.ts";
 import { RetryLater } from "#conversations/delivery/deliver.ts";
 import type { Upload, Uploaded } from "#conversations/contract.ts";
 import type { Channels } from "#channels/channels.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Sender } from "#channels/contract.ts";
-import { loadAdapter } from "#channels/host/registry.ts";
+import { loadAdapter } from "#channels/load-adapter.ts";
 import { createWorkspace } from "#admin/workspaces/workspaces.ts";
 import { rowsOf } from "#test/support/database/conversation-rows.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";

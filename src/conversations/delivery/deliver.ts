@@ -11,7 +11,7 @@ import { editUnsentReply } from "./edit-unsent.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { followLane, sendLane } from "#queue/lanes.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
-import { syncAlso } from "#agent-desk/sync/sync-work.ts";
+import { syncAlso } from "#conversations/transaction/desk-sync-work.ts";
 import { noteFailure } from "./failures.ts";
 import type { DeliveryTracker } from "./delivery-tracker.ts";
 import { statesBefore } from "#conversations/inbound/event-effects.ts";

@@ -6,7 +6,7 @@ import type { MessageFiles } from "#conversations/attachments/attachments.ts";
 import { dropAttachments } from "#conversations/attachments/attachments.ts";
 import type { UnitOfWork, Draft } from "#conversations/transaction/unit-of-work.ts";
 import { indexWork } from "#conversations/transaction/search-indexing.ts";
-import { syncAlso } from "#agent-desk/sync/sync-work.ts";
+import { syncAlso } from "#conversations/transaction/desk-sync-work.ts";
 import { noteFailure } from "#conversations/delivery/failures.ts";
 import type { Tx } from "#database/contract.ts";
 import { rerouteWork } from "#conversations/delivery/reroute-work.ts";

@@ -6,7 +6,7 @@ import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
 import { dropAttachments } from "#conversations/attachments/attachments.ts";
 import { RetryLater } from "#conversations/delivery/deliver.ts";
-import { eraseLane, eraseTries } from "#agent-desk/sync/erase-work.ts";
+import { eraseLane, eraseTries } from "#conversations/transaction/desk-erase-work.ts";
 import { purgeIndex } from "./erase-customer.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";

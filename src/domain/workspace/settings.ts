@@ -1,3 +1,5 @@
+import type { DefaultTexts } from "#language/bot-texts/default-texts.ts";
+import { defaultTexts } from "#language/bot-texts/default-texts.ts";
 import { handoverPhrases } from "#language/handover-phrases.ts";
 import type { Audiences } from "./audience.ts";
 import type { Translations } from "#language/bot-texts/languages.ts";
@@ -74,7 +76,7 @@ export interface DeskSettings {
 }
 
 /** What a workspace can set. Stored as JSON; what is absent there has the value of `defaultSettings`. */
-export interface WorkspaceSettings {
+export interface WorkspaceSettings extends DefaultTexts {
   readonly strictness: Strictness;
   /** Words and phrases of the workspace's own that mean the same, besides the built-in ones; each list is one meaning. */
   readonly synonyms: readonly (readonly string[])[];
@@ -86,21 +88,8 @@ export interface WorkspaceSettings {
   readonly angerToEscalate: number | null;
   /** Who judges that: our list of words, or the language model where there is one. */
   readonly angerJudgedBy: "words" | "model";
-  readonly handoverMessage: string;
-  /** What the bot says when a look-up could not be made. */
-  readonly lookupFailedMessage: string;
-  /** What the bot says when it is not known whether a call that changes something was carried out. */
-  readonly lookupUnsureMessage: string;
-  /** What the bot says when a look-up is for verified customers only, and this one is not. */
-  readonly lookupUnverifiedMessage: string;
-  /** What the bot says when the documents hold no answer. */
-  readonly unknownMessage: string;
   /** These and other sentences by language. */
   readonly translations: Translations;
-  /** What the bot says to a message of files without a word. */
-  readonly filesOnlyMessage: string;
-  /** What an API client is told while a person has the conversation. */
-  readonly waitingMessage: string;
   readonly botName: string;
   readonly slaTargets: SlaTargets;
   /** Days without activity after which an open conversation is resolved; null: never. 1 to 90. */
@@ -157,18 +146,7 @@ export const defaultSettings: WorkspaceSettings = {
   lowAnswersToEscalate: 2,
   angerToEscalate: 0.8,
   angerJudgedBy: "words",
-  handoverMessage: "I'm passing this conversation to my colleagues. A person will reply to you here.",
-  lookupFailedMessage:
-    "I could not look that up just now. You can try again in a few minutes, or ask to talk to a human.",
-  lookupUnsureMessage:
-    "I could not confirm whether that went through. Please do not try it again yet: ask to talk to a human, who can check.",
-  lookupUnverifiedMessage:
-    "I can look that up only for customers who are signed in. Please sign in and ask again, or ask to talk to a human.",
-  unknownMessage:
-    "I don't know: I could not find the answer in our documentation. You can put the question another way, or ask to talk to a human.",
-  filesOnlyMessage:
-    "I cannot look into files. Yours is kept with this conversation. Tell me in words what you need, or ask to talk to a human, who can open it.",
-  waitingMessage: "Your message has reached our team. A person will reply to you here.",
+  ...defaultTexts,
   translations: {},
   botName: "Assistant",
   slaTargets: defaultSlaTargets,

@@ -1,17 +1,23 @@
 import { situationTexts } from "./situations.ts";
 import { skillTexts } from "./skills.ts";
-import type { CannedKey, SpokenLanguage } from "./languages.ts";
-import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
-import { defaultSettings } from "#domain/workspace/settings.ts";
+import type { DefaultTexts } from "./default-texts.ts";
+import { defaultTexts } from "./default-texts.ts";
+import type { CannedKey, SpokenLanguage, Translations } from "./languages.ts";
+
+/** The settings of a workspace that decide its texts. */
+interface TextSettings extends DefaultTexts {
+  readonly translations: Translations;
+  readonly botName: string;
+}
 
 type Elsewhere = keyof (typeof skillTexts)["en"] | keyof (typeof situationTexts)["en"];
 type Texts = Readonly<Record<Exclude<CannedKey, Elsewhere>, string>>;
 
 const builtin: Readonly<Record<SpokenLanguage, Texts>> = {
   en: {
-    handover: defaultSettings.handoverMessage,
-    unknown: defaultSettings.unknownMessage,
-    waiting: defaultSettings.waitingMessage,
+    handover: defaultTexts.handoverMessage,
+    unknown: defaultTexts.unknownMessage,
+    waiting: defaultTexts.waitingMessage,
     uncertain: "I'm not certain, but this may help:",
     hello: "Hello! What can I help you with?",
     thanks: "You're welcome! Is there anything else I can help with?",
@@ -204,7 +210,7 @@ const builtin: Readonly<Record<SpokenLanguage, Texts>> = {
  * A sentence in this language: the workspace's own for it, else the workspace's own for all languages, else the
  * built-in one.
  */
-export function cannedText(settings: WorkspaceSettings, language: SpokenLanguage, key: CannedKey): string {
+export function cannedText(settings: TextSettings, language: SpokenLanguage, key: CannedKey): string {
   const text =
     settings.translations[language]?.[key] ??
     forAll(settings, key) ??
@@ -213,7 +219,7 @@ export function cannedText(settings: WorkspaceSettings, language: SpokenLanguage
 }
 
 /** The same settings, with what the engine says by itself in this language. */
-export function settingsIn(settings: WorkspaceSettings, language: SpokenLanguage): WorkspaceSettings {
+export function settingsIn<Settings extends TextSettings>(settings: Settings, language: SpokenLanguage): Settings {
   return {
     ...settings,
     handoverMessage: cannedText(settings, language, "handover"),
@@ -226,7 +232,7 @@ export function settingsIn(settings: WorkspaceSettings, language: SpokenLanguage
   };
 }
 
-function forAll(settings: WorkspaceSettings, key: CannedKey): string | undefined {
+function forAll(settings: TextSettings, key: CannedKey): string | undefined {
   switch (key) {
     case "handover":
       return changed(settings, "handoverMessage");
@@ -260,9 +266,6 @@ function forAll(settings: WorkspaceSettings, key: CannedKey): string | undefined
   }
 }
 
-function changed(
-  settings: WorkspaceSettings,
-  key: Extract<keyof WorkspaceSettings, `${string}Message`>,
-): string | undefined {
-  return settings[key] === defaultSettings[key] ? undefined : settings[key];
+function changed(settings: DefaultTexts, key: keyof DefaultTexts): string | undefined {
+  return settings[key] === defaultTexts[key] ? undefined : settings[key];
 }

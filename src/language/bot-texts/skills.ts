@@ -1,15 +1,15 @@
 import type { CannedKey, SpokenLanguage } from "./languages.ts";
-import { defaultSettings } from "#domain/workspace/settings.ts";
+import { defaultTexts } from "./default-texts.ts";
 
 type Key = Extract<CannedKey, "files_only" | `lookup_${"failed" | "unsure" | "unverified"}` | `lead_${string}`>;
 
 /** What the bot says of files and of its skills, where nothing else is configured. */
 export const skillTexts: Readonly<Record<SpokenLanguage, Readonly<Record<Key, string>>>> = {
   en: {
-    files_only: defaultSettings.filesOnlyMessage,
-    lookup_failed: defaultSettings.lookupFailedMessage,
-    lookup_unsure: defaultSettings.lookupUnsureMessage,
-    lookup_unverified: defaultSettings.lookupUnverifiedMessage,
+    files_only: defaultTexts.filesOnlyMessage,
+    lookup_failed: defaultTexts.lookupFailedMessage,
+    lookup_unsure: defaultTexts.lookupUnsureMessage,
+    lookup_unverified: defaultTexts.lookupUnverifiedMessage,
     lead_kept: "Thank you, I have noted that. We will use it to reach you.",
     lead_wanted: "Please tell me your e-mail address or phone number, and we will use it to reach you.",
   },

@@ -9,7 +9,7 @@ import type {
   Receipt,
   SendContext,
 } from "#channels/contract.ts";
-import type { LoadAdapter } from "#channels/host/registry.ts";
+import type { LoadAdapter } from "#channels/load-adapter.ts";
 
 /** A platform that a test plays: what it gives for a file, and what was sent to it. */
 export interface FileChannel {

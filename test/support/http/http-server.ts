@@ -115,7 +115,6 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       settleClocks: absent,
       typing: absent,
       window: absent,
-      desk: { accept: absent, conversationOf: absent, conversation: absent, list: absent },
     },
     fanout: createInProcessFanout(log),
     documents: {

@@ -1,5 +1,5 @@
 import { htmlText } from "#channels/text/html-text.ts";
-import { loadAdapter } from "#channels/host/registry.ts";
+import { loadAdapter } from "#channels/load-adapter.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { TestDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";

@@ -1,4 +1,4 @@
-import { loadAdapter } from "#channels/host/registry.ts";
+import { loadAdapter } from "#channels/load-adapter.ts";
 import { newSqlite } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
 import { anna, openBench } from "#test/support/engine-bench.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DeliveryError } from "#channels/errors.ts";
-import { channelConfigError } from "#channels/host/registry.ts";
+import { channelConfigError } from "#channels/config-errors.ts";
 import { checkAccount } from "../check.ts";
 import { createClient } from "../../shared/client.ts";
 import { fetchMedia, isStorage } from "../files.ts";

@@ -1,6 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { channelConfigError } from "#channels/host/registry.ts";
+import { channelConfigError } from "#channels/config-errors.ts";
 import { createClient } from "../../shared/client.ts";
 import type { FakeTwilio } from "../../shared/test/fake-twilio.ts";
 import { openElsewhere } from "../../shared/test/elsewhere.ts";

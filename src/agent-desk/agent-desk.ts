@@ -1,0 +1,42 @@
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import type { DeskService, DeskServiceDependencies } from "./desk-service.ts";
+import { createDeskService } from "./desk-service.ts";
+import type { DeskEventDependencies } from "./incoming/events.ts";
+import { deskEvent, deskNotice } from "./incoming/events.ts";
+import { eraseShown } from "./sync/erase.ts";
+import { syncDesk } from "./sync/sync.ts";
+
+/** The desk's own work in the outbox; the worker calls it. */
+export interface DeskWork {
+  /** Shows at the agents' desk what has happened. */
+  sync(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Does what was done at the agents' desk. */
+  event(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  notice(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Takes back what the desk shows of a conversation that was deleted. */
+  erase(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+}
+
+export interface AgentDesk {
+  readonly service: DeskService;
+  readonly work: DeskWork;
+}
+
+/** The agents' desk on a platform: it shows conversations there, and applies what agents do there. */
+export function createAgentDesk(dependencies: DeskServiceDependencies & DeskEventDependencies): AgentDesk {
+  return {
+    service: createDeskService(dependencies),
+    work: {
+      sync: (rows, signal) => syncDesk(dependencies, rows, signal),
+      async event(rows, signal) {
+        for (const row of rows) await deskEvent(dependencies, row, signal);
+      },
+      async notice(rows, signal) {
+        for (const row of rows) await deskNotice(dependencies, row, signal);
+      },
+      async erase(rows, signal) {
+        for (const row of rows) await eraseShown(dependencies, row, signal);
+      },
+    },
+  };
+}
