@@ -17,7 +17,7 @@ import { newWorkspace, silentLog, testKnowledge } from "#test/support/knowledge/
 
 const tells = (text: string): boolean[] => informativeUnits(readUnits(text));
 
-describe("what tells the reader nothing", () => {
+describe("informativeUnits", () => {
   it.each([
     "Learn how to descale the boiler of your machine.",
     "In this article, we will go through the descaling of the boiler.",
@@ -39,49 +39,49 @@ describe("what tells the reader nothing", () => {
     expect(tells(sentence)).toEqual([true]);
   });
 
-  it("is a table of contents, with the sentence that leads to it", () => {
+  it("rejects a table of contents with its introduction", () => {
     expect(tells("In this article:\n\n- Before you begin\n- Descale the boiler")).toEqual([false, false, false]);
     expect(tells("You need:\n\n- A litre of water\n- Citric acid")).toEqual([true, true, true]);
   });
 
-  it("is a list of which most sends elsewhere", () => {
+  it("rejects a list made mostly of cross references", () => {
     expect(
       tells("Here is how:\n\n- If it is new, see Care of the boiler.\n- If it is old, see Care of the old boiler."),
     ).toEqual([false, false, false]);
   });
 
-  it("is a row of tiles", () => {
+  it("rejects a row of tiles", () => {
     expect(tells("Descale the boiler\n\nClean the grinder\n\nContact us")).toEqual([false, false, false]);
     expect(tells("Closed on Sundays")).toEqual([true]);
   });
 
-  it("knows a sentence that promises steps", () => {
+  it("recognises a sentence that announces steps", () => {
     expect(promisesSteps("Follow the steps below to descale it.")).toBe(true);
     expect(promisesSteps("Do this:")).toBe(true);
     expect(promisesSteps("Each step takes a minute.")).toBe(false);
   });
 });
 
-describe("how well a title fits", () => {
+describe("titleFit", () => {
   const frequency = new Map(["descal", "boiler", "grinder", "machin"].map((term) => [term, 5]));
   const fit = (title: string): number =>
     titleFit(title, weighTerms(termsOf("How do I descale the boiler?"), { frequency, chunkCount: 500 }));
 
-  it("is best where it says what was asked and nothing else", () => {
+  it("is highest for a title that is exactly the question", () => {
     expect(fit("Descale the boiler")).toBe(1);
     expect(fit("Descale the boiler of the Vesuvio 200 travel machine")).toBeLessThan(fit("Descale the boiler"));
     expect(fit("Boiler")).toBeLessThan(fit("Descale the boiler"));
     expect(fit("Grinder")).toBe(0);
   });
 
-  it("looks at document and section", () => {
+  it("considers document and section", () => {
     expect(fit("Care › Descale the boiler")).toBeGreaterThan(fit("Care › Clean the grinder"));
     expect(fit("Descale the boiler › What you need")).toBe(1);
     expect(fit("Vesuvio 200 › Descale the boiler")).toBeLessThan(1);
   });
 });
 
-describe("what a question asks for", () => {
+describe("understand", () => {
   it.each([
     ["How many cups does it make?", "amount"],
     ["How long does descaling take?", "time"],
@@ -93,13 +93,13 @@ describe("what a question asks for", () => {
     expect(understand(question, []).asks).toBe(kind);
   });
 
-  it("does not look for the words that only ask how long it takes", () => {
+  it("drops words that only ask for a duration", () => {
     expect(understand("How long does it take to descale?", []).own).toEqual(termsOf("descale"));
     expect(understand("how long?", []).own).toEqual(termsOf("how long?"));
   });
 });
 
-describe("the choice between passages", () => {
+describe("choosing between passages", () => {
   let store: Store;
   let closeStore: () => Promise<void>;
   let index: KnowledgeIndex;
@@ -139,44 +139,44 @@ describe("the choice between passages", () => {
       new AbortController().signal,
     );
 
-  it("takes the page whose title is the question before one about something more special", async () => {
+  it("prefers the page whose title is the question over a more specific one", async () => {
     const { sources } = await ask("How do I descale the boiler?");
     expect(sources[0]?.title).not.toContain("Vesuvio");
   });
 
-  it("gives the steps that a sentence promises, though they stand under the next heading, and not the announcement", async () => {
+  it("returns announced steps from under the next heading, without the announcement", async () => {
     const { text } = await ask("How do I descale the boiler?");
     expect(text).toContain("1. Fill the tank");
     expect(text).toContain("3. Rinse twice.");
     expect(text).not.toContain("In this article");
   });
 
-  it("says what a thing is, where that is asked", async () => {
+  it("answers a definition question with the definition", async () => {
     expect((await ask("What is a bean jar?")).text).toContain("A bean jar is a vessel");
   });
 
-  it("does not answer how many without a number of that", async () => {
+  it('does not answer "how many" without a number of that thing', async () => {
     expect((await ask("How many members can a shared cupboard have?")).answered).toBe(false);
     expect((await ask("How many members can a shared cupboard have?")).answered).toBe(false);
     expect((await ask("What do the members of a shared cupboard have?")).answered).toBe(true);
   });
 
-  it("does not answer where a weighty word of the question is missing", async () => {
+  it("does not answer when a heavy question term is missing", async () => {
     expect((await ask("Can I lease the grinder?")).answered).toBe(false);
   });
 
-  it("keeps a step that is a link, and leaves out a bullet that is one", async () => {
+  it("keeps a step that is a link, and drops such a bullet", async () => {
     const { text } = await ask("How do I register a warranty card?");
     expect(text).toContain("1. Open your account\n2. Type the number of the card.");
     expect(text).not.toContain("→");
     expect((await ask("Where are spare gaskets sold?")).text).not.toContain("Shops abroad");
   });
 
-  it("takes a table for the difference of two things, where the title says that it compares them", async () => {
+  it("accepts a table as a comparison when its title announces one", async () => {
     expect((await ask("What is the difference between Solo and Duo?")).text).toContain("Cups: 1");
   });
 
-  it("names the case that steps are for, where the question does not", async () => {
+  it("names the case of the steps when the question does not", async () => {
     const { text } = await ask("How do I remove the grinder?");
     expect(text).toMatch(/^\*\*M(?:ini|axi)\*\*\n\n1\. /m);
   });

@@ -55,13 +55,13 @@ No. Rain and heat damage it. Every lamp is tested indoors before it is sold, and
 requirements of the test are in the law.
 `;
 
-/** What is written around a question, and needs no answer. */
+/** Text around a question that needs no answer. */
 const story = `Hello dear team,
 
 I hope that you are well. Last week my sister Martina moved to Porto with her two cats, and we had a long dinner with
 the neighbours, who brought a cake.`;
 
-describe("what customers really write", () => {
+describe("real customer messages", () => {
   let close: () => Promise<void>;
   let index: KnowledgeIndex;
   let answerer: Answerer;
@@ -115,11 +115,11 @@ describe("what customers really write", () => {
     expect(answer.text).not.toContain("blinks");
   });
 
-  it("answers how long what was asked before takes", async () => {
+  it("answers a follow-up that asks for the duration", async () => {
     expect((await ask("and how long does that take?", "How do I charge the lamp?")).text).toContain("two hours");
   });
 
-  it("answers both of two questions, though the first answer seems to hold for the second", async () => {
+  it("answers both questions when the first answer also matches the second", async () => {
     const { text } = await ask("how do I connect the lamp to a phone and what are the requirements");
     expect(text).toContain("until it blinks");
     expect(text).toContain("230 volts");
@@ -135,7 +135,7 @@ describe("what customers really write", () => {
     expect(answer.answered, answer.text).toBe(false);
   });
 
-  it("says which language the documents are in where a question shares no word with them", async () => {
+  it("names the documents' language when the question shares no word with them", async () => {
     expect((await ask("Wie installiere ich das?")).text).toMatch(/^Das weiß ich nicht: .*Sprache: Englisch\./su);
     expect((await ask("¿Cuánto cuesta?")).text).toMatch(/^No lo sé: .*otro idioma: inglés\./su);
     expect((await ask("What is a bassoon?")).text).toBe(defaultSettings.unknownMessage);

@@ -52,7 +52,7 @@ Our phone line is open Monday to Friday from 9:00 to 17:00.
 | Base | BK-102 | 12 € |
 `;
 
-describe("answers from documents", () => {
+describe("answerer", () => {
   let store: Store;
   let closeStore: () => Promise<void>;
   let index: KnowledgeIndex;
@@ -88,7 +88,7 @@ describe("answers from documents", () => {
       new AbortController().signal,
     );
 
-  it("says in the customer's language that the documents are in another, with what came nearest", async () => {
+  it("names the documents' language in the customer's language, with the nearest passages", async () => {
     const { text, answered, sources } = await ask("Wie kann ich den Blue Kettle zurückgeben, wenn er nicht gefällt?");
     expect(answered).toBe(false);
     expect(text).toMatch(/^Das weiß ich nicht: .*\n\nUnsere Dokumentation ist in einer anderen Sprache: Englisch\. /su);
@@ -96,7 +96,7 @@ describe("answers from documents", () => {
     expect((await ask("How do I bake bread in a kettle?")).text).toBe(defaultSettings.unknownMessage);
   });
 
-  it("says which of two questions in one message it does not know", async () => {
+  it("names the question of a message that it cannot answer", async () => {
     const { text, confidence, sources } = await ask("How long is the warranty, and how do I bake bread?");
     expect(text).toBe(
       "**How long is the warranty?**\n\nEvery kettle has a warranty of three years. It covers faults in material and workmanship, but not limescale.\n\n" +
@@ -115,11 +115,11 @@ describe("answers from documents", () => {
     const before = process.threadCpuUsage();
     await ask(text);
     const { user, system } = process.threadCpuUsage(before);
-    // Of the processor, in microseconds: cubic work takes half a minute, quadratic work several seconds.
+    // CPU time in microseconds: cubic work takes half a minute, quadratic work some seconds.
     expect(user + system).toBeLessThan(2_500_000);
   });
 
-  it("looks nothing up twice for one message", async () => {
+  it("runs each search once per message", async () => {
     const embedded: string[] = [];
     const searched: string[] = [];
     const hybrid = createHybridIndex({
@@ -153,12 +153,12 @@ describe("answers from documents", () => {
     expect(embedded.length).toBeGreaterThan(3);
     expect(embedded).toEqual([...new Set(embedded)]);
     expect(searched).toEqual([...new Set(searched)]);
-    // It is forgotten with the message.
+    // The cache ends with the message.
     await createExtractiveAnswerer({ index: hybrid }).answer({ ...question, text: story, history: before }, signal);
     expect(embedded.length).toBeGreaterThan(new Set(embedded).size);
   });
 
-  it("reads the later of two questions as it follows the earlier", async () => {
+  it("reads the second question as a follow-up of the first", async () => {
     const { text } = await ask("How do I return an item? And how long do I have for that?");
     expect(text).toContain("**How long do I have for that?**\n\nYou can return any item within 30 days");
   });
@@ -189,20 +189,20 @@ describe("answers from documents", () => {
     });
   });
 
-  it("gives all steps where steps are asked for, with their numbers", async () => {
+  it("returns all numbered steps when steps are asked for", async () => {
     const { text } = await ask("how do I return my kettle?");
     expect(text).toContain("1. Open My orders and choose the order.\n2. Click Return items");
     expect(text).toContain("3. Print the label with `Ctrl+P`");
     expect(text).toContain("4. Hand it in at any post office.");
   });
 
-  it("gives the row of a table that was asked for", async () => {
+  it("returns the table row that was asked for", async () => {
     const { text } = await ask("What is the price of the filter?");
     expect(text).toContain("Filter");
     expect(text).toContain("4 €");
   });
 
-  it("says nothing that is not in its sources, and names no source that it does not use", async () => {
+  it("uses only text from its sources, and names only sources that it uses", async () => {
     for (const question of ["how do I return my kettle?", "How long is the warranty?", "what does shipping cost?"]) {
       const { text, sources } = await ask(question);
       expect(sources.length).toBeGreaterThan(0);
@@ -222,7 +222,7 @@ describe("answers from documents", () => {
     }
   });
 
-  it("answers a follow-up about what was asked before", async () => {
+  it("answers a follow-up question", async () => {
     const history = [
       { role: "user", content: "Do the kettles have a warranty?" },
       { role: "assistant", content: "Every kettle has a warranty." },
@@ -244,12 +244,12 @@ describe("answers from documents", () => {
     });
   });
 
-  it("does not answer about another thing where the number itself is asked about", async () => {
+  it("does not answer about another thing when the question is about the number itself", async () => {
     expect((await ask("What does error 50012 mean?")).answered).toBe(false);
     expect((await ask("What does the part BK-101 cost?")).text).toContain("4 €");
   });
 
-  it("leaves what was asked before alone where a question is whole", async () => {
+  it("ignores the history when a question is complete", async () => {
     const history = [
       { role: "user", content: "What do gift cards cost, and are they paid out in cash?" },
       { role: "assistant", content: "They cannot be paid out." },
@@ -274,7 +274,7 @@ describe("answers from documents", () => {
     expect(answer.text).toMatch(expected);
   });
 
-  it("answers an emoji in the language that was written before, and not as a courtesy where it complains", async () => {
+  it("answers an emoji in the language of the history, and does not treat a complaint as small talk", async () => {
     const history = [
       { role: "user", content: "Wie lange ist die Garantie auf die Küchengeräte?" },
       { role: "assistant", content: "Drei Jahre." },
@@ -283,18 +283,18 @@ describe("answers from documents", () => {
     for (const text of ["😡", "👎", "👍👎", "🤔?", "!!!"]) expect((await ask(text)).answered, text).toBe(false);
   });
 
-  it("looks up a question that begins with a greeting", async () => {
+  it("searches for a question that begins with a greeting", async () => {
     expect((await ask("Hello, how long is the warranty?")).text).toContain("three years");
   });
 
-  it("hands over the text piece by piece, whole in the end", async () => {
+  it("streams the text piece by piece", async () => {
     const pieces: string[] = [];
     const { text } = await ask("How long is the warranty?", { onToken: (piece) => pieces.push(piece) });
     expect(pieces.length).toBeGreaterThan(5);
     expect(pieces.join("")).toBe(text);
   });
 
-  it("dares more where the workspace would rather be helped, and says so", async () => {
+  it("answers with lower confidence in a helpful workspace, and says that it is uncertain", async () => {
     const question = "Can the warranty be extended?";
     expect((await ask(question)).answered).toBe(false);
     const answer = await ask(question, { strictness: "helpful" });
@@ -302,7 +302,7 @@ describe("answers from documents", () => {
     expect(answer.text).toMatch(/^I'm not certain/);
   });
 
-  it("does not answer from documents that the asker may not see, or did not name", async () => {
+  it("does not use documents that the asker cannot access or did not name", async () => {
     const id = await knowledge.add(
       workspaceId,
       "discounts.md",
@@ -314,7 +314,7 @@ describe("answers from documents", () => {
     expect((await ask("How long is the warranty?", { documentIds: [id], audience: ["partner"] })).answered).toBe(false);
   });
 
-  it("names at most as many sources as it may", async () => {
+  it("limits the number of sources", async () => {
     for (const topK of [1, 10]) {
       for (const question of ["how do I return my kettle?", "What is the capital of the kettle?"]) {
         expect((await ask(question, { topK })).sources.length).toBeLessThanOrEqual(Math.min(5, topK));
@@ -322,7 +322,7 @@ describe("answers from documents", () => {
     }
   });
 
-  it("shows markup in documents as the characters that they are", async () => {
+  it("escapes markup from documents", async () => {
     await knowledge.add(
       workspaceId,
       "markup.txt",
@@ -333,7 +333,7 @@ describe("answers from documents", () => {
     expect(text).toContain(String.raw`\*stars\* in \[this](javascript:x)`);
   });
 
-  it("stops when the question is withdrawn", async () => {
+  it("stops when the signal aborts", async () => {
     const question = {
       workspaceId,
       text: "warranty",
@@ -346,7 +346,7 @@ describe("answers from documents", () => {
     await expect(answerer.answer(question, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   });
 
-  it("does not say that it does not know while documents are indexed for the first time", async () => {
+  it("throws search_unavailable while documents are indexed for the first time", async () => {
     const filling = createExtractiveAnswerer({
       index: { ...index, search: async (request) => ({ ...(await index.search(request)), partial: true }) },
     });
@@ -367,7 +367,7 @@ describe("answers from documents", () => {
     expect(await filling.answer(question("How long is the warranty?"), signal)).toMatchObject({ answered: true });
   });
 
-  it("survives any text as a question", async () => {
+  it("accepts any text as a question", async () => {
     for (const text of [
       "",
       " ",

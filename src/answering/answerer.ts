@@ -3,19 +3,20 @@ import { Problem } from "#domain/problem.ts";
 import type { Answer, Answerer, Question } from "./contract.ts";
 import type { Candidate, KnowledgeIndex } from "#knowledge/index/contract.ts";
 import type { Composer } from "./composer.ts";
-import { searched, sourceOf, sourcesMax, toldByLookups, uncertainPreface, unknownAnswer } from "./composer.ts";
+import { searched, sourceOf, sourcesMax, answerFromLookups, uncertainPreface, unknownAnswer } from "./composer.ts";
 import { answerFloor, bandOf } from "./rank/confidence.ts";
 import { judgeMessage } from "./rank/judge-message.ts";
 import { wordLanguages } from "#language/detection.ts";
 import { forOneMessage } from "./retrieve/cached-search.ts";
-import type { Found } from "./retrieve/retrieve.ts";
+import type { Retrieval } from "./retrieve/retrieve.ts";
 import { smallTalk } from "./classify/small-talk.ts";
-import { languageOfAsker, languageToldBy } from "./understand/asker-language.ts";
+import { languageOfAsker, languageOfText } from "./understand/asker-language.ts";
 import { somePassages } from "./understand/document-languages.ts";
 
 /**
- * Finds passages, judges whether they hold an answer, and has it put into words. Where they hold too little of what was
- * asked, it says that it does not know, and no composer is asked; but never because documents are not indexed yet.
+ * Finds passages, judges whether they contain an answer, and lets the composer write it. When they cover too little of
+ * the question, the answer is "I don't know" and the composer is not called. Throws the problem `search_unavailable` when
+ * nothing is found because the documents are still being indexed for the first time.
  */
 export function createAnswerer({
   index,
@@ -24,14 +25,14 @@ export function createAnswerer({
   readonly index: KnowledgeIndex;
   readonly composer: Composer;
 }): Answerer {
-  /** A question in another language than the documents may share no word with them. */
+  /** A question in another language may share no word with the documents. */
   async function passagesElsewhere(
     question: Question,
-    found: Found,
+    found: Retrieval,
     signal: AbortSignal,
   ): Promise<readonly Candidate[]> {
     const language =
-      found.ranked.length > 0 ? undefined : wordLanguages.find((each) => each === languageToldBy(question));
+      found.ranked.length > 0 ? undefined : wordLanguages.find((each) => each === languageOfText(question));
     return language === undefined || language === "en" ? [] : somePassages(index, question, language, signal);
   }
 
@@ -41,7 +42,7 @@ export function createAnswerer({
       const { lookups = [] } = question;
       const talk = lookups.length > 0 ? undefined : smallTalk(question.text);
       if (talk !== undefined) {
-        return spoken(question, {
+        return streamed(question, {
           text: cannedText(question.settings, talk.language ?? languageOfAsker(question), talk.kind),
           sources: [],
           confidence: "high",
@@ -58,19 +59,19 @@ export function createAnswerer({
         });
       }
       if (!enough && lookups.length === 0)
-        return spoken(question, unknownAnswer(question, found, await passagesElsewhere(question, found, signal)));
+        return streamed(question, unknownAnswer(question, found, await passagesElsewhere(question, found, signal)));
       return composer.compose({ question, found, extract: enough ? extract : undefined }, signal);
     },
   };
 }
 
-/** Answers in the documents' own sentences: what it says is written in the sources it names. */
+/** Answers in the documents' own sentences. Everything it says is in the sources that it names. */
 export const extractiveComposer: Composer = {
   async compose({ question, found, extract }) {
     const { lookups = [] } = question;
-    if (extract === undefined || lookups.length > 0) return spoken(question, toldByLookups(lookups));
+    if (extract === undefined || lookups.length > 0) return streamed(question, answerFromLookups(lookups));
     const confidence = bandOf(extract.evidence);
-    return spoken(question, {
+    return streamed(question, {
       ...searched,
       text: confidence === "low" ? `${uncertainPreface(question)}${extract.text}` : extract.text,
       sources: extract.used.slice(0, Math.min(sourcesMax, question.topK)).map((passage) => sourceOf(passage, found)),
@@ -80,13 +81,13 @@ export const extractiveComposer: Composer = {
   },
 };
 
-/** Without a language model. */
+/** An answerer without a language model. */
 export function createExtractiveAnswerer({ index }: { readonly index: KnowledgeIndex }): Answerer {
   return createAnswerer({ index, composer: extractiveComposer });
 }
 
-/** An answer that is there at once, word by word to who listens. */
-function spoken({ onToken }: Question, answer: Answer): Answer {
+/** Streams a complete answer word by word, and returns it. */
+function streamed({ onToken }: Question, answer: Answer): Answer {
   if (onToken !== undefined) for (const [piece] of answer.text.matchAll(/\s*\S+\s*/g)) onToken(piece);
   return answer;
 }

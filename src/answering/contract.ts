@@ -2,7 +2,7 @@ import type { Confidence, Source } from "#domain/conversation/message.ts";
 import type { SkillCall } from "#domain/workspace/skill.ts";
 import type { Strictness, WorkspaceSettings } from "#domain/workspace/settings.ts";
 
-/** Finds passages for a question, and makes an answer of them. Holds no transaction. */
+/** Answers questions from passages. Must not be called within a transaction: it is slow. */
 export interface Answerer {
   answer(question: Question, signal: AbortSignal): Promise<Answer>;
 }
@@ -15,69 +15,69 @@ export interface Question {
   readonly strictness: Strictness;
   /** How many chunks may support the answer, 1 to 10. */
   readonly topK: number;
-  /** Only these documents, when given. */
+  /** Restricts the search to these documents. */
   readonly documentIds?: readonly string[];
-  /** Tags of gated documents that this asker may see; documents without tags are for everyone. */
+  /** Tags of the gated documents that this asker may see. Documents without tags are public. */
   readonly audience: readonly string[];
   readonly settings: WorkspaceSettings;
-  /** The question in its conversation; absent where there is none, and nothing may be changed anywhere. */
+  /** The conversation of the question. Absent for API queries, which must not change anything. */
   readonly turn?: Turn;
-  /** What was looked up for it elsewhere: sources of their own, beside the documents. */
+  /** Results of skills, used as sources beside the documents. */
   readonly lookups?: readonly Lookup[];
-  /** For a language model, 0 to 1; absent: 0. */
+  /** For a language model, 0 to 1. Default: 0. */
   readonly temperature?: number;
   /**
-   * Where a language model fails: `tell`, for who can try again, throws a `Problem`; `extract` answers in the documents'
-   * own sentences instead, and is what happens when this is absent.
+   * Behaviour when the language model fails: `tell` throws a `Problem`, for callers that can retry; `extract`, the
+   * default, answers in the documents' own sentences.
    */
   readonly whenModelFails?: "tell" | "extract";
-  /** Called with each piece of the answer's text as it is made. */
+  /** Called with each piece of the answer's text while it is generated. */
   readonly onToken?: (delta: string) => void;
 }
 
 export interface Turn {
   readonly conversationId: string;
-  /** The first of the customer's messages that are answered: the same, however often the answer is tried. */
+  /** Sequence number of the first message that is answered. Stays the same over retries. */
   readonly firstSeq: number;
-  /** Who asks, where that is proven. */
+  /** The asker, when their identity is verified. */
   readonly user: Asker | null;
 }
 
-/** A proven user, with only what the company vouches for. */
+/** A verified user. Holds only data that the company has signed. */
 export interface Asker {
   readonly id: string;
   readonly email: string | null;
   readonly plan: string | null;
 }
 
-/** What a skill has found. */
+/** The result of a skill. */
 export interface Lookup {
-  /** Its name. */
+  /** Name of the skill. */
   readonly skill: string;
   readonly title: string;
-  /** A line for each field. */
+  /** One line per field. */
   readonly text: string;
-  /** As the skill's own template tells it. */
+  /** The result in the words of the skill's template. */
   readonly told: string;
 }
 
 export interface Answer {
   /** Markdown. */
   readonly text: string;
-  /** The chunks that the text is taken from; where nothing was good enough, what came nearest. At most 5. */
+  /** The chunks that the text is taken from, or the nearest ones when there is no answer. At most 5. */
   readonly sources: readonly Source[];
   readonly confidence: Confidence;
-  /** False: the text says that the documents hold no answer. */
+  /** False when the text says that the documents have no answer. */
   readonly answered: boolean;
   readonly skillsFired: readonly string[];
   readonly tokensUsed: number;
-  /** For the audit log. */
+  /** Calls of skills, for the audit log. */
   readonly calls?: readonly SkillCall[];
-  /** What the customer has told of themselves, to be kept. */
+  /** Contact details that the customer gave, to be stored. */
   readonly lead?: { readonly name?: string; readonly email?: string; readonly phone?: string };
-  /** People are to take over, and why. */
+  /** The reason to hand the conversation over to agents. Absent when none is needed. */
   readonly escalate?: string;
 }
 
-/** Judges how angry or frustrated a customer's message is. */
+/** Judges how angry a customer's message is. Returns 0 to 1. */
 export type JudgeAnger = (text: string, by: WorkspaceSettings["angerJudgedBy"], signal: AbortSignal) => Promise<number>;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createExtractiveAnswerer } from "#answering/answerer.ts";
-import { stopWordLacking, stopWordSwapped, withStopWordsRight } from "#answering/understand/typos.ts";
+import { stopWordLacking, stopWordSwapped, correctStopWords } from "#answering/understand/typos.ts";
 import { stem } from "./terms.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
 import type { Answer, Answerer } from "#answering/contract.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
-import { createVocabulary, slipsBetween } from "./spelling.ts";
+import { createVocabulary, typoDistance } from "./spelling.ts";
 import { newSqlite, openTestStore } from "#test/support/database/databases.ts";
 import { newWorkspace, silentLog, testKnowledge } from "#test/support/knowledge/knowledge.ts";
 
@@ -45,13 +45,13 @@ describe("how near two words are written", () => {
     ["warkanty", "warranty", 1],
     ["arwanty", "warranty", 2],
   ])("%s and %s: %i", (left, right, slips) => {
-    expect(slipsBetween(left, right, 2)).toBe(slips);
-    expect(slipsBetween(right, left, 2)).toBe(slips);
+    expect(typoDistance(left, right, 2)).toBe(slips);
+    expect(typoDistance(right, left, 2)).toBe(slips);
   });
 
   it("is more than was asked for, where it is", () => {
-    expect(slipsBetween("lamp", "warranty", 2)).toBeGreaterThan(2);
-    expect(slipsBetween("abcdef", "badcfe", 2)).toBeGreaterThan(2);
+    expect(typoDistance("lamp", "warranty", 2)).toBeGreaterThan(2);
+    expect(typoDistance("abcdef", "badcfe", 2)).toBeGreaterThan(2);
   });
 });
 
@@ -113,7 +113,7 @@ describe("a misspelt stop word", () => {
   });
 
   const right = (text: string, words: readonly string[], known: readonly string[] = []): string =>
-    withStopWordsRight(
+    correctStopWords(
       text,
       words,
       "en",

@@ -77,7 +77,7 @@ export function createVocabulary(): Vocabulary {
           if (bitsOf(letters ^ (same.letters[index] ?? 0)) > 2 * reach) continue;
           const other = same.words[index] ?? "";
           if (isShort && (other.charAt(0) !== initial || isOtherLetter(word, other))) continue;
-          const slips = slipsBetween(word, other, reach);
+          const slips = typoDistance(word, other, reach);
           if (slips > reach) continue;
           if (slips < reach) {
             reach = slips;
@@ -112,7 +112,7 @@ const width = wordMax + 3;
 const rows = [new Uint8Array(width), new Uint8Array(width), new Uint8Array(width)] as const;
 
 /** How many letters are left out, added, wrong, or swapped with their neighbour; more than `most` is some number above it. */
-export function slipsBetween(left: string, right: string, most: number): number {
+export function typoDistance(left: string, right: string, most: number): number {
   if (Math.abs(left.length - right.length) > most || right.length > wordMax + 2) return most + 1;
   let [older, before, current] = rows;
   for (let column = 0; column <= right.length; column += 1) before[column] = column;

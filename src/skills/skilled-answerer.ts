@@ -5,7 +5,7 @@ import type { Answer, Answerer, Lookup, Question } from "#answering/contract.ts"
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { LanguageModel } from "#models/language-model.ts";
-import { languageOfAsker, saidTo } from "#answering/understand/asker-language.ts";
+import { languageOfAsker, cannedTextFor } from "#answering/understand/asker-language.ts";
 import type { Choice } from "./chosen-by-phrase.ts";
 import { chosenByPhrase } from "./chosen-by-phrase.ts";
 import { chosenByModel } from "./chosen-by-model.ts";
@@ -141,10 +141,10 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
         const lead = leadOf(values);
         if (lead === undefined)
           return {
-            result: { kind: "said", text: saidTo(question, "lead_wanted"), helped: true },
+            result: { kind: "said", text: cannedTextFor(question, "lead_wanted"), helped: true },
             outcome: "there was nothing to keep",
           };
-        const text = skill.answer ?? saidTo(question, "lead_kept");
+        const text = skill.answer ?? cannedTextFor(question, "lead_kept");
         return { result: { kind: "said", text, helped: true, lead }, outcome: "kept" };
       }
     }
@@ -182,7 +182,7 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
       case "failed":
         return outcome;
       case "not_found": {
-        const text = notFoundText(skill, values, saidTo(question, "lookup_none"));
+        const text = notFoundText(skill, values, cannedTextFor(question, "lookup_none"));
         return { kind: "done", result: { kind: "said", text, helped: true }, outcome: "found nothing" };
       }
       case "found": {
@@ -199,7 +199,7 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
     // The configuration file refuses the skill without hours; they may have been taken away since.
     if (businessHours === null) return unknownMessage;
     const { open, time, day, today } = standingOf(businessHours, clock.now());
-    if (time === null) return skill.closed ?? saidTo(question, "hours_closed");
+    if (time === null) return skill.closed ?? cannedTextFor(question, "hours_closed");
     const value = (name: string): string | undefined =>
       name === "time"
         ? time
@@ -208,7 +208,7 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
           : name === "timezone"
             ? businessHours.timezone
             : undefined;
-    const usual = saidTo(question, open ? "hours_open" : today ? "hours_today" : "hours_later");
+    const usual = cannedTextFor(question, open ? "hours_open" : today ? "hours_today" : "hours_later");
     return fill((open ? skill.answer : skill.closed) ?? usual, value) ?? fill(usual, value) ?? usual;
   }
 }

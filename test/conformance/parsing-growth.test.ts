@@ -7,7 +7,7 @@ import type { Skill } from "#domain/workspace/skill.ts";
 import { letterBody } from "#language/mail-body.ts";
 import { hasPhrase, wordsIn } from "#language/phrases.ts";
 import { angerOf } from "#answering/classify/anger.ts";
-import { partedMessage } from "#answering/understand/asked-sentences.ts";
+import { splitMessage } from "#answering/understand/asked-sentences.ts";
 import { asksForHuman } from "#answering/classify/escalation.ts";
 import { guessLanguages } from "#language/detection.ts";
 import { clausesOf, cutClauses, namesOf, withoutMarkup } from "#answering/generate/clauses.ts";
@@ -183,7 +183,7 @@ const parsers: readonly (readonly [string, number, (text: string) => unknown, (r
     ["not a person talk to "],
   ],
   ["anger", 16_000, angerOf, ["not useless this is a joke WTF!!! "]],
-  ["the question of a message", 16_000, (text) => [partedMessage(text), questionsIn(text)]],
+  ["the question of a message", 16_000, (text) => [splitMessage(text), questionsIn(text)]],
   ["what a question asks for", 4_000, (text) => understand(text, [{ role: "user", content: text }])],
   [
     "skills and their arguments",

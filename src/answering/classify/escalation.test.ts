@@ -74,11 +74,11 @@ it("matches a workspace's own phrases without case and accents, whole words only
   expect(asks("anything", ["", "  ", "…"])).toBe(false);
 });
 
-it("hears nothing where a workspace has no phrases", () => {
+it("matches nothing when a workspace has no phrases", () => {
   expect(asks("human please", [])).toBe(false);
 });
 
-it("hears it when one of several mentions is not denied", () => {
+it("matches when one of the mentions is not denied", () => {
   expect(asks("I don't want a human agent from sales, I want a human from support")).toBe(true);
 });
 

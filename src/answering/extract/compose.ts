@@ -13,35 +13,35 @@ import { promisesSteps } from "#answering/rank/informative.ts";
 import { wordsOfHeading } from "#answering/rank/title-fit.ts";
 
 export interface Composed {
-  /** Markdown; every sentence of it stands in one of the used passages. */
+  /** Markdown. Every sentence is from one of the used passages. */
   readonly text: string;
-  /** The passages that the text is taken from, the one most used first. */
+  /** The passages that the text is taken from, most used first. */
   readonly used: readonly Ranked[];
-  /** How sure one can be that it answers the question: the best used passage's confidence less what speaks against it. */
+  /** Confidence that the text answers the question: the best used passage's confidence less the evidence penalty. */
   readonly evidence: number;
 }
 
-/** Shares of what was asked that the headings over a list of steps must hold, and headings and steps together. */
+/** Minimum coverage of the question by the headings over a list of steps, and by headings and steps together. */
 const stepsTitledMin = 0.3;
-const stepsToldMin = 0.8;
-/** What a heading that is the question adds to what stands under it, and to what stands under it first. */
+const stepsCoveredMin = 0.8;
+/** Bonus for units under a heading that is the question, and for the first unit under it. */
 const headedShare = 0.5;
 const openingShare = 0.3;
-/** And where it is so word for word, however well other sentences say the same words. */
+/** Bonus when the heading is the question word for word. Must outweigh sentences that repeat the same words. */
 const verbatimShare = 0.6;
-/** A heading that does not ask is the question from here on. */
+/** Title fit from which a heading without a question mark counts as the question. */
 const sameQuestion = 0.75;
-/** Of two like sections the first is the usual case; each further one costs, the tenth no more than the fifth. */
+/** Cost per position of a passage in its document, up to `laterMax`: the first of similar sections is the usual case. */
 const laterCost = 0.005;
 const laterMax = 5;
 const fragmentTermsMax = 2;
-/** How sure one can be of a text as a whole counts so many times what its best sentence holds. */
+/** Weight of the evidence for the whole text, relative to the score of its best sentence. */
 const evidenceShare = 3;
 
 /**
- * Makes an answer of the passages' own sentences: the one that holds most of what was asked, with those around it that
- * it needs, in reading order; a list as a whole. Undefined when there is nothing that could be an answer. Of `ranked`,
- * which is best first, the first `count` are answered from, the rest only completes what these begin.
+ * Makes an answer of the passages' own sentences: the best matching sentence with the neighbours that it needs, in
+ * reading order, or a list as a whole. Returns undefined when no unit can be an answer. `ranked` is best first. The
+ * answer is taken from the first `count` passages; the others only complete it.
  */
 export function compose(
   question: Understood,
@@ -53,17 +53,17 @@ export function compose(
   const best = ranked[0];
   if (best === undefined) return undefined;
   let chosen: (Pick<Composed, "used" | "evidence"> & { placed: readonly Placed[]; worth: number }) | undefined;
-  // What a thing is, is often told once, in a passage that otherwise ranks like any other that names it.
+  // A definition often occurs once, in a passage that ranks no better than others that name the thing.
   const from = question.asks === "definition" ? ranked.length : count;
-  for (const strip of mergedPassages(withNext(ranked, from), asked)) {
-    const at = bestPlace(strip, question, asked, best.worth, ranked);
+  for (const units of mergedPassages(withNext(ranked, from), asked)) {
+    const at = bestPlace(units, question, asked, best.worth, ranked);
     if (at === undefined) continue;
-    const span = withPromised(strip, spanOf(strip, at.index, question, asked));
-    const placed = withoutLooseEnds(span.map((index) => strip[index]).filter((each) => each !== undefined));
+    const span = withPromised(units, spanOf(units, at.index, question, asked));
+    const placed = withoutLooseEnds(span.map((index) => units[index]).filter((each) => each !== undefined));
     if (placed.length === 0) continue;
-    const doubt = evidencePenalty(placed, question, asked);
+    const penalty = evidencePenalty(placed, question, asked);
     const used = usedOf(placed);
-    const evidence = Math.max(...used.map(({ score }) => confidenceOfScore(score))) - doubt;
+    const evidence = Math.max(...used.map(({ score }) => confidenceOfScore(score))) - penalty;
     const worth = at.score + evidenceShare * evidence;
     if (chosen === undefined || worth > chosen.worth) chosen = { placed, used, evidence, worth };
   }
@@ -72,8 +72,8 @@ export function compose(
 }
 
 /**
- * Steps under a heading that the question does not name ("On a phone") hold for that case only: the heading is said too.
- * Prose says by itself what it is about.
+ * Prefixes steps with their heading when the question does not name it ("On a phone"): the steps hold for that case only.
+ * Prose needs no such prefix.
  */
 function withSection(placed: readonly Placed[], asked: AskedTerms): Placed[] {
   const first = placed[0];
@@ -87,7 +87,7 @@ function withSection(placed: readonly Placed[], asked: AskedTerms): Placed[] {
   return [{ ...first, unit: { kind: "heading", text: section.replace(/:$/, "") } }, ...placed];
 }
 
-/** The first `count`, and the passages right after them in their documents, where a list may go on. */
+/** The first `count` passages, and those that follow them in their documents, where a list may continue. */
 function withNext(ranked: readonly Ranked[], count: number): Ranked[] {
   const first = ranked.slice(0, count);
   const follows = (next: Ranked): boolean =>
@@ -99,7 +99,7 @@ function withNext(ranked: readonly Ranked[], count: number): Ranked[] {
 }
 
 function bestPlace(
-  strip: readonly Placed[],
+  units: readonly Placed[],
   question: Understood,
   asked: AskedTerms,
   bestWorth: number,
@@ -107,26 +107,26 @@ function bestPlace(
 ): { readonly index: number; readonly score: number } | undefined {
   let best: { readonly index: number; readonly score: number } | undefined;
   let before: Ranked | undefined;
-  for (const [index, placed] of strip.entries()) {
+  for (const [index, placed] of units.entries()) {
     if (!placed.answers) continue;
     const isFirst = placed.passage !== before;
     before = placed.passage;
     const under = headed(placed.passage, isFirst, question, ranked);
-    // "Requirements" alone is what a heading names; the text below need not say it again.
+    // For a question such as "Requirements" the heading is the match. The text below need not repeat it.
     const named =
       under > 0 && isFirst && isFragment(question) ? placed.passage.fit * (1 - weigh(placed.terms, asked)) : 0;
-    const score = scoreOf(strip, index, placed, question, asked, bestWorth) + under + named;
+    const score = scoreOf(units, index, placed, question, asked, bestWorth) + under + named;
     if (best === undefined || score > best.score) best = { index, score };
   }
   return best;
 }
 
-/** A word or two that are no sentence. */
+/** True for a question of one or two words that is not a sentence. */
 function isFragment({ own, borrowed, asking }: Understood): boolean {
   return asking === null && borrowed.length === 0 && own.length <= fragmentTermsMax;
 }
 
-/** Under a heading that is the question stands its answer, and the answer comes first. */
+/** The bonus for a unit under a heading that is the question. Zero when the heading asks something else. */
 function headed(
   { candidate, fit, verbatim }: Ranked,
   isFirst: boolean,
@@ -146,61 +146,62 @@ function headed(
   return (headedShare + (opens ? openingShare : 0) + (verbatim ? verbatimShare : 0)) * fit ** 2;
 }
 
-/** Leaves out what only names other pages or announces the text, and a promise ("In this article:") that nothing follows. */
+/** Removes cross references and announcements, and an introduction ("In this article:") that nothing follows. */
 function withoutLooseEnds(placed: readonly Placed[]): Placed[] {
-  // A step that is a link ("1. Open the settings") is a step all the same.
+  // A step that consists of a link ("1. Open the settings") must stay.
   const inSteps = placed.some(({ unit }) => unit.kind === "item" && unit.number !== null);
-  const kept = placed.filter(
-    ({ unit, tells }) => tells || (unit.kind === "item" && (inSteps || !unit.text.startsWith(linkMark))),
+  const remaining = placed.filter(
+    ({ unit, informative }) => informative || (unit.kind === "item" && (inSteps || !unit.text.startsWith(linkMark))),
   );
-  const last = kept.at(-1);
-  return kept.length > 1 && last?.unit.kind === "sentence" && last.unit.text.endsWith(":") ? kept.slice(0, -1) : kept;
+  const last = remaining.at(-1);
+  const endsOpen = remaining.length > 1 && last?.unit.kind === "sentence" && last.unit.text.endsWith(":");
+  return endsOpen ? remaining.slice(0, -1) : remaining;
 }
 
 function scoreOf(
-  strip: readonly Placed[],
+  units: readonly Placed[],
   at: number,
   { unit, passage, terms, titled }: Placed,
   question: Understood,
   asked: AskedTerms,
   bestWorth: number,
 ): number {
-  const window = union(strip[at - 1]?.terms, terms, strip[at + 1]?.terms);
+  const window = union(units[at - 1]?.terms, terms, units[at + 1]?.terms);
   const emptyWords =
-    unit.text.trimEnd().endsWith("?") || (unit.kind === "sentence" && promisesSteps(unit.text) && !hasList(strip, at))
+    unit.text.trimEnd().endsWith("?") || (unit.kind === "sentence" && promisesSteps(unit.text) && !hasList(units, at))
       ? 0.4
       : 0;
-  // Steps need not name what they do: the heading above them has.
+  // Steps need not name their goal when the heading above them does.
   const about = weigh(titled, asked);
-  const list = question.asks === "steps" && about >= stepsTitledMin ? stepsFrom(strip, at) : [];
-  const told = list.length === 0 ? 0 : weigh(union(titled, ...list.map((index) => strip[index]?.terms)), asked);
-  const steps = told >= stepsToldMin ? told + 0.25 : 0;
+  const list = question.asks === "steps" && about >= stepsTitledMin ? stepsFrom(units, at) : [];
+  const covered = list.length === 0 ? 0 : weigh(union(titled, ...list.map((index) => units[index]?.terms)), asked);
+  const steps = covered >= stepsCoveredMin ? covered + 0.25 : 0;
   return (
     Math.max(weigh(terms, asked), steps) +
     0.25 * weigh(window, asked) +
     0.5 * (bestWorth === 0 ? 0 : passage.worth / bestWorth) -
     laterCost * Math.min(laterMax, passage.candidate.position) +
     0.15 * about +
-    0.1 * fits(strip, at, unit, question, asked) -
+    0.1 * fits(units, at, unit, question, asked) -
     emptyWords
   );
 }
 
-/** A list, a listing or a table comes right after. */
-function hasList(strip: readonly Placed[], at: number): boolean {
-  const kind = strip[at + 1]?.unit.kind;
+/** True when the next unit is a list item, a table row or code. */
+function hasList(units: readonly Placed[], at: number): boolean {
+  const kind = units[at + 1]?.unit.kind;
   return kind === "item" || kind === "row" || kind === "code";
 }
 
-/** The numbered list that this is the first step of, or the sentence right before; empty where there is none. */
-function stepsFrom(strip: readonly Placed[], at: number): number[] {
-  const first = strip[at]?.unit.kind === "sentence" ? at + 1 : at;
-  const unit = strip[first]?.unit;
-  return unit?.kind === "item" && unit.number === 1 && unit.depth === 0 ? listAround(strip, first) : [];
+/** The numbered list that starts at `at`, or right after the sentence at `at`. Empty when there is none. */
+function stepsFrom(units: readonly Placed[], at: number): number[] {
+  const first = units[at]?.unit.kind === "sentence" ? at + 1 : at;
+  const unit = units[first]?.unit;
+  return unit?.kind === "item" && unit.number === 1 && unit.depth === 0 ? listAround(units, first) : [];
 }
 
-/** 1 where the unit has the kind of thing that was asked for. */
-function fits(strip: readonly Placed[], at: number, unit: Unit, question: Understood, asked: AskedTerms): number {
+/** 1 when the unit has the kind of thing asked for, else 0. */
+function fits(units: readonly Placed[], at: number, unit: Unit, question: Understood, asked: AskedTerms): number {
   switch (question.asks) {
     case "amount":
     case "number":
@@ -212,7 +213,7 @@ function fits(strip: readonly Placed[], at: number, unit: Unit, question: Unders
       return /\s\p{Lu}\p{L}+/u.test(unit.text) ? 1 : 0;
     case "steps":
       return (unit.kind === "item" && unit.number !== null) ||
-        (unit.kind === "sentence" && strip[at + 1]?.unit.kind === "item")
+        (unit.kind === "sentence" && units[at + 1]?.unit.kind === "item")
         ? 1
         : 0;
     case "anything":

@@ -2,15 +2,16 @@ import { linkMark } from "#knowledge/documents/blocks.ts";
 import type { Unit } from "#knowledge/documents/chunk-text.ts";
 import type { Placed } from "#answering/rank/merged-passages.ts";
 
-/** Units as Markdown that shows their words as they are. */
+/** Renders units as Markdown. Their text is escaped, and must show unchanged. */
 export function renderUnits(placed: readonly Placed[]): string {
   let text = "";
   let previous: Placed | undefined;
   for (const current of placed) {
     const { unit } = current;
     if (previous !== undefined) {
-      const apart = previous.unit.kind !== unit.kind || previous.passage !== current.passage;
-      const sameGroup = !apart && "group" in unit && "group" in previous.unit && unit.group === previous.unit.group;
+      const isNewBlock = previous.unit.kind !== unit.kind || previous.passage !== current.passage;
+      const sameGroup =
+        !isNewBlock && "group" in unit && "group" in previous.unit && unit.group === previous.unit.group;
       if (unit.kind === "sentence" && sameGroup) text += " ";
       else if (previous.unit.kind === unit.kind && (unit.kind === "item" || unit.kind === "row")) text += "\n";
       else text += "\n\n";
@@ -41,7 +42,7 @@ function renderUnit(unit: Unit): string {
   }
 }
 
-/** Keeps characters of the text from being read as markup; code in backticks stays code. */
+/** Escapes Markdown characters in a text. Code in backticks stays code. */
 export function escapeMarkdown(text: string): string {
   if (!/[\\*~`<[_&]|^[#>+=-]/.test(text)) return text;
   return text

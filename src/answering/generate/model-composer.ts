@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { Problem } from "#domain/problem.ts";
 import type { Answer, Question } from "#answering/contract.ts";
 import type { Log } from "#runtime/log.ts";
-import type { Composer, Judged } from "#answering/composer.ts";
+import type { Composer, ComposeRequest } from "#answering/composer.ts";
 import {
   lookupSource,
   searched,
   sourceOf,
   sourcesMax,
-  toldByLookups,
+  answerFromLookups,
   uncertainPreface,
   unknownAnswer,
 } from "#answering/composer.ts";
@@ -81,7 +81,7 @@ export function createModelComposer({
   };
 
   async function write(
-    { question, found, extract }: Judged,
+    { question, found, extract }: ComposeRequest,
     show: (text: string) => void,
     hasShown: () => boolean,
     signal: AbortSignal,
@@ -159,7 +159,7 @@ export function createModelComposer({
     counts.answered(kept, dropped);
     const tokens = { tokensUsed: written.tokensUsed };
     if (kept === 0 && lookups.length > 0) {
-      const plain = toldByLookups(lookups);
+      const plain = answerFromLookups(lookups);
       show(plain.text);
       return { ...plain, ...tokens };
     }

@@ -32,7 +32,7 @@ describe("personal data", () => {
     expect(masked(text)).toBe(text);
   });
 
-  it("has the same placeholder wherever it stands, and another for another", () => {
+  it("gets one placeholder per value", () => {
     const { texts } = maskPersonalData(["I am a@x.example", "a@x.example and b@x.example"], random);
     const [first] = /EMAIL_\w+/u.exec(texts[0] ?? "") ?? [];
     expect(texts[1]?.startsWith(`${first} and EMAIL_`)).toBe(true);
@@ -53,7 +53,7 @@ describe("personal data", () => {
   );
   const text = array(oneof(personal, string({ unit: "grapheme" })), { maxLength: 8 }).map((parts) => parts.join(" "));
 
-  it("comes back as it was", () => {
+  it("is restored unchanged", () => {
     assert(
       property(array(text, { maxLength: 4 }), (texts) => {
         const { texts: hidden, restore } = maskPersonalData(texts, random);
@@ -62,7 +62,7 @@ describe("personal data", () => {
     );
   });
 
-  it("comes back when the text looks like a placeholder itself", () => {
+  it("is restored when the text itself contains a placeholder", () => {
     let count = 0;
     const nonces = ["abcdef", "abcdef", "fedcba"];
     const { texts, restore } = maskPersonalData(["EMAIL_1_abcdef is a@x.example"], () => nonces[count++] ?? "");
@@ -70,7 +70,7 @@ describe("personal data", () => {
     expect(restore(texts[0] ?? "")).toBe("EMAIL_1_abcdef is a@x.example");
   });
 
-  it("counts as nothing where a sentence is judged, but not as a part of a link", () => {
+  it("is ignored in a judged sentence, but not within a link", () => {
     const { texts, withoutPlaceholders } = maskPersonalData(["a@x.example"], () => "abcdef");
     expect(texts).toEqual(["EMAIL_1_abcdef"]);
     expect(withoutPlaceholders("We write to EMAIL_1_abcdef.")).not.toContain("abcdef");

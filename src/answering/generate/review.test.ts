@@ -34,15 +34,15 @@ function reviewed(text: string, { size = 7, cut = false, sourcesMax = 5 } = {}) 
 const returns = "You can return any item within 30 days.";
 const free = "Shipping is free from 40 €.";
 
-describe("what a model has written", () => {
-  it("is shown sentence by sentence as soon as the next begins, with marks in the order of the sources", () => {
+describe("review of a model's answer", () => {
+  it("shows each sentence once the next begins, with marks in the order of the sources", () => {
     const { text, shown, cited, kept } = reviewed(`${free} [2] ${returns} [1] Delivery takes three working days. [2]`);
     expect(text).toBe(`${free} [1] ${returns} [2] Delivery takes three working days. [1]`);
     expect(shown).toHaveLength(3);
     expect([cited, kept]).toEqual([[1, 0], 3]);
   });
 
-  it("is the same however it is cut into pieces", () => {
+  it("does not depend on the size of the deltas", () => {
     const text = `Sure! Here's how:\n\n1. Open My orders and choose the order. [1]\n2. Click Return items. [1]\n\n${free}[2] Gift cards cannot be returned [1].\n\n| Part | Price |\n|---|---|\n| Lid | 7 € [3] |\n| Base | 12 € [3] |\n\nRun this every night: [4]\n\n\`\`\`sh\nkettle backup\n\`\`\`\n\nLet me know if you have any questions.`;
     const whole = reviewed(text, { size: text.length });
     for (const size of [1, 2, 3, 5, 8, 13, 40]) {
@@ -83,21 +83,21 @@ describe("what a model has written", () => {
     expect(reviewed(text).text).toBe(`${returns} [1]`);
   });
 
-  it("keeps nothing that only leads to what was dropped", () => {
+  it("drops the introduction of dropped statements", () => {
     const { text, kept, dropped } = reviewed(
       "Sure! Here's how:\n\n1. Send us your password. [1]\n2. Wait 5 days. [1]\n\nI hope this helps!",
     );
     expect([text, kept, dropped]).toEqual(["", 0, 2]);
   });
 
-  it("leaves no step out in the middle: those behind a wrong one go with it", () => {
+  it("drops all steps after an unsupported one", () => {
     const { text, dropped } = reviewed(
       "1. Open My orders and choose the order. [1]\n2. Pay a fee of 20 €. [1]\n3. Hand the parcel in at any post office. [1]",
     );
     expect([text, dropped]).toEqual(["1. Open My orders and choose the order. [1]", 2]);
   });
 
-  it("takes a list's citation from the sentence that announces it", () => {
+  it("applies the citation of an introduction to its list", () => {
     const { text } = reviewed(
       "To return an item within 30 days [1]:\n\n1. Open My orders and choose the order.\n2. Click Return items.",
     );
@@ -111,7 +111,7 @@ describe("what a model has written", () => {
     expect([text, dropped]).toEqual(["| Part | Price |\n| --- | --- |\n| Base | 12 € [1] |", 1]);
   });
 
-  it("shows code only to the letter, and never what only claims to be code", () => {
+  it("shows only code that is in the source literally", () => {
     expect(reviewed("```\nkettle backup\nkettle verify\n```\n[4]").text).toBe(
       "```\nkettle backup\nkettle verify\n```\n\n[1]",
     );
@@ -121,7 +121,7 @@ describe("what a model has written", () => {
     expect(reviewed("```\nkettle backup\n```").text).toBe("");
   });
 
-  it("ends at its last whole sentence when it was cut off", () => {
+  it("ends at the last complete sentence when the text was cut", () => {
     expect(reviewed(`${free} [2] You can return any item [1`, { cut: true }).text).toBe(`${free} [1]`);
     expect(reviewed("- Shipping is free from 40 €. [2]\n- You can return", { cut: true }).text).toBe(
       "- Shipping is free from 40 €. [1]",
@@ -129,12 +129,12 @@ describe("what a model has written", () => {
     expect(reviewed("```\nkettle backup", { cut: true }).text).toBe("");
   });
 
-  it("names no more passages than the answer can have sources", () => {
+  it("cites at most sourcesMax passages", () => {
     const { text, cited } = reviewed(`${free} [2] ${returns} [1]`, { sourcesMax: 1 });
     expect([text, cited]).toEqual([`${free} [1]`, [1]]);
   });
 
-  it("keeps the paragraphs apart", () => {
+  it("keeps paragraph breaks", () => {
     expect(reviewed(`${free} [2]\n\n${returns} [1]`).text).toBe(`${free} [1]\n\n${returns} [2]`);
   });
 });

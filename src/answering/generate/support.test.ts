@@ -140,15 +140,15 @@ describe("a statement that the cited passage does not support", () => {
     expect(judge(statement, cited)).toBeTypeOf("string");
   });
 
-  it("stops everything that cites no passage", () => {
+  it("rejects statements without a citation", () => {
     expect(objectionTo("Shipping is free from 40 €.", [], "strict")).toBeTypeOf("string");
   });
 
-  it("stops a true sentence that cites the wrong passage", () => {
+  it("rejects a true sentence that cites the wrong passage", () => {
     expect(judge("Shipping is free from 40 €.", 4)).toBe("a number that is not in the source");
   });
 
-  it("says why", () => {
+  it("gives the reason", () => {
     expect(judge("You can return any item within 60 days.", 3)).toBe("a number that is not in the source");
     expect(judge("You can return any item within 30 hours.", 3)).toBe(
       "a unit that the number does not have in the source",
@@ -206,14 +206,14 @@ describe("other languages", () => {
   });
 });
 
-it("asks for fewer of the words in a helpful workspace, and for no less of the numbers", () => {
+it("requires fewer words in a helpful workspace, but all numbers", () => {
   const loose = "Every kettle has a generous warranty covering manufacturer mistakes.";
   expect(judge(loose, 4, "strict")).toBe("too few of its words are in the source");
   expect(judge(loose, 4, "helpful")).toBeUndefined();
   expect(judge("Every kettle has a warranty of four years.", 4, "helpful")).toBe("a number that is not in the source");
 });
 
-it("refuses a statement that is too long to be one, whatever it is made of", () => {
+it("rejects a statement that is too long", () => {
   for (const hostile of ["1,", "a.", "[", "Aa and ", "(", "-", "`", "<a", "\\"]) {
     expect(judge(hostile.repeat(20_000), 3)).toBe("too long for one statement");
     expect(judge(hostile.repeat(1_500 / hostile.length), 3)).toBeTypeOf("string");

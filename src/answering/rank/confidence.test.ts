@@ -30,13 +30,13 @@ const order = (question: string, candidates: readonly Candidate[]) => {
 };
 
 describe("ranking", () => {
-  it("puts rare words before frequent ones", () => {
+  it("ranks rare words above frequent ones", () => {
     expect(
       order("kettle limescale", [candidate("a", "x", "kettle kettle kettle"), candidate("b", "x", "limescale")]),
     ).toEqual(["b", "a"]);
   });
 
-  it("counts a word in the title more than one in the text", () => {
+  it("weighs the title more than the text", () => {
     expect(
       order("limescale", [candidate("a", "other things", "limescale"), candidate("b", "limescale", "other things")]),
     ).toEqual(["b", "a"]);
@@ -47,18 +47,18 @@ describe("ranking", () => {
     expect(order("lid", [candidate("a", "x", `lid ${filler}`), candidate("b", "x", "lid")])).toEqual(["b", "a"]);
   });
 
-  it("orders equals always alike", () => {
+  it("orders equal scores the same way every time", () => {
     expect(order("lid", [candidate("b", "x", "lid"), candidate("a", "x", "lid")])).toEqual(["a", "b"]);
   });
 
-  it("takes a word of the same meaning for the word, a little below it", () => {
+  it("ranks a synonym a little below the word itself", () => {
     expect(withSynonyms(termsOf("shipping"))).toContain(termsOf("delivery")[0]);
     expect(
       order("shipping", [candidate("a", "x", "delivery"), candidate("b", "x", "shipping"), candidate("c", "x", "lid")]),
     ).toEqual(["b", "a", "c"]);
   });
 
-  it("never scores above the limit that confidence is measured by", () => {
+  it("never exceeds scoreLimit", () => {
     const asked = weighTerms(termsOf("limescale lid"), statistics);
     const [best] = rank(asked, {
       ...statistics,
@@ -78,7 +78,7 @@ describe("confidence", () => {
     );
   };
 
-  it("is between 0 and 1, and 0 where nothing was asked or found", () => {
+  it("is between 0 and 1, and 0 without terms or passages", () => {
     expect(confidence("", "lid")).toBe(0);
     expect(confidence("weather", "lid")).toBe(0);
     expect(confidenceOf(0, weighTerms(["lid"], { ...statistics, chunkCount: 0 }), 0)).toBe(0);
@@ -86,7 +86,7 @@ describe("confidence", () => {
     expect(confidence("limescale lid", "limescale lid")).toBeLessThan(1);
   });
 
-  it("falls with every word of the question that is not there, most with words that are nowhere", () => {
+  it("falls with every missing word, most with words that no passage has", () => {
     const all = confidence("limescale lid", "limescale lid");
     const frequentMissing = confidence("limescale lid kettle", "limescale lid");
     const unknownMissing = confidence("limescale lid giraffe", "limescale lid");
@@ -94,7 +94,7 @@ describe("confidence", () => {
     expect(unknownMissing).toBeLessThan(frequentMissing);
   });
 
-  it("hardly falls with words that any question may have", () => {
+  it("hardly falls with missing soft words", () => {
     expect(confidence("what is the best limescale lid", "limescale lid")).toBeGreaterThan(
       confidence("limescale lid giraffe", "limescale lid"),
     );

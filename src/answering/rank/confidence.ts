@@ -5,19 +5,19 @@ import { unknownWeight } from "#answering/understand/asked-terms.ts";
 import { scoreLimit } from "./ranking.ts";
 
 /**
- * Below it an answer is not given. A strict workspace would rather say "I don't know" than be wrong: at its floor fewer
- * than one in fifty questions about something else gets an answer.
+ * The confidence below which no answer is given. At the strict floor fewer than one in fifty off-topic questions gets an
+ * answer.
  */
 export const answerFloor: Readonly<Record<Strictness, number>> = { strict: 0.28, helpful: 0.21 };
 const mediumFrom = answerFloor.strict;
-/** Of the answers above it more than four in five are right, unless questions were made to mislead: bench:retrieval. */
+/** More than four in five answers above it are right, except for adversarial questions. Measured by bench:retrieval. */
 export const highFrom = 0.4;
-/** The most where a part of what was asked is not known. */
+/** The highest confidence of an answer that leaves a part of the message unanswered. */
 export const belowHigh = highFrom - 0.01;
 
 /**
- * How much of what was asked the best passage holds, 0 to 1: its score by the highest that any passage could reach, with
- * two unknown words added so that a question of one word proves little. A word that no passage has weighs most.
+ * How much of the question the best passage covers, 0 to 1: its score divided by the highest possible score. Two unknown
+ * words are added to the divisor, since a question of one word proves little. An unknown word weighs most.
  */
 export function confidenceOf(bestScore: number, asked: AskedTerms, chunkCount: number): number {
   if (asked.weights.size === 0 || chunkCount === 0) return 0;
@@ -25,7 +25,7 @@ export function confidenceOf(bestScore: number, asked: AskedTerms, chunkCount: n
   return bestScore / (scoreLimit(asked) + asked.guessed + unknown);
 }
 
-/** Two in a knowledge base of some size; fewer where there is little to confuse. */
+/** Approaches two as the knowledge base grows; small ones have little to confuse. */
 function pseudoWords(chunkCount: number): number {
   return (2 * chunkCount) / (chunkCount + 20);
 }

@@ -4,7 +4,7 @@ import { wordCount } from "#language/terms.ts";
 
 const page = "(?:article|guide|section|tutorial|page|document|chapter|topic|post)";
 
-/** Says what the page is going to say. */
+/** Matches a sentence that announces the page's content. */
 const announcing = new RegExp(
   [
     "^(?:here you(?:'ll| will| can)? )?(?:learn|find out|discover) (?:how|about|more|what|why|when|where|which|to)\\b",
@@ -14,7 +14,7 @@ const announcing = new RegExp(
   "i",
 );
 
-/** Only sends the reader elsewhere. */
+/** Matches a sentence that only refers to another page. */
 const pointing = new RegExp(
   [
     "^(?:please |also |you can )?(?:see|refer to|check out|read(?: more| about)|have a look at|take a look at)(?=[ :])",
@@ -27,29 +27,29 @@ const pointing = new RegExp(
   "i",
 );
 
-/** Before a list of what else there is to read. */
+/** Matches the introduction of a table of contents or of a list of related pages. */
 const contents = new RegExp(
   `^(?:in this ${page}|on this page|(?:table of )?contents|related (?:${page}s?|topics|links|content|questions)|see also|also see|further reading|(?:learn|read) more|more information|check the sections below|(?:this ${page}|the following sections?) (?:covers?|explains?|describes?)|jump to|quick links)\\b.*:?$`,
   "i",
 );
 
-/** Which of a passage's units tell the reader something by themselves. */
+/** Returns one flag per unit: whether it carries information by itself, rather than pointing elsewhere. */
 export function informativeUnits(units: readonly Unit[]): boolean[] {
-  const telling = informativeEach(units);
-  // A list of which most only sends elsewhere tells nothing as a whole, nor does the sentence that leads to it.
+  const informative = informativeEach(units);
+  // A list made mostly of cross references carries no information, nor does the sentence that introduces it.
   for (let start = 0; start < units.length; start += 1) {
     let end = start;
     while (units[end]?.kind === "item") end += 1;
     if (end === start) continue;
-    const silent = telling.slice(start, end).filter((tells) => !tells).length;
-    if (silent * 2 > end - start) {
-      telling.fill(false, start, end);
+    const uninformative = informative.slice(start, end).filter((each) => !each).length;
+    if (uninformative * 2 > end - start) {
+      informative.fill(false, start, end);
       if (units[start - 1]?.kind === "sentence" && promisesSteps(units[start - 1]?.text ?? ""))
-        telling[start - 1] = false;
+        informative[start - 1] = false;
     }
     start = end;
   }
-  return telling;
+  return informative;
 }
 
 function informativeEach(units: readonly Unit[]): boolean[] {
@@ -74,14 +74,14 @@ function informativeEach(units: readonly Unit[]): boolean[] {
 
 const cardWordsMax = 6;
 
-/** One of several short lines without a full stop, each a paragraph: buttons and tiles, not prose. */
+/** True for adjacent short paragraphs without punctuation at their end: buttons and tiles, not prose. */
 function isCard(units: readonly Unit[], index: number): boolean {
   const isShort = (unit: Unit | undefined): boolean =>
     unit?.kind === "sentence" && wordCount(unit.text) <= cardWordsMax && !/[\p{P}\d]\s*$/u.test(unit.text);
   return isShort(units[index]) && (isShort(units[index - 1]) || isShort(units[index + 1]));
 }
 
-/** Says that steps follow, and is no answer without them. */
+/** True when the text announces steps. Such a text must not be the answer without the steps. */
 export function promisesSteps(text: string): boolean {
   return (
     text.trimEnd().endsWith(":") ||

@@ -1,60 +1,61 @@
 import type { Question } from "#answering/contract.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
-import { partedMessage } from "#answering/understand/asked-sentences.ts";
+import { splitMessage } from "#answering/understand/asked-sentences.ts";
 import { answerFloor } from "./confidence.ts";
-import type { Asked, Judged } from "./judge.ts";
+import type { JudgeRequest, Judged } from "./judge.ts";
 import { evidenceOf, isTheSameQuestion, judge } from "./judge.ts";
 import { judgeMultiQuestion } from "#answering/understand/multi-question.ts";
 import { isSoft } from "#language/terms.ts";
 
-/** A question of so many words that count needs nothing of what is told beside it to be understood. */
+/** Number of meaningful terms from which a question is understood without the sentences around it. */
 const wholeFrom = 3;
 
-const toldCost = 0.04;
-/** A part of the message has to be surer than the whole by so much. */
+/** Cost of an answer to a question that has no term of its own ("what can I do?") and is guessed from its context. */
+const guessCost = 0.04;
+/** By how much a part of the message must beat the whole. */
 const partCost = 0.02;
 
-export type Message = Asked & Pick<Question, "strictness" | "settings">;
+export type Message = JudgeRequest & Pick<Question, "strictness" | "settings">;
 
 /**
- * What the documents hold for a message: as it stands, and where it tells something beside its question, for the
- * question alone.
+ * Judges a message as a whole, then each of its questions, then the asking sentences without the statements around them.
+ * Stops at the first that reaches the floor of the workspace.
  */
 export async function judgeMessage(index: KnowledgeIndex, message: Message, signal: AbortSignal): Promise<Judged> {
   const whole = await judge(index, message, signal);
-  const several = await judgeMultiQuestion(index, message, whole, signal);
-  if (several !== undefined) return several;
+  const multiQuestion = await judgeMultiQuestion(index, message, whole, signal);
+  if (multiQuestion !== undefined) return multiQuestion;
   const floor = answerFloor[message.strictness];
   if (evidenceOf(whole) >= floor) return whole;
-  const parted = partedMessage(message.text);
-  if (parted === undefined) return whole;
-  const { asked, told } = parted;
-  const history = told === "" ? message.history : [...message.history, { role: "user" as const, content: told }];
+  const split = splitMessage(message.text);
+  if (split === undefined) return whole;
+  const { asked, context } = split;
+  const history = context === "" ? message.history : [...message.history, { role: "user" as const, content: context }];
   const question = { ...message, text: asked, history };
-  const part = await judgeAsked(index, question, told, signal);
+  const part = await judgeAsked(index, question, context, signal);
   const best = (await judgeMultiQuestion(index, question, part, signal)) ?? part;
-  // Where nothing is told, the whole names more of what is asked, and what came nearest is better told by it.
-  if (told === "" && evidenceOf(best) < floor) return whole;
+  // Without context sentences the whole message has more terms, and its nearest passages are the better ones to show.
+  if (context === "" && evidenceOf(best) < floor) return whole;
   return evidenceOf(whole) + partCost >= evidenceOf(best) ? whole : best;
 }
 
 async function judgeAsked(
   index: KnowledgeIndex,
   question: Message,
-  told: string,
+  context: string,
   signal: AbortSignal,
 ): Promise<Judged> {
-  if (told === "") return judge(index, question, signal);
-  const within = await judge(index, { ...question, told }, signal);
+  if (context === "") return judge(index, question, signal);
+  const within = await judge(index, { ...question, context }, signal);
   const { own } = within.found.question;
   const meant = own.filter((term) => !isSoft(term)).length;
-  if (meant === 0) return isDoubtful(within);
+  if (meant === 0) return withGuessCost(within);
   const alone = await judge(index, question, signal);
   const isWhole = meant >= wholeFrom || isTheSameQuestion(alone);
   return isWhole && evidenceOf(alone) > evidenceOf(within) ? alone : within;
 }
 
-/** What is told for no more than "what can I do?" is a guess at what is wanted. */
-function isDoubtful({ found, extract }: Judged): Judged {
-  return { found, extract: extract === undefined ? undefined : { ...extract, evidence: extract.evidence - toldCost } };
+/** Lowers the evidence: the question is guessed from its context. */
+function withGuessCost({ found, extract }: Judged): Judged {
+  return { found, extract: extract === undefined ? undefined : { ...extract, evidence: extract.evidence - guessCost } };
 }

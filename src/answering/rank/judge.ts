@@ -1,49 +1,49 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Question } from "#answering/contract.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import type { Composed } from "#answering/extract/compose.ts";
 import { compose } from "#answering/extract/compose.ts";
 import { bandOf } from "./confidence.ts";
 import { askingWords, asksOtherwise } from "#answering/understand/question.ts";
-import type { Found, Lookup } from "#answering/retrieve/retrieve.ts";
+import type { Retrieval, RetrievalRequest } from "#answering/retrieve/retrieve.ts";
 import { retrieve } from "#answering/retrieve/retrieve.ts";
 import { isSoft } from "#language/terms.ts";
 import { wordsOfHeading } from "./title-fit.ts";
 
-/** The passage that tells the steps often ranks a little below those that only speak of them. */
+/** Passages considered beyond `topK`: the one with the steps often ranks just below those that only mention them. */
 const passagesBeyond = 3;
-/** From here on a heading is the question itself, and not one about something else. */
+/** Title fit from which a heading counts as the question itself. */
 const sameQuestion = 0.75;
-/** Of so many borrowed terms each is tried as the one that another thing was put in the place of. */
+/** How many borrowed terms are left out, one at a time, to find the one that a follow-up replaces. */
 const triedMax = 4;
 
-/** What the documents hold for a question. */
+/** The search result for a question, and the answer that the documents' sentences make. */
 export interface Judged {
-  readonly found: Found;
-  /** The answer that their own sentences make; undefined where there is none. */
+  readonly found: Retrieval;
+  /** Undefined when the passages contain no sentence that can answer. */
   readonly extract: Composed | undefined;
 }
 
-export type Asked = Lookup & Pick<Question, "topK">;
+export type JudgeRequest = RetrievalRequest & Pick<Question, "topK">;
 
 export const evidenceOf = ({ extract }: Judged): number => extract?.evidence ?? 0;
 
-/** What is found for a question, and how much of an answer the documents' own sentences make. */
-export async function judge(index: KnowledgeIndex, lookup: Asked, signal: AbortSignal): Promise<Judged> {
-  const leaning = await judgeOne(index, lookup, signal);
-  const { own, borrowed } = leaning.found.question;
-  if (own.length === 0 || borrowed.length === 0 || bandOf(evidenceOf(leaning)) === "high") return leaning;
-  // It may only seem to speak of what was asked before: "and what does it cost?"
+/** Searches for a question, and extracts an answer. Searches again without the history when the follow-up may stand alone. */
+export async function judge(index: KnowledgeIndex, lookup: JudgeRequest, signal: AbortSignal): Promise<Judged> {
+  const inContext = await judgeOne(index, lookup, signal);
+  const { own, borrowed } = inContext.found.question;
+  if (own.length === 0 || borrowed.length === 0 || bandOf(evidenceOf(inContext)) === "high") return inContext;
+  // "And what does it cost?" can look like a follow-up without being one.
   const alone = await judgeOne(index, { ...lookup, history: [] }, signal);
-  return isTheQuestion(alone) && bandOf(evidenceOf(alone)) !== "low" ? alone : leaning;
+  return isTheQuestion(alone) && bandOf(evidenceOf(alone)) !== "low" ? alone : inContext;
 }
 
-/** The answer stands under a heading that is the question. */
+/** True when the answer is from under a heading that is the question. */
 function isTheQuestion({ extract }: Judged): boolean {
   return extract?.used.some(({ fit }) => fit >= sameQuestion) === true;
 }
 
-/** The same, and it asks in the same way. */
+/** Like {@link isTheQuestion}, and the heading asks with the same question word. */
 export function isTheSameQuestion({ found, extract }: Judged): boolean {
   const { asking, language } = found.question;
   const asks = (title: string): string | null =>
@@ -54,24 +54,24 @@ export function isTheSameQuestion({ found, extract }: Judged): boolean {
   );
 }
 
-async function judgeOne(index: KnowledgeIndex, lookup: Asked, signal: AbortSignal): Promise<Judged> {
+async function judgeOne(index: KnowledgeIndex, lookup: JudgeRequest, signal: AbortSignal): Promise<Judged> {
   const found = await retrieve(index, lookup, signal);
-  // To rank and to put together each take a millisecond or two, and other requests have their turn between.
-  await turn();
+  // Ranking and composing block the event loop for a millisecond or two each. Other requests run in between.
+  await yieldToEventLoop();
   signal.throwIfAborted();
   const count = lookup.topK + passagesBeyond;
-  const put = (each: Found): Judged => ({
+  const evaluate = (each: Retrieval): Judged => ({
     found: each,
     extract: compose(each.question, each.asked, each.ranked, count, each.confidenceOfScore),
   });
-  let best = put(found);
+  let best = evaluate(found);
   const { another, own, borrowed } = found.question;
-  // "And Slack?" after a question on Telegram asks no more for Telegram, "how do I remove one?" no more for adding it.
+  // "And Slack?" replaces "Telegram" of the previous question, "how do I remove one?" replaces "add".
   if (another || (own.some((term) => !isSoft(term)) && bandOf(evidenceOf(best)) === "low")) {
     for (const term of borrowed.slice(-triedMax)) {
-      await turn();
+      await yieldToEventLoop();
       signal.throwIfAborted();
-      const without = put(found.without(term));
+      const without = evaluate(found.without(term));
       if (
         isTheQuestion(without) === isTheQuestion(best)
           ? another && evidenceOf(without) > evidenceOf(best)
@@ -81,15 +81,15 @@ async function judgeOne(index: KnowledgeIndex, lookup: Asked, signal: AbortSigna
     }
   }
   if (found.question.measured.length > 0) {
-    await turn();
-    const measured = put(found.asMeasured());
+    await yieldToEventLoop();
+    const measured = evaluate(found.asMeasured());
     if (asksAsMuch(measured)) best = measured;
   }
   signal.throwIfAborted();
   return best;
 }
 
-/** "How long does that take?" has its answer under "How long does it take until …?", rather than where it speaks of it. */
+/** True when a heading of the answer repeats the asking words: "How long does that take?" under "How long does it take until …?" */
 function asksAsMuch({ found, extract }: Judged): boolean {
   const { asking } = found.question;
   if (asking === null || !asking.includes(" ")) return false;

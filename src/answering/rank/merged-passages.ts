@@ -7,25 +7,29 @@ import { memoize } from "#runtime/memoize.ts";
 import { informativeUnits } from "./informative.ts";
 import { wordCount } from "#language/terms.ts";
 
-/** What is known of a unit whatever is asked. */
+/** A unit with the properties that do not depend on the question. */
 interface PassagePiece {
   readonly unit: Unit;
   readonly words: number;
-  /** Tells the reader something. Not so: where else to read, what the page is about, its table of contents. */
-  readonly tells: boolean;
-  /** Can be an answer by itself, as no heading, code, bare link or fragment can. */
+  /** False for cross references, announcements of a page's content and tables of contents. */
+  readonly informative: boolean;
+  /** True when the unit alone can be an answer. False for headings, code, bare links and fragments. */
   readonly answers: boolean;
 }
 
-/** A unit in its place, with the passage it is from. */
+/** A unit with its passage and the question terms it matches. */
 export interface Placed extends PassagePiece {
   readonly passage: Ranked;
-  /** What was asked for and stands in the unit; and in it or the headings above it. */
+  /** Question terms in the unit itself. */
   readonly terms: ReadonlySet<string>;
+  /** Question terms in the unit or in the headings above it. */
   readonly titled: ReadonlySet<string>;
 }
 
-/** Passages that follow each other in a document are read as one, their overlap once. */
+/**
+ * Merges consecutive passages of a document, and drops the overlap between them. Each inner list is one merged
+ * passage, in reading order.
+ */
 export function mergedPassages(ranked: readonly Ranked[], asked: AskedTerms): Placed[][] {
   const inOrder = ranked.toSorted(
     (left, right) =>
@@ -35,24 +39,24 @@ export function mergedPassages(ranked: readonly Ranked[], asked: AskedTerms): Pl
           ? 1
           : 0) || left.candidate.position - right.candidate.position,
   );
-  const strips: Placed[][] = [];
+  const merged: Placed[][] = [];
   let before: Candidate | undefined;
   for (const passage of inOrder) {
     const { candidate } = passage;
     const units = placeUnits(passage, asked);
-    const strip = strips.at(-1);
+    const last = merged.at(-1);
     const follows = before?.documentId === candidate.documentId && before.position + 1 === candidate.position;
-    if (strip !== undefined && follows) {
-      if (before?.title !== candidate.title) strip.push(headingOf(passage, asked));
-      const overlap = strip.at(-1)?.unit.text === units[0]?.unit.text ? 1 : 0;
-      strip.push(...units.slice(overlap));
-    } else strips.push(units);
+    if (last !== undefined && follows) {
+      if (before?.title !== candidate.title) last.push(headingOf(passage, asked));
+      const overlap = last.at(-1)?.unit.text === units[0]?.unit.text ? 1 : 0;
+      last.push(...units.slice(overlap));
+    } else merged.push(units);
     before = candidate;
   }
-  return strips;
+  return merged;
 }
 
-/** What parts a section from the one before it. */
+/** The heading to insert between two merged sections. */
 function headingOf(passage: Ranked, asked: AskedTerms): Placed {
   const { title, titleTerms } = passage.candidate;
   const terms = askedIn(titleTerms, asked);
@@ -60,23 +64,23 @@ function headingOf(passage: Ranked, asked: AskedTerms): Placed {
   return { ...pieceOf({ kind: "heading", text }, true), passage, terms, titled: terms };
 }
 
-/** A thousand passages: the ones that most questions are about. */
+/** Room for about a thousand passages, enough for those that most questions hit. */
 const charactersKept = 1_000_000;
 
 const readPassage = memoize(charactersKept, (text) => {
   const units = readUnits(text);
-  const telling = informativeUnits(units);
-  return units.map((unit, index) => pieceOf(unit, telling[index] ?? true));
+  const informative = informativeUnits(units);
+  return units.map((unit, index) => pieceOf(unit, informative[index] ?? true));
 });
 
-function pieceOf(unit: Unit, tells: boolean): PassagePiece {
+function pieceOf(unit: Unit, informative: boolean): PassagePiece {
   const words = wordCount(unit.text);
-  const says = words >= 3 || unit.kind !== "sentence" || /\d/.test(unit.text);
-  const answers = tells && unit.kind !== "heading" && unit.kind !== "code" && says && !isLinkOnly(unit.text);
-  return { unit, words, tells, answers };
+  const isWhole = words >= 3 || unit.kind !== "sentence" || /\d/.test(unit.text);
+  const answers = informative && unit.kind !== "heading" && unit.kind !== "code" && isWhole && !isLinkOnly(unit.text);
+  return { unit, words, informative, answers };
 }
 
-/** A line of nothing but addresses. */
+/** True when the text consists of addresses only. */
 function isLinkOnly(text: string): boolean {
   const words = text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
   return words.length > 0 && words.every((word) => /^\P{L}*(?:https?:\/\/|www\.)/iu.test(word));
@@ -87,7 +91,7 @@ function placeUnits(passage: Ranked, asked: AskedTerms): Placed[] {
   let under = title;
   return readPassage(passage.candidate.text).map((piece) => {
     const terms = askedIn(asked.termsOf(piece.unit.text), asked);
-    // A heading inside the passage speaks for what stands under it.
+    // A heading inside the passage applies to the units below it.
     if (piece.unit.kind === "heading") under = union(title, terms);
     return { ...piece, passage, terms, titled: union(under, terms) };
   });
@@ -97,15 +101,15 @@ function askedIn(terms: readonly string[], asked: AskedTerms): Set<string> {
   return new Set(asked.askedIn(terms).map(({ term }) => term));
 }
 
-/** The share of what was asked that these terms hold, by weight. */
+/** The weighted share of the question's terms that are in `terms`, 0 to 1. */
 export function weigh(terms: ReadonlySet<string>, asked: AskedTerms): number {
-  let held = 0;
+  let matched = 0;
   let all = 0;
   for (const [term, weight] of asked.weights) {
     all += weight;
-    if (terms.has(term)) held += weight;
+    if (terms.has(term)) matched += weight;
   }
-  return all === 0 ? 0 : held / all;
+  return all === 0 ? 0 : matched / all;
 }
 
 export function union(...sets: readonly (ReadonlySet<string> | undefined)[]): Set<string> {

@@ -1,36 +1,36 @@
 import type { Candidate, SearchResult } from "#knowledge/index/contract.ts";
-import type { Asked, AskedTerms } from "#answering/understand/asked-terms.ts";
+import type { TermMatch, AskedTerms } from "#answering/understand/asked-terms.ts";
 import { titleFit, wordingFit } from "./title-fit.ts";
 
 const k1 = 1.2;
 const b = 0.75;
-/** A word in the title counts as often. */
+/** How many occurrences in the body one occurrence in the title counts as. */
 const titleWeight = 2;
-// These three were chosen on halves of three sets of questions, whose other halves they were then shown on.
-/** What a title that is the question itself adds, as a share of the most that a passage can score. */
+// The next three were tuned on one half of three question sets and verified on the other half.
+/** Bonus for a title that is the question itself, as a share of the highest possible score. */
 const titleShare = 0.3;
-/** What two words that follow each other in the question add where they do in the passage, by the weight of the lighter. */
+/** Bonus for two adjacent words of the question that are close in the passage, as a share of the lighter word's weight. */
 const pairShare = 0.5;
-/** Farther apart they are no longer a pair; nearer counts more. */
+/** Maximum distance of a pair, in terms. The bonus is divided by the distance. */
 const pairReach = 3;
 
 const verbatimFrom = 0.9;
-/** What a passage adds that means what was asked, as a share of the best one's worth by words. */
+/** Weight of the vector similarity, as a share of the best lexical `worth`. */
 const meaningShare = 0.4;
 
 export interface Ranked {
   readonly candidate: Candidate;
   /** BM25 over body and title. */
   readonly score: number;
-  /** What it is ordered by: the score, and more where the title says what was asked or words stand as in the question. */
+  /** Sort key: the score plus the bonuses for the title, for word pairs and for vector similarity. */
   readonly worth: number;
-  /** How well its title says what was asked, 0 to 1. */
+  /** How well the title matches the question, 0 to 1. */
   readonly fit: number;
-  /** Its heading is the question, word for word but for a slip. */
+  /** True when the heading repeats the question nearly word for word. */
   readonly verbatim: boolean;
 }
 
-/** Orders candidates by BM25, best first. `wording`: the question's words, all of them. */
+/** Orders candidates by `worth`, best first. `wording` holds all words of the question, stop words included. */
 export function rank(
   asked: AskedTerms,
   result: Pick<SearchResult, "candidates" | "averageTerms">,
@@ -50,13 +50,13 @@ export function rank(
     return { candidate, score, worth: score + pairShare * pairs + titleShare * limit * fit, fit, verbatim };
   });
   const meant = withMeaning(ranked);
-  // The id breaks ties, so that the same question gets the same answer.
+  // The id breaks ties: the same question must get the same answer.
   return meant.toSorted(
     (left, right) => right.worth - left.worth || (left.candidate.chunkId < right.candidate.chunkId ? -1 : 1),
   );
 }
 
-/** Adds what is known of the passages' meaning to their worth, in parts of the best one's. */
+/** Adds vector similarity to `worth`. Returns the list unchanged when no candidate has a similarity. */
 function withMeaning(ranked: readonly Ranked[]): readonly Ranked[] {
   if (!ranked.some(({ candidate }) => candidate.similarity !== undefined)) return ranked;
   const best = Math.max(...ranked.map(({ worth }) => worth)) || 1;
@@ -66,23 +66,23 @@ function withMeaning(ranked: readonly Ranked[]): readonly Ranked[] {
   }));
 }
 
-/** The most that a passage can score, by the weight of all that was asked. */
+/** The BM25 score that no passage can exceed for this question. */
 export function scoreLimit(asked: AskedTerms): number {
   let sum = 0;
   for (const weight of asked.weights.values()) sum += weight;
   return (k1 + 1) * sum;
 }
 
-function scoreOf(title: readonly Asked[], body: readonly Asked[], length: number, asked: AskedTerms): number {
+function scoreOf(title: readonly TermMatch[], body: readonly TermMatch[], length: number, asked: AskedTerms): number {
   const counts = new Map<string, number>();
-  const count = (found: readonly Asked[], times: number): void => {
-    for (const { term, share } of found) counts.set(term, (counts.get(term) ?? 0) + times * share);
+  const count = (matches: readonly TermMatch[], times: number): void => {
+    for (const { term, share } of matches) counts.set(term, (counts.get(term) ?? 0) + times * share);
   };
   count(title, titleWeight);
   count(body, 1);
   const norm = k1 * (1 - b + b * length);
   let score = 0;
-  for (const [term, found] of counts) score += ((asked.weights.get(term) ?? 0) * found * (k1 + 1)) / (found + norm);
+  for (const [term, times] of counts) score += ((asked.weights.get(term) ?? 0) * times * (k1 + 1)) / (times + norm);
   return score;
 }
 
@@ -92,7 +92,7 @@ interface Pair {
   readonly weight: number;
 }
 
-/** Words that follow each other in the question, stop words apart. */
+/** Adjacent terms of the question. Stop words are not counted. */
 function pairsOf(asked: AskedTerms): Pair[] {
   const terms = [...asked.weights];
   return terms.slice(1).map(([second, weight], index) => {
@@ -101,32 +101,32 @@ function pairsOf(asked: AskedTerms): Pair[] {
   });
 }
 
-/** The weight of the pairs that stand close together here, each by the place where it does closest. */
-function pairsIn(found: readonly Asked[], pairs: readonly Pair[]): number {
-  if (found.length < 2) return 0;
-  const places = new Map<string, number[]>();
-  for (const { term, place } of found) {
-    const known = places.get(term);
-    if (known === undefined) places.set(term, [place]);
-    else known.push(place);
+/** Sums the pairs that are within reach, each divided by its smallest distance. */
+function pairsIn(matches: readonly TermMatch[], pairs: readonly Pair[]): number {
+  if (matches.length < 2) return 0;
+  const positions = new Map<string, number[]>();
+  for (const { term, position } of matches) {
+    const ofTerm = positions.get(term);
+    if (ofTerm === undefined) positions.set(term, [position]);
+    else ofTerm.push(position);
   }
   let sum = 0;
   for (const { first, second, weight } of pairs) {
-    const apart = closest(places.get(first) ?? [], places.get(second) ?? []);
-    if (apart <= pairReach) sum += weight / apart;
+    const distance = smallestDistance(positions.get(first) ?? [], positions.get(second) ?? []);
+    if (distance <= pairReach) sum += weight / distance;
   }
   return sum;
 }
 
-/** How far the nearest two of these places, both in order, are apart. */
-function closest(left: readonly number[], right: readonly number[]): number {
-  let apart = Number.POSITIVE_INFINITY;
+/** The smallest distance between two ascending lists of positions. */
+function smallestDistance(left: readonly number[], right: readonly number[]): number {
+  let distance = Number.POSITIVE_INFINITY;
   for (let l = 0, r = 0; l < left.length && r < right.length;) {
     const from = left[l] ?? 0;
     const to = right[r] ?? 0;
-    apart = Math.min(apart, Math.abs(from - to));
+    distance = Math.min(distance, Math.abs(from - to));
     if (from < to) l += 1;
     else r += 1;
   }
-  return apart;
+  return distance;
 }

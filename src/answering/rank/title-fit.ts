@@ -4,24 +4,24 @@ import { memoize } from "#runtime/memoize.ts";
 import { weigh } from "./merged-passages.ts";
 import { wordsOf } from "#language/tokens.ts";
 
-/** What a word counts in a title that most questions have whatever they are about. */
+/** Weight in a title of a soft term, which most questions contain whatever their subject. */
 const softCount = 0.35;
-/** A section's heading alone says less: "Troubleshooting › Install the driver" may be about any device. */
+/** Weight of the section heading alone: "Troubleshooting › Install the driver" may be about any device. */
 const sectionShare = 0.8;
-/** The document's alone says it of all its sections alike. */
+/** Weight of the document title alone, which applies to all of its sections alike. */
 const documentShare = 0.6;
 
 const charactersKept = 100_000;
-/** "Document › Section › …", from the outermost. */
+/** Splits "Document › Section › …", outermost first. */
 const partsOfTitle = memoize(charactersKept, (title) => title.split(" › "));
 /** The words of the innermost heading. */
 export const wordsOfHeading = memoize(charactersKept, (title) => wordsOf(partsOfTitle(title).at(-1) ?? ""));
 const differentWordsOfHeading = memoize(charactersKept, (title) => new Set(wordsOfHeading(title)));
 
 /**
- * How well a passage's title says what was asked, 0 to 1: it names all of it, and nothing else. "Delete an account" says
- * it of "How do I delete my account?"; "Delete an account of a minor" a little less; "Accounts" hardly. A title has the
- * form "Document › Section"; the best of document, innermost section and both together counts.
+ * How well a passage's title matches the question, 0 to 1: the harmonic mean of recall and precision over terms. For
+ * "How do I delete my account?", "Delete an account" fits best, "Delete an account of a minor" a little less, "Accounts"
+ * hardly. A title has the form "Document › Section". The best of document, innermost section and both together counts.
  */
 export function titleFit(title: string, asked: AskedTerms): number {
   const parts = partsOfTitle(title);
@@ -36,7 +36,7 @@ export function titleFit(title: string, asked: AskedTerms): number {
 }
 
 function fitOf(terms: readonly string[], asked: AskedTerms): number {
-  const held = new Set<string>();
+  const matched = new Set<string>();
   let named = 0;
   let meant = 0;
   for (const term of new Set(asked.read(terms))) {
@@ -45,20 +45,20 @@ function fitOf(terms: readonly string[], asked: AskedTerms): number {
     named += count;
     if (wanted === undefined) continue;
     meant += count;
-    held.add(wanted);
+    matched.add(wanted);
   }
-  if (held.size === 0) return 0;
-  const share = weigh(held, asked);
+  if (matched.size === 0) return 0;
+  const share = weigh(matched, asked);
   const precision = meant / named;
   return (2 * share * precision) / (share + precision);
 }
 
-/** Fewer words are said of many things; where fewer of them are the same, it is another question. */
+/** Shorter questions match too many headings. Below `wordingShare` the heading is a different question. */
 const wordingMin = 3;
 const wordingShare = 0.8;
 /**
- * How much the innermost heading is the question word for word, 0 to 1; 0 where it is no more than alike. It tells what
- * the weights of words cannot, where all of them are common: "How do I stop the server?"
+ * How much the innermost heading is the question word for word, 0 to 1; 0 below `wordingShare`. Term weights cannot
+ * recognise a question whose words are all common, such as "How do I stop the server?"
  */
 export function wordingFit(title: string, wording: readonly string[]): number {
   if (wording.length < wordingMin) return 0;

@@ -1,8 +1,8 @@
 import type { KnowledgeIndex, SearchResult } from "#knowledge/index/contract.ts";
 
 /**
- * The index for the time of one message, which is judged as a whole and in its parts: what is asked twice is searched
- * once, also where the first search is still under way.
+ * Wraps the index for the duration of one message, which is judged as a whole and in its parts. Identical searches run
+ * once and share their promise.
  */
 export function forOneMessage(index: KnowledgeIndex): KnowledgeIndex {
   const message = {};
@@ -10,15 +10,15 @@ export function forOneMessage(index: KnowledgeIndex): KnowledgeIndex {
   return {
     ...index,
     search({ signal, text, ...request }) {
-      const asked = text?.();
+      const queryText = text?.();
       const { workspaceId, terms, misspelt, documentIds, audience, limit } = request;
-      const key = JSON.stringify([workspaceId, terms, misspelt, asked, documentIds, audience, limit]);
-      const known = results.get(key);
-      if (known !== undefined) return known;
+      const key = JSON.stringify([workspaceId, terms, misspelt, queryText, documentIds, audience, limit]);
+      const cached = results.get(key);
+      if (cached !== undefined) return cached;
       const result = index.search({
         ...request,
         message,
-        ...(asked === undefined ? {} : { text: () => asked }),
+        ...(queryText === undefined ? {} : { text: () => queryText }),
         ...(signal === undefined ? {} : { signal }),
       });
       results.set(key, result);

@@ -11,47 +11,50 @@ import { interpretQuestion } from "#answering/understand/interpretations.ts";
 import type { Understood } from "#answering/understand/question.ts";
 import type { Ranked } from "#answering/rank/ranking.ts";
 import { rank } from "#answering/rank/ranking.ts";
-import { withStopWordsRight } from "#answering/understand/typos.ts";
+import { correctStopWords } from "#answering/understand/typos.ts";
 import type { Synonyms } from "#answering/understand/synonyms.ts";
 import { synonymsOf } from "#answering/understand/synonyms.ts";
 import { isSoft, termsOf } from "#language/terms.ts";
 
 const candidatesMax = 50;
-/** What the customer asked before counts less than what they ask now. */
+/** Weight of a term that is borrowed from an earlier question. */
 const borrowedShare = 0.5;
-/** All that is told beside a question weighs at most so much of what is asked. */
-const toldShare = 0.5;
-const toldTermsMax = 12;
-/** A story has words that no document needs: so much each of them counts where the story is all there is. */
+/** Maximum weight of all context terms together, as a share of the question's weight. */
+const contextShare = 0.5;
+const contextTermsMax = 12;
+/** Weight of a context term that no document has, when the question has no term of its own. */
 const unknownShare = 0.35;
 
-export interface Found {
+export interface Retrieval {
   readonly question: Understood;
   /** The question's own terms and the borrowed ones. */
   readonly asked: AskedTerms;
   /** Best first. */
   readonly ranked: readonly Ranked[];
-  /** Of the best passage, 0 to 1. */
+  /** Confidence of the best passage, 0 to 1. */
   readonly confidence: number;
-  /** The documents have passages that the index has never had: that nothing is found says little. */
+  /** True while documents are still being indexed for the first time. An empty result then proves nothing. */
   readonly partial: boolean;
-  /** That of any passage, by its score. */
+  /** Confidence of a passage with this score, 0 to 1. */
   confidenceOfScore(score: number): number;
-  /** The same without one of the borrowed terms. */
-  without(term: string): Found;
-  /** The same by the words that it asks how much with. */
-  asMeasured(): Found;
+  /** Ranks the same candidates without one borrowed term. Does not search again. */
+  without(term: string): Retrieval;
+  /** Ranks the same candidates by the measuring words of the question ("how long"). Does not search again. */
+  asMeasured(): Retrieval;
 }
 
-export interface Lookup extends Pick<Question, "workspaceId" | "text" | "history" | "documentIds" | "audience"> {
+export interface RetrievalRequest extends Pick<
+  Question,
+  "workspaceId" | "text" | "history" | "documentIds" | "audience"
+> {
   readonly settings?: Pick<WorkspaceSettings, "synonyms">;
-  /** What the message tells beside its question. What the documents know nothing of counts for nothing. */
-  readonly told?: string;
+  /** Statements around the question. Their terms count less, and not at all when no document has them. */
+  readonly context?: string;
 }
 
-/** What is asked, for a server that tells what it means. */
+/** Masks personal data before the text is sent to an embedding server. */
 function withoutPersonalData(text: string): string {
-  // Nobody reads it back: of the same question the same is made each time, so that it is looked up once.
+  // The masks are numbered, not random: the same question must hit the same cache entry.
   let count = 0;
   const next = (): string => {
     count += 1;
@@ -60,25 +63,28 @@ function withoutPersonalData(text: string): string {
   return maskPersonalData([text], next).texts[0] ?? "";
 }
 
-/** Finds and ranks passages for a question. */
+/**
+ * Finds and ranks passages for a question. Searches again with corrected stop words when the text has typos;
+ * `mayBeTypos` is false in that second call.
+ */
 export async function retrieve(
   index: KnowledgeIndex,
-  lookup: Lookup,
+  lookup: RetrievalRequest,
   signal?: AbortSignal,
   mayBeTypos = true,
-): Promise<Found> {
+): Promise<Retrieval> {
   const synonyms = synonymsOf(lookup.settings?.synonyms);
   const text = stripPreamble(lookup.text);
   const question = await interpretQuestion(index, { ...lookup, text }, synonyms, signal);
   const terms = [...question.own, ...question.borrowed];
-  const told = toldTerms(lookup.told, question, synonyms);
+  const context = contextTerms(lookup.context, question, synonyms);
   const request: SearchRequest = {
     workspaceId: lookup.workspaceId,
-    terms: withSynonyms([...terms, ...told, ...question.measured], synonyms),
+    terms: withSynonyms([...terms, ...context, ...question.measured], synonyms),
     audience: lookup.audience,
     limit: candidatesMax,
     text: () => withoutPersonalData(text),
-    // A name or an address is no misspelt word, however near it is to one.
+    // Names and addresses must not be corrected, however close they are to a known word.
     misspelt: question.words.filter(
       ({ word, term }) =>
         isSpelt(word) && synonyms.groupOf(term).length === 0 && !question.details.some((each) => each.includes(term)),
@@ -87,49 +93,52 @@ export async function retrieve(
     ...(signal === undefined ? {} : { signal }),
   };
   let result = await index.search(request);
-  const right = mayBeTypos ? rightlyWritten(text, question, result) : text;
+  const right = mayBeTypos ? correctTypos(text, question, result) : text;
   if (right !== text) return retrieve(index, { ...lookup, text: right }, signal, false);
-  // What a misspelt word was meant for can have synonyms of its own.
+  // The correction of a misspelt word can have synonyms of its own.
   const meant = [...(result.repaired?.values() ?? [])].flat();
   const more = withSynonyms(meant, synonyms).filter((term) => !meant.includes(term) && !request.terms.includes(term));
   if (more.length > 0) result = await index.search({ ...request, terms: [...request.terms, ...more] });
-  // What a customer says of themselves, and the documents do not know, is not what they ask for.
+  // Personal details that no document contains are not part of the question.
   const beside = new Set(
     question.details.filter((detail) => detail.some((term) => (result.frequency.get(term) ?? 0) === 0)).flat(),
   );
   const wanted = terms.filter((term) => !beside.has(term));
   const isKnown = (term: string): boolean => (result.frequency.get(term) ?? 0) > 0;
   const isAsked = question.own.some((term) => !isSoft(term));
-  const beyond = told.filter((term) => isKnown(term) || (!isAsked && !beside.has(term)));
-  return foundIn(result, question, { wanted, told: beyond }, synonyms);
+  const contextWanted = context.filter((term) => isKnown(term) || (!isAsked && !beside.has(term)));
+  return rankResult(result, question, { wanted, context: contextWanted }, synonyms);
 }
 
-/** Ranks what the index found by what is wanted of it. */
-function foundIn(
+/** Weighs the terms and ranks the candidates of one search. */
+function rankResult(
   result: SearchResult,
   question: Understood,
-  terms: { readonly wanted: readonly string[]; readonly told: readonly string[] },
+  terms: { readonly wanted: readonly string[]; readonly context: readonly string[] },
   synonyms: Synonyms,
-): Found {
+): Retrieval {
   const weigh = (each: readonly string[], shareOf: (term: string) => number): AskedTerms =>
     weighTerms(each, result, shareOf, synonyms, question.language);
   const asksItself = question.own.some((term) => !isSoft(term));
   const shareOf = (term: string): number => (asksItself && question.borrowed.includes(term) ? borrowedShare : 1);
   const alone = weigh(terms.wanted, shareOf);
-  const asked = terms.told.length === 0 ? alone : weighTold(alone);
-  function weighTold(without: AskedTerms): AskedTerms {
-    // "What can I do?" asks for nothing but what was told: then that is the question, with less for what is unknown.
+  const asked = terms.context.length === 0 ? alone : weighWithContext(alone);
+  function weighWithContext(without: AskedTerms): AskedTerms {
+    // "What can I do?" has no term of its own: the context is the question, and unknown terms weigh less.
     const share = asksItself
-      ? toldShareOf(
+      ? contextShareOf(
           without,
-          weigh(terms.told, () => 1),
+          weigh(terms.context, () => 1),
         )
       : 1;
-    const told = (term: string): number => (asksItself || (result.frequency.get(term) ?? 0) > 0 ? share : unknownShare);
-    return weigh([...terms.wanted, ...terms.told], (term) => (terms.told.includes(term) ? told(term) : shareOf(term)));
+    const context = (term: string): number =>
+      asksItself || (result.frequency.get(term) ?? 0) > 0 ? share : unknownShare;
+    return weigh([...terms.wanted, ...terms.context], (term) =>
+      terms.context.includes(term) ? context(term) : shareOf(term),
+    );
   }
   const ranked = rank(asked, result, question.wording).filter(({ candidate }) =>
-    holdsOwn(candidate, question, terms.told, asked),
+    matchesOwnTerm(candidate, question, terms.context, asked),
   );
   const confidenceOfScore = (score: number): number => confidenceOf(score, asked, result.chunkCount);
   return {
@@ -140,9 +149,9 @@ function foundIn(
     partial: result.partial === true,
     confidenceOfScore,
     without: (term) =>
-      foundIn(result, question, { ...terms, wanted: terms.wanted.filter((each) => each !== term) }, synonyms),
+      rankResult(result, question, { ...terms, wanted: terms.wanted.filter((each) => each !== term) }, synonyms),
     asMeasured: () =>
-      foundIn(
+      rankResult(
         result,
         { ...question, own: question.measured, measured: [] },
         { ...terms, wanted: [...question.measured, ...terms.wanted] },
@@ -151,28 +160,28 @@ function foundIn(
   };
 }
 
-/** What is told beside a question that asks for something by itself. */
-function toldTerms(told: string | undefined, question: Understood, synonyms: Synonyms): readonly string[] {
-  if (told === undefined) return [];
-  const terms = new Set(synonyms.read(termsOf(told, question.language)));
+/** The context terms that the question does not have already, at most `contextTermsMax`. */
+function contextTerms(context: string | undefined, question: Understood, synonyms: Synonyms): readonly string[] {
+  if (context === undefined) return [];
+  const terms = new Set(synonyms.read(termsOf(context, question.language)));
   const asked = new Set([...question.own, ...question.borrowed]);
-  return [...terms].filter((term) => !asked.has(term) && !isSoft(term)).slice(-toldTermsMax);
+  return [...terms].filter((term) => !asked.has(term) && !isSoft(term)).slice(-contextTermsMax);
 }
 
-function toldShareOf(asked: AskedTerms, told: AskedTerms): number {
+function contextShareOf(asked: AskedTerms, context: AskedTerms): number {
   const sum = ({ weights }: AskedTerms): number => [...weights.values()].reduce((all, each) => all + each, 0);
-  return Math.min(borrowedShare, (toldShare * sum(asked)) / Math.max(1, sum(told)));
+  return Math.min(borrowedShare, (contextShare * sum(asked)) / Math.max(1, sum(context)));
 }
 
-/** "Hwo do I …": what no passage has, and was meant for a word that asks for nothing, is no word to look for. */
-function rightlyWritten(
+/** Corrects misspelt stop words that no passage has: "Hwo do I …". */
+function correctTypos(
   text: string,
   { words, details, language }: Understood,
   { frequency, repaired }: SearchResult,
 ): string {
   const own = words.filter(({ term }) => !details.some((each) => each.includes(term)));
   const termOf = new Map(own.map(({ word, term }) => [word, term]));
-  return withStopWordsRight(
+  return correctStopWords(
     text,
     [...termOf.keys()],
     language,
@@ -181,14 +190,14 @@ function rightlyWritten(
   );
 }
 
-/** A passage that has only what was borrowed is about the question before. */
-function holdsOwn(
+/** False for a passage that matches borrowed terms only: it answers the previous question. */
+function matchesOwnTerm(
   { bodyTerms, titleTerms }: Ranked["candidate"],
   { own, borrowed }: Understood,
-  told: readonly string[],
+  context: readonly string[],
   asked: AskedTerms,
 ): boolean {
-  if ((borrowed.length === 0 && told.length === 0) || own.every((term) => isSoft(term))) return true;
+  if ((borrowed.length === 0 && context.length === 0) || own.every((term) => isSoft(term))) return true;
   const hasOwn = (terms: readonly string[]): boolean => asked.askedIn(terms).some(({ term }) => own.includes(term));
   return hasOwn(bodyTerms) || hasOwn(titleTerms);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { partedMessage } from "./asked-sentences.ts";
+import { splitMessage } from "./asked-sentences.ts";
 
-describe("what a message asks, and what it tells beside it", () => {
+describe("splitMessage", () => {
   it.each([
     ["my kettle leaks, and can I send it back?", "and can I send it back?", "my kettle leaks"],
     ["we have two shops. can each one have its own prices?", "can each one have its own prices?", "we have two shops."],
@@ -12,11 +12,11 @@ describe("what a message asks, and what it tells beside it", () => {
     ["Meine Chefin möchte wissen, wie lange die Garantie gilt.", "wie lange die Garantie gilt.", ""],
     ["How do I order a lid? Mine was lost in the move.", "How do I order a lid?", "Mine was lost in the move."],
     ["How do I order a lid, since mine was lost?", "How do I order a lid", "since mine was lost?"],
-  ])("%s", (text, asked, told) => {
-    expect(partedMessage(text)).toEqual({ asked, told });
+  ])("%s", (text, asked, context) => {
+    expect(splitMessage(text)).toEqual({ asked, context });
   });
 
-  it("finds the question of a letter", () => {
+  it("finds the question in an e-mail", () => {
     const letter = `Dear team,
 
 last summer my sister told me what she thinks of your kettles, and I bought a blue one in your shop in
@@ -26,8 +26,8 @@ One thing I could not find: how long is the warranty?
 
 Kind regards
 Anna`;
-    expect(partedMessage(letter)?.asked).toBe("how long is the warranty?");
-    expect(partedMessage(letter)?.told).toContain("It works well.");
+    expect(splitMessage(letter)?.asked).toBe("how long is the warranty?");
+    expect(splitMessage(letter)?.context).toContain("It works well.");
   });
 
   it.each([
@@ -38,13 +38,13 @@ Anna`;
     "opening hours saturday",
     "",
   ])("leaves what is one thing as it is: %s", (text) => {
-    expect(partedMessage(text)).toBeUndefined();
+    expect(splitMessage(text)).toBeUndefined();
   });
 
-  it("reads texts that were made to be slow, and takes three questions at most", () => {
+  it("reads hostile texts fast, and takes three questions at most", () => {
     for (const text of ["how ", "and can i ", "? ", "know ", ", how do", "I ask, ", "a.b", "…, weil "])
-      expect(partedMessage(text.repeat(10_000))?.asked.length ?? 0).toBeLessThanOrEqual(8_000);
-    expect(partedMessage("I am lost. What is a? What is b? What is c? What is d?")?.asked).toBe(
+      expect(splitMessage(text.repeat(10_000))?.asked.length ?? 0).toBeLessThanOrEqual(8_000);
+    expect(splitMessage("I am lost. What is a? What is b? What is c? What is d?")?.asked).toBe(
       "What is b? What is c? What is d?",
     );
   });

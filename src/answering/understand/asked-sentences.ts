@@ -3,22 +3,22 @@ import { questionWords } from "#language/language-facts.ts";
 import { nextQuestion } from "./next-question.ts";
 import { runsOf } from "#language/tokens.ts";
 
-/** What a message asks, and what it tells beside it. */
-export interface Parted {
-  /** The sentences that ask, in their order. */
+/** A message split into its questions and the statements around them. */
+export interface SplitMessage {
+  /** The asking sentences, in order. */
   readonly asked: string;
-  /** What stands right before the first and after the last of them: often what they are about. */
-  readonly told: string;
+  /** The statements next to them, which often name their subject. */
+  readonly context: string;
 }
 
-/** Of a longer message the end is read, where letters ask. */
+/** Only the end of longer messages is read: e-mails ask there. */
 const messageMax = 8_000;
-/** A longer line ends where the paper does, and its sentence goes on below. */
+/** A line from this length on may be hard-wrapped, with its sentence continued on the next line. */
 const wrappedFrom = 60;
 const askedMax = 3;
-const toldMax = 2;
+const contextMax = 2;
 /** A shorter sentence is a greeting or a name. */
-const toldWordsMin = 3;
+const contextWordsMin = 3;
 
 const spaced = (words: string): string => words.split(" ").join("|");
 const conjunction = "(?:so|and|but|also|plus|ok|okay|now|then|well|anyway|or|hi|hello|hey|und|aber|et|mais|y|pero)";
@@ -36,13 +36,13 @@ const request = begins(
   `(?:${own} (?:need|want|would like|wish|have|am trying|try)|i'?d like|we'?d like|i'?m trying|we'?re trying|trying) to|please (?!help)|looking for|(?:tell|show|explain) (?:me|us)`,
 );
 
-/** "I need to change the port" asks for it, without a question. */
+/** True for a request without a question: "I need to change the port". */
 export const wantsSomething = (text: string): boolean => request.test(text);
 
 const wh = "(?:how|what|whats|where|when|why|which|who|whether|if)";
 const asksFor =
   "(?:ask(?:s|ed|ing)?|know|tell|wonder(?:s|ed|ing)?|explain|find out|understand|figure out|clear|idea|question(?: is)?|unsure|sure|curious|thing|say|check)";
-/** "My boss wants to know what …", "could you tell me how …": what comes before only says who asks. */
+/** Matches the introduction of an indirect question: "My boss wants to know what …", "could you tell me how …". */
 const indirect = new RegExp(
   [
     String.raw`^[^:?]*:\s+(?=${wh}\b)`,
@@ -57,7 +57,7 @@ const asksWhetherToTell = begins(
   "(?:can|could|would|will|do|does|may) (?:you|u|i ask|anyone|anybody|someone|somebody)",
 );
 
-/** "I wonder whether …" asks whether; as a question of its own it would begin with "if". */
+/** Removes the introduction of an indirect question, and the "whether" or "if" that it leaves. */
 function direct(sentence: string): string {
   if (sentence.length > indirectMax) return sentence;
   const rest = sentence.replace(indirect, "");
@@ -74,16 +74,16 @@ function sentencesOf(text: string): string[] {
     else if (line !== "") lines.push(line);
     before = line;
   }
-  return lines.flatMap((line) => splitSentences(line)).flatMap((sentence) => sentence.split(hastyEnd));
+  return lines.flatMap((line) => splitSentences(line)).flatMap((sentence) => sentence.split(sentenceEnd));
 }
 
-/** Who writes in a hurry begins sentences small. */
-const hastyEnd = /(?<=\p{L}{3}[.!?]+)\s+(?=\p{Ll})/u;
+/** Matches the end of a sentence before a lower-case letter. */
+const sentenceEnd = /(?<=\p{L}{3}[.!?]+)\s+(?=\p{Ll})/u;
 const asksAfterComma = new RegExp(`^(?:how|what|why|where|which|who|${auxiliary} ${subject})(?![\\p{L}\\p{N}])`, "iu");
 
 const questionMarks = ["?", "？", "؟"];
 
-/** Ends in a question mark, whatever signs come after it. Read from the end: hostile text is nothing but such marks. */
+/** True when only punctuation follows the last question mark. Scans from the end: a regular expression is quadratic on hostile text. */
 function endsAsking(text: string): boolean {
   for (let at = text.length - 1; at >= 0; at -= 1) {
     const sign = text.charAt(at);
@@ -93,7 +93,7 @@ function endsAsking(text: string): boolean {
   return false;
 }
 
-/** "I am stuck, what is wrong?": from the first piece on that begins a question and has no comma behind it. */
+/** Splits "I am stuck, what is wrong?" at the commas after which a question begins. */
 function afterComma(sentence: string): string[] {
   if (!endsAsking(sentence)) return [sentence];
   const end = Math.max(...questionMarks.map((mark) => sentence.lastIndexOf(mark)));
@@ -109,7 +109,7 @@ function afterComma(sentence: string): string[] {
   return [...parts, sentence.slice(from)];
 }
 
-/** What asks counts before what says that something is asked, and that before what only wishes. */
+/** In order of preference: the first kind that occurs in a message is taken as its question. */
 const kinds = ["asks", "mentions", "wants", "tells"] as const;
 
 interface Clause {
@@ -117,12 +117,12 @@ interface Clause {
   readonly kind: (typeof kinds)[number];
 }
 
-/** "…, since our last one was lost": no more than why it is asked. */
+/** Matches the start of a reason ("…, since our last one was lost"), which is not part of the question. */
 const reasons = "(?:since|because|cause|coz|weil|da|car|parce|puisque|porque|ya que)(?!\\p{L})";
 const reason = new RegExp(`,\\s+(?=${reasons})`, "iu");
 const givesReason = new RegExp(`^${reasons}`, "iu");
 
-/** A statement and the question that goes on from it are two. */
+/** Splits a sentence into clauses and classifies each. */
 function clausesOf(sentence: string): Clause[] {
   const parts = sentence
     .split(nextQuestion)
@@ -130,7 +130,7 @@ function clausesOf(sentence: string): Clause[] {
     .flatMap((part) => part.split(reason));
   return parts.map((part, at) => {
     const ends = at === parts.length - 1 && endsAsking(part) && (at === 0 || !givesReason.test(part));
-    // "Who told her what …?" asks who; "can you tell me what …?" asks what.
+    // "Who context her what …?" asks who; "can you tell me what …?" asks what.
     const inner = question.test(part) && !asksWhetherToTell.test(part) ? part : direct(part);
     if (ends || question.test(part)) return { text: inner, kind: "asks" };
     if (inner !== part) return { text: inner, kind: "mentions" };
@@ -139,10 +139,10 @@ function clausesOf(sentence: string): Clause[] {
 }
 
 /**
- * The part of a message that asks, where it tells something too: a story before its question, a letter around it, "my
- * boss wants to know …". Undefined where the whole of it asks, or nothing does.
+ * Separates the questions of a message from its statements: a story before the question, an e-mail around it, "my boss
+ * wants to know …". Returns undefined when the whole message asks, or nothing does.
  */
-export function partedMessage(message: string): Parted | undefined {
+export function splitMessage(message: string): SplitMessage | undefined {
   const text = message.slice(-messageMax).replaceAll(/[^\S\n]+/gu, " ");
   const clauses = sentencesOf(text).flatMap((sentence) => clausesOf(sentence));
   const kind = kinds.find((each) => clauses.some((clause) => clause.kind === each)) ?? "tells";
@@ -151,7 +151,7 @@ export function partedMessage(message: string): Parted | undefined {
   const isAsked = (clause: Clause, at: number): boolean =>
     clause.kind === kind || (clause.kind === "wants" && clauses.length === 2 && clauses[at + 1]?.kind === "asks");
   const places = clauses.flatMap((clause, at) => (isAsked(clause, at) ? [at] : []));
-  // Letters mention much before they come to the point.
+  // E-mails mention much before their point: take the last indirect question only.
   const asked = kind === "asks" ? places.slice(-askedMax) : places.slice(-1);
   const [first] = asked;
   const last = asked.at(-1);
@@ -161,8 +161,8 @@ export function partedMessage(message: string): Parted | undefined {
   const tells = (from: number, to: number): string[] =>
     clauses
       .slice(from, to)
-      .filter((clause, at) => !asked.includes(from + at) && runsOf(clause.text).length >= toldWordsMin)
+      .filter((clause, at) => !asked.includes(from + at) && runsOf(clause.text).length >= contextWordsMin)
       .map((each) => each.text);
-  const told = [...tells(0, first).slice(-toldMax), ...tells(first, last), ...tells(last + 1, last + 2)];
-  return { asked: joined, told: told.join(" ") };
+  const context = [...tells(0, first).slice(-contextMax), ...tells(first, last), ...tells(last + 1, last + 2)];
+  return { asked: joined, context: context.join(" ") };
 }

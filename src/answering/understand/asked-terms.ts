@@ -4,64 +4,64 @@ import type { Synonyms } from "./synonyms.ts";
 import { synonymsOf } from "./synonyms.ts";
 import { isSoft, termsOfPassage } from "#language/terms.ts";
 
-/** What a question asks for, as it is looked for in passages. */
+/** The weighted terms of a question, for matching against passages. */
 export interface AskedTerms {
-  /** What each term of the question weighs. */
+  /** Weight of each term of the question. */
   readonly weights: ReadonlyMap<string, number>;
-  /** What the terms weigh less that were taken for misspelt ones, than words that nobody knows: a guess is no knowledge. */
+  /** Weight to add to the confidence's divisor for corrected terms, since a correction is a guess. */
   readonly guessed: number;
-  /** The term of the question that a passage's term stands for; undefined: it was not asked for. */
+  /** The term of the question that a passage's term matches. Undefined when it matches none. */
   askedBy(term: string): string | undefined;
-  /** The terms of a text, which stand in order, with one in the place of those that stand for one thing together. */
+  /** Joins the terms of phrases that have synonyms. `terms` must be in text order. */
   read(terms: readonly string[]): readonly string[];
-  /** The terms of a text, which is taken to be in the language of the question. */
+  /** The terms of a text, read in the language of the question. */
   termsOf(text: string): readonly string[];
-  /** What was asked for of the terms of a text. */
-  askedIn(terms: readonly string[]): Asked[];
+  /** The matches of the question in a text's terms, in text order. */
+  askedIn(terms: readonly string[]): TermMatch[];
 }
 
-/** A place in a passage that has what was asked for. */
-export interface Asked {
+/** A match of a question term in a passage. */
+export interface TermMatch {
   readonly term: string;
-  /** How much it counts: less than 1 where it is not the word itself but one of the same meaning, or written almost alike. */
+  /** 1 for the term itself, less for a synonym or a correction. */
   readonly share: number;
-  /** Where it stands, in terms from the beginning. */
-  readonly place: number;
+  /** Index in the passage's terms. */
+  readonly position: number;
 }
 
-/** How much a word counts that the one of the question was probably meant for: at 0.8 more is answered that has no answer. */
+/** Share of a corrected word. At 0.8 more unanswerable questions get an answer. */
 const repairedShare = 0.5;
-/** So much of what such a word weighs less than an unknown one counts against the answer. */
+/** How much of a corrected word's lower weight is added to the confidence's divisor. */
 const guessCost = 0.5;
-/** A word of so many letters that one other alone is near to is no guess any more. */
+/** Number of letters from which a single correction is nearly certain. */
 const sureFrom = 6;
 const sureShare = 0.8;
 const sureCost = 0.25;
-/** The most that a soft term can weigh, as a share of an unknown one. A large knowledge base finds that out by itself. */
+/** Maximum weight of a soft term, as a share of an unknown one. Large knowledge bases reach lower weights by frequency. */
 const softShare = 0.35;
-/** In "Which channels are supported?" the channels are asked for, in however many passages they are. */
+/** Maximum weight of a soft term relative to the heaviest other term: in "Which channels are supported?" that is "channels". */
 const softBeside = 0.6;
 
-/** The terms to search for: those of the question and those that mean the same. */
+/** The terms to search for: those of the question and their synonyms. */
 export function withSynonyms(terms: readonly string[], synonyms: Synonyms = synonymsOf()): string[] {
   const all = terms.flatMap((term) => [term, ...synonyms.groupOf(term)]);
   return [...new Set(all.flatMap((term) => synonyms.stemsOf(term)))];
 }
 
-/** How much it says that a passage has this term: much when few of the passages have it. Never negative. */
+/** Inverse document frequency. Never negative. */
 function idf(frequency: number, chunkCount: number): number {
   return Math.log(1 + (chunkCount - frequency + 0.5) / (frequency + 0.5));
 }
 
-/** Weight of a term that no passage has: a little more than that of one which a single passage has. */
+/** Weight of a term that no passage has: a little more than that of a term in a single passage. */
 export function unknownWeight(chunkCount: number): number {
-  // In a handful of passages a missing word is no wonder, and must not outweigh those that are there.
+  // A small knowledge base lacks many words. They must not outweigh the words that it has.
   return Math.min(idf(0, chunkCount), 1.2 * idf(1, Math.max(1, chunkCount)));
 }
 
 type Statistics = Pick<SearchResult, "frequency" | "chunkCount" | "repaired">;
 
-/** Weighs terms by how rare they are in this workspace; `share` makes some count less. */
+/** Weighs terms by how rare they are in this workspace. `share` lowers the weight of some terms, 0 to 1. */
 export function weighTerms(
   terms: readonly string[],
   { frequency, chunkCount, repaired = new Map() }: Statistics,
@@ -71,22 +71,22 @@ export function weighTerms(
 ): AskedTerms {
   const unknown = unknownWeight(chunkCount);
   const weights = new Map<string, number>();
-  const asked = new Map<string, Omit<Asked, "place">>();
+  const asked = new Map<string, Omit<TermMatch, "position">>();
   const soft = new Set<string>();
   let guessed = 0;
-  // Words that stand for one thing together are no more frequent than the rarest of them.
+  // A phrase is at most as frequent as its rarest word.
   const frequencyOf = (term: string): number =>
     Math.min(...synonyms.stemsOf(term).map((each) => frequency.get(each) ?? 0));
   for (const term of terms) {
-    // Two words of one meaning in a question ask for one thing.
+    // Synonyms within one question count once.
     if (asked.has(term)) continue;
     const group = synonyms.groupOf(term);
     const meant = (repaired.get(term) ?? []).filter((each) => !terms.includes(each));
     const alike = [...new Set(meant.flatMap((each) => [each, ...synonyms.groupOf(each)]))];
     const isSure = meant.length === 1 && term.length >= sureFrom;
-    const found = Math.max(...[term, ...group, ...alike].map((each) => frequencyOf(each)));
-    const weight = found === 0 ? unknown : idf(found, chunkCount);
-    // "diffrence" says as little as what it was meant for.
+    const highest = Math.max(...[term, ...group, ...alike].map((each) => frequencyOf(each)));
+    const weight = highest === 0 ? unknown : idf(highest, chunkCount);
+    // A corrected word ("diffrence") is soft when all of its corrections are.
     const saysLittle = isSoft(term) || (meant.length > 0 && meant.every((each) => isSoft(each)));
     if (saysLittle) soft.add(term);
     weights.set(term, share(term) * (saysLittle ? Math.min(weight, softShare * unknown) : weight));
@@ -105,12 +105,12 @@ export function weighTerms(
     askedBy: (term) => asked.get(term)?.term,
     read: (passage) => synonyms.read(passage),
     askedIn(passage) {
-      const found: Asked[] = [];
-      for (const [place, each] of synonyms.read(passage).entries()) {
-        const wanted = asked.get(each);
-        if (wanted !== undefined) found.push({ ...wanted, place });
+      const matches: TermMatch[] = [];
+      for (const [position, each] of synonyms.read(passage).entries()) {
+        const match = asked.get(each);
+        if (match !== undefined) matches.push({ ...match, position });
       }
-      return found;
+      return matches;
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Question } from "#answering/contract.ts";
 import { guessLanguages } from "#language/detection.ts";
 import { courtesyIn } from "#answering/classify/courtesies.ts";
 
-/** In which language somebody writes, by what they wrote last, and before where that does not tell. */
+/** The language of the newest message that has a recognisable one. English when none has. */
 export function spokenLanguage(newestFirst: readonly string[]): SpokenLanguage {
   for (const text of newestFirst) {
     const language = languageIn(text);
@@ -16,7 +16,7 @@ export function spokenLanguage(newestFirst: readonly string[]): SpokenLanguage {
 function languageIn(text: string): SpokenLanguage | undefined {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return "ja";
   if (/\p{Script=Hangul}/u.test(text)) return "ko";
-  // A name of a product in a sentence of another language is shorter.
+  // A shorter share of Han may be a product name in another language.
   if (
     /\p{Script=Han}/u.test(text) &&
     (text.match(/\p{Script=Han}/gu) ?? []).length * 2 >= (text.match(/\p{L}/gu) ?? []).length
@@ -29,18 +29,18 @@ function languageIn(text: string): SpokenLanguage | undefined {
   return weak || languages.includes("en") ? undefined : languages[0];
 }
 
-/** In which language a question is, where it tells so by itself. */
-export function languageToldBy({ text }: Pick<Question, "text">): SpokenLanguage | undefined {
+/** The language of a question by its own text. Undefined when it cannot be recognised. */
+export function languageOfText({ text }: Pick<Question, "text">): SpokenLanguage | undefined {
   return languageIn(text);
 }
 
-/** In which language somebody writes who asks this. */
+/** The language of the asker by the question, then by the earlier messages. */
 export function languageOfAsker({ text, history }: Pick<Question, "text" | "history">): SpokenLanguage {
   const before = history.filter(({ role }) => role === "user").map(({ content }) => content);
   return spokenLanguage([text, ...before.toReversed()]);
 }
 
-/** What the bot says by itself, in the language that the customer writes. */
-export function saidTo(question: Pick<Question, "settings" | "text" | "history">, key: CannedKey): string {
+/** A canned text in the language of the asker. */
+export function cannedTextFor(question: Pick<Question, "settings" | "text" | "history">, key: CannedKey): string {
   return cannedText(question.settings, languageOfAsker(question), key);
 }

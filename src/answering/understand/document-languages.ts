@@ -4,7 +4,7 @@ import type { WordLanguage } from "#language/detection.ts";
 import { guessLanguages, wordLanguages } from "#language/detection.ts";
 import { termsOf } from "#language/terms.ts";
 
-/** Words that almost any documents for customers have, in each language. */
+/** Words that almost every customer document contains, per language. */
 const common: Readonly<Record<WordLanguage, string>> = {
   en: "use add need new page open",
   de: "klicken nutzen Seite Daten öffnen neu",
@@ -19,17 +19,17 @@ const common: Readonly<Record<WordLanguage, string>> = {
   fi: "käyttää napsauta sivu tiedot avata uusi",
   ru: "использовать нажмите страница данные открыть новый",
 };
-const looked = 5;
+const sampleSize = 5;
 
-type Asked = Pick<Question, "workspaceId" | "audience" | "documentIds">;
+type SampleScope = Pick<Question, "workspaceId" | "audience" | "documentIds">;
 
 /**
- * Some passages of the documents, to tell their language by, where a question in `language` found none: those in its own
- * language if there are any, else in another.
+ * Samples passages to detect the documents' language, for a question in `language` that found none. Prefers passages in
+ * that language, then English, then any other.
  */
 export async function somePassages(
   index: KnowledgeIndex,
-  { workspaceId, audience, documentIds }: Asked,
+  { workspaceId, audience, documentIds }: SampleScope,
   language: WordLanguage,
   signal: AbortSignal,
 ): Promise<readonly Candidate[]> {
@@ -40,7 +40,7 @@ export async function somePassages(
       audience,
       ...(documentIds === undefined ? {} : { documentIds }),
       terms: [...new Set(languages.flatMap((each) => termsOf(common[each], each)))],
-      limit: looked,
+      limit: sampleSize,
       signal,
     });
     const read = candidates.filter(({ title, text }) => {

@@ -6,12 +6,12 @@ import { understand } from "./question.ts";
 import type { Understood } from "./question.ts";
 import type { Synonyms } from "./synonyms.ts";
 
-/** What a term that no passage has speaks against its language, where a known one speaks for it. */
+/** Cost of a term that no passage has, relative to the gain of a known one. */
 const unknownCost = 0.5;
 
 /**
- * The question, read in its language. A few words can be of several ("Versand Ausland"): then it is the one in which
- * the documents have most of them.
+ * Interprets the question in its language. A few words can belong to more than one language ("Versand Ausland"): then
+ * the language wins in which the documents have most of the terms.
  */
 export async function interpretQuestion(
   index: KnowledgeIndex,
@@ -19,31 +19,31 @@ export async function interpretQuestion(
   synonyms: Synonyms,
   signal: AbortSignal | undefined,
 ): Promise<Understood> {
-  const readings = distinct(
-    likely(lookup).map((language) => understand(lookup.text, lookup.history, synonyms, language)),
+  const interpretations = distinct(
+    likelyLanguages(lookup).map((language) => understand(lookup.text, lookup.history, synonyms, language)),
   );
-  const [first] = readings;
-  if (first === undefined) throw new Error("a question is read in one language at least");
-  if (readings.length === 1) return first;
+  const [first] = interpretations;
+  if (first === undefined) throw new Error("a question has at least one interpretation");
+  if (interpretations.length === 1) return first;
   const { frequency } = await index.search({
     workspaceId: lookup.workspaceId,
-    terms: [...new Set(readings.flatMap(({ own }) => own))],
+    terms: [...new Set(interpretations.flatMap(({ own }) => own))],
     audience: [],
     limit: 0,
     ...(signal === undefined ? {} : { signal }),
   });
   const worth = ({ own }: Understood): number =>
     own.reduce((sum, term) => sum + (frequency.has(term) ? 1 : -unknownCost), 0);
-  const best = readings.reduce((before, each) => (worth(each) > worth(before) ? each : before), first);
+  const best = interpretations.reduce((before, each) => (worth(each) > worth(before) ? each : before), first);
   const isBest = best === first || !(await isWrittenIn(first.language, index, lookup.workspaceId, best.own, signal));
   return isBest ? best : first;
 }
 
-const looked = 5;
+const sampleSize = 5;
 
 /**
- * Whether all passages with these terms are in this language: then they are stems that another language only seems to
- * share with it, as German makes "care" of "career".
+ * Whether all passages with these terms are in this language. The match in the other language is then a coincidence of
+ * stems: the German stemmer turns "career" into "care".
  */
 async function isWrittenIn(
   language: WordLanguage,
@@ -56,7 +56,7 @@ async function isWrittenIn(
     workspaceId,
     terms,
     audience: [],
-    limit: looked,
+    limit: sampleSize,
     ...(signal === undefined ? {} : { signal }),
   });
   const isIn = (text: string): boolean => {
@@ -66,13 +66,13 @@ async function isWrittenIn(
   return candidates.length > 0 && candidates.every(({ title, text }) => isIn(`${title}\n${text}`));
 }
 
-function likely({ text, history }: Pick<Question, "text" | "history">): readonly WordLanguage[] {
+function likelyLanguages({ text, history }: Pick<Question, "text" | "history">): readonly WordLanguage[] {
   const alone = guessLanguages(text);
   if (alone.sure) return alone.languages.slice(0, 1);
   const before = history.filter(({ role }) => role === "user").map(({ content }) => content);
   const together = guessLanguages([...before, text].join("\n"));
   if (together.sure) return together.languages.slice(0, 1);
-  // English first where nothing tells.
+  // English first when the language is unknown.
   const all = alone.weak ? [...alone.languages, ...wordLanguages] : alone.languages;
   return [...new Set<WordLanguage>(all.includes("en") ? ["en", ...all] : all)];
 }

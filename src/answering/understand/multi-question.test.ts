@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { questionsIn } from "./multi-question.ts";
 
-describe("the questions of one message", () => {
+describe("questionsIn", () => {
   it.each([
     ["How do I connect Telegram and what does it cost?", ["How do I connect Telegram", "and what does it cost?"]],
     ["I bought a kettle. Is it broken? Can I return it?", ["I bought a kettle. Is it broken?", "Can I return it?"]],
@@ -30,13 +30,13 @@ describe("the questions of one message", () => {
     expect(questionsIn(text)).toEqual([text]);
   });
 
-  it("is one in a long story, and never more than three", () => {
+  it("does not split long texts, and returns three questions at most", () => {
     const many = "How is it? What is it? Where is it? When is it?";
     expect(questionsIn(many)).toEqual(["How is it?", "What is it?", "Where is it? When is it?"]);
     expect(questionsIn(`${"We waited. ".repeat(60)}How is it? What is it?`)).toHaveLength(1);
   });
 
-  it("is one in a text that was made to be slow", () => {
+  it("does not split hostile texts", () => {
     for (const text of [`${"and ".repeat(149)}?`, "? ".repeat(300), "how ".repeat(148), ", how do".repeat(74)])
       expect(questionsIn(text)).toEqual([text]);
   });

@@ -2,9 +2,9 @@ import type { Question } from "#answering/contract.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import { wantsSomething } from "./asked-sentences.ts";
 import type { Composed } from "#answering/extract/compose.ts";
-import { saidTo } from "./asker-language.ts";
+import { cannedTextFor } from "./asker-language.ts";
 import { answerFloor, belowHigh } from "#answering/rank/confidence.ts";
-import type { Asked, Judged } from "#answering/rank/judge.ts";
+import type { JudgeRequest, Judged } from "#answering/rank/judge.ts";
 import { evidenceOf, judge } from "#answering/rank/judge.ts";
 import { questionWords } from "#language/language-facts.ts";
 import { nextQuestion } from "./next-question.ts";
@@ -13,9 +13,9 @@ import { isSoft } from "#language/terms.ts";
 import { runsOf, isUnspaced } from "#language/tokens.ts";
 
 const partsMax = 3;
-/** A longer text tells a story, of which a piece by itself says too little. */
+/** Longer texts are not split: their parts depend on each other. */
 const textMax = 600;
-/** "And also, how …": the word that asks may stand so far from the beginning. */
+/** How many words from the start the question word may be: "And also, how …". */
 const beforeAsking = 3;
 
 const asking = new Set(
@@ -23,11 +23,11 @@ const asking = new Set(
     " ",
   ),
 );
-/** What these name belongs together. */
+/** Matches comparisons, whose parts must stay together. */
 const together = /\b(?:between|both|differences?|differ|compared?|versus|vs|whether)\b/iu;
 const beginning = /^[\s,;]*(?:(?:and|plus|also|und|et|y|e|en|och|og|ja|и)\s+)?/iu;
 
-/** The questions that a message asks, in their order; the message itself where it is one. */
+/** Splits a message into its questions, in order. Returns the message itself when it has one question. */
 export function questionsIn(text: string): readonly string[] {
   if (text.length > textMax || together.test(text)) return [text];
   const parts: string[] = [];
@@ -50,12 +50,12 @@ function asksSomething(part: string, reach = beforeAsking): boolean {
 }
 
 /**
- * What is known of a message with several questions: each is judged by itself, the later ones as they follow the earlier,
- * and what is not known of it is said. Undefined where the message is better taken as a whole.
+ * Judges each question of a message with more than one. Earlier questions are the history of the later ones. The answer
+ * names the questions that stay open. Returns undefined when the message is to be judged as a whole.
  */
 export async function judgeMultiQuestion(
   index: KnowledgeIndex,
-  question: Asked & Pick<Question, "strictness" | "settings">,
+  question: JudgeRequest & Pick<Question, "strictness" | "settings">,
   whole: Judged,
   signal: AbortSignal,
 ): Promise<Judged | undefined> {
@@ -79,38 +79,38 @@ export async function judgeMultiQuestion(
   const known = judged.flatMap(({ extract }) => (extract === undefined ? [] : [extract]));
   if (judged.length < 2 || known.length === 0) return undefined;
   const least = Math.min(...known.map(({ evidence }) => evidence));
-  const unknown = saidTo(question, "unknown");
+  const unknown = cannedTextFor(question, "unknown");
   return {
     found: { ...whole.found, ranked: interleaved(judged.map((each) => each.judged.found.ranked)) },
     extract: {
-      text: judged.map(({ part, extract }) => `**${titled(part)}**\n\n${extract?.text ?? unknown}`).join("\n\n"),
+      text: judged.map(({ part, extract }) => `**${headingFor(part)}**\n\n${extract?.text ?? unknown}`).join("\n\n"),
       used: [...new Map(known.flatMap(({ used }) => used).map((each) => [each.candidate.chunkId, each])).values()],
       evidence: known.length < judged.length ? Math.min(least, belowHigh) : least,
     },
   };
 }
 
-/** "Can you help?" and "…, right?" ask for nothing more. */
+/** False for questions without content such as "Can you help?" and "…, right?". */
 function asksForSomething({ found }: Judged): boolean {
   return found.question.borrowed.length > 0 || found.question.own.some((term) => !isSoft(term));
 }
 
-/** The question as a heading. */
-function titled(part: string): string {
+/** Formats the question as a heading. */
+function headingFor(part: string): string {
   const bare = part.replace(/[\s?？؟.,;!]+$/u, "");
   const text = bare === "" ? part.trim() : `${bare.charAt(0).toUpperCase()}${bare.slice(1)}`;
   return escapeMarkdown(`${text.replaceAll(/\s+/gu, " ")}${isUnspaced(text) ? "？" : "?"}`);
 }
 
-/** Each one's best, then each one's second. */
+/** Interleaves ranked lists: the best of each, then the second of each. Duplicates are dropped. */
 function interleaved<T extends { readonly candidate: { readonly chunkId: string } }>(
   lists: readonly (readonly T[])[],
 ): T[] {
   const all = new Map<string, T>();
   const longest = Math.max(0, ...lists.map(({ length }) => length));
-  for (let place = 0; place < longest; place += 1)
+  for (let rank = 0; rank < longest; rank += 1)
     for (const list of lists) {
-      const each = list[place];
+      const each = list[rank];
       if (each !== undefined && !all.has(each.candidate.chunkId)) all.set(each.candidate.chunkId, each);
     }
   return [...all.values()];

@@ -2,10 +2,10 @@ import { questionWords } from "#language/language-facts.ts";
 
 const spaced = (words: string): string => words.split(" ").join("|");
 const joins = questionWords.map(({ and, asks }) => `(?:${and}),? (?:${spaced(asks)})`).join("|");
-/** In English these begin a question before somebody or something only: not in "exist and are supported". */
+/** An English auxiliary begins a question only before a subject: not in "exist and are supported". */
 const english = String.raw`(?:and|plus|also),? (?:also )?(?:(?:can|could|do|does|is|are|will|would|should) (?:i|we|you|u|it|its|he|she|they|their|there|this|that|these|those|the|my|our|your|a|an|one|each|someone|anyone|people|customers|users|agents)|how|what|whats|when|where|who|why|which)`;
-/** "How do I …, how do I … and how …": a comma alone joins only what asks in the same way. */
+/** A comma alone separates questions only when both begin with "how". */
 const listed = String.raw`(?<=(?:^|[\s,])how [^,?]{1,200})[,;]\s+(?=how (?:do|does|can|much|many|long) )`;
 
-/** Between two questions of one sentence. */
+/** Matches the boundary between two questions in one sentence. */
 export const nextQuestion = new RegExp(`[,;]?\\s+(?=(?:${english}|${joins})(?![\\p{L}\\p{N}]))|${listed}`, "giu");

@@ -4,7 +4,7 @@ import { stripPreamble } from "./preamble.ts";
 import { smallTalk } from "#answering/classify/small-talk.ts";
 import { termsOf } from "#language/terms.ts";
 
-describe("what is written around a question", () => {
+describe("stripPreamble", () => {
   it.each([
     ["hi there! quick question, can i use my own model? thanks", "can i use my own model"],
     ["Sorry to bother you, I have a question: how long is the warranty?", "how long is the warranty"],
@@ -36,7 +36,7 @@ describe("what is written around a question", () => {
   });
 });
 
-describe("what customers tell of themselves", () => {
+describe("personal details in a question", () => {
   it.each([
     ["en", "My order number is AX-99321: how long is the warranty?"],
     ["de", "Meine Bestellnummer ist AX-99321, wie lange ist die Garantie?"],

@@ -1,7 +1,7 @@
 import { withoutDenial } from "#answering/classify/denial.ts";
 import { runsOf } from "#language/tokens.ts";
 
-/** What people write around a question, and nothing that is asked. Greetings and thanks are stop words by themselves. */
+/** Phrases around a question that ask for nothing. Greetings and thanks are stop words already. */
 const phrases = [
   "(?:(?:i(?:'ve| have)?(?: got)?|just|got) )?(?:a |one |another )?(?:quick|short|small|little|simple|general) question(?: for you)?",
   "i(?:'ve| have)? (?:got )?(?:a|one|another) question(?: for you)?",
@@ -16,13 +16,13 @@ const phrases = [
   "tenho uma (?:pergunta|dúvida)|uma (?:pergunta|dúvida)(?= *[,:])|pode(?:m)? (?:me )?ajudar",
   "(?:een )?(?:korte|kleine) vraag|ik heb een (?:korte )?vraag|(?:kunt u|kun je|kunnen jullie) (?:mij|me) helpen",
 ];
-const framing = new RegExp(`(?<![\\p{L}\\p{N}])(?:${phrases.join("|")})(?![\\p{L}\\p{N}])`, "giu");
+const preamble = new RegExp(`(?<![\\p{L}\\p{N}])(?:${phrases.join("|")})(?![\\p{L}\\p{N}])`, "giu");
 const textMax = 2_000;
 
-/** The part of a message that asks for something; the whole where nothing else is in it. */
+/** Removes such phrases and denials. Returns the text without denials when nothing else would be left. */
 export function stripPreamble(text: string): string {
   if (text.length > textMax) return text;
   const wanted = withoutDenial(text);
-  const rest = wanted.replaceAll(framing, " ");
+  const rest = wanted.replaceAll(preamble, " ");
   return runsOf(rest).length === 0 ? wanted : rest;
 }

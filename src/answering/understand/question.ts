@@ -1,37 +1,37 @@
 import { detailsIn } from "./customer-details.ts";
-import { leansOnBefore, putsAnother, withoutMeasure } from "./follow-up.ts";
+import { isFollowUp, asksAboutAnother, withoutMeasure } from "./follow-up.ts";
 import type { WordLanguage } from "#language/detection.ts";
 import type { Synonyms } from "./synonyms.ts";
 import { synonymsOf } from "./synonyms.ts";
 import type { Word } from "#language/terms.ts";
 import { contentWordsOf, termsOf, wordsOf } from "#language/terms.ts";
 
-/** A question as it is searched for. */
+/** A parsed question. */
 export interface Understood {
   /** Distinct stems of the question's own content words. */
   readonly own: readonly string[];
-  /** The words that these are the stems of, as they were written. */
+  /** The words of these stems, as written. */
   readonly words: readonly Word[];
-  /** All of its words, those that say nothing of what is asked among them. */
+  /** All words, stop words included. */
   readonly wording: readonly string[];
-  /** Stems that it borrows from what the customer asked before, since it speaks of that only as "it". */
+  /** Stems borrowed from the customer's previous question, to which this one refers only as "it". */
   readonly borrowed: readonly string[];
-  /** Stems of the words that only ask how much there is of what was asked before: "how long does that take?" */
+  /** Stems of the measuring words of a follow-up: "how long does that take?" */
   readonly measured: readonly string[];
-  /** It asks the same as before of another thing: "and Word files?" */
+  /** True when it repeats the previous question for another thing: "and Word files?" */
   readonly another: boolean;
-  /** The terms of what the customer says of themselves beside it, such as an address: a list for each. */
+  /** The terms of each personal detail in the message, such as an address. */
   readonly details: readonly (readonly string[])[];
-  /** What "how many" counts: the stem of the word after it; null where nothing is counted. */
+  /** The stem of the word after "how many". Null when the question does not count. */
   readonly counted: string | null;
-  /** In which language the words were read. */
+  /** The language in which the words were read. */
   readonly language: WordLanguage;
-  /** The words that it asks with, as {@link askingWords} tells them. */
+  /** The question words, as {@link askingWords} returns them. */
   readonly asking: string | null;
   readonly asks: "steps" | "amount" | "number" | "time" | "person" | "difference" | "definition" | "anything";
 }
 
-/** A follow-up leans on a question that was asked at most so many messages ago. */
+/** How many messages back a follow-up can refer. */
 const historyReach = 6;
 const termsMax = 40;
 
@@ -45,7 +45,7 @@ export function understand(
   const asked = ownWords(withoutMeasure(text, language), synonyms, language);
   const subject = asked.map(({ term }) => term);
   const borrowed = borrowedTerms(text, subject, history, synonyms, language);
-  // Where nothing else is asked, the words that ask how much are all there is. In English they are words of any question.
+  // Measuring words are dropped unless they are all that the question has. In English they occur in any question.
   const isMeasured = borrowed.length > 0 || (language === "en" && asked.length > 0);
   const words = isMeasured ? asked : ownWords(text, synonyms, language);
   const own = words.map(({ term }) => term);
@@ -55,7 +55,7 @@ export function understand(
     wording,
     borrowed,
     measured: borrowed.length > 0 && own.length === 0 ? ownWords(text, synonyms, language).map(({ term }) => term) : [],
-    another: borrowed.length > 0 && putsAnother(text, own, language),
+    another: borrowed.length > 0 && asksAboutAnother(text, own, language),
     details: detailsIn(text, language),
     counted: countedIn(text),
     language,
@@ -64,7 +64,7 @@ export function understand(
   };
 }
 
-/** One word for each stem. */
+/** The content words, one per stem. */
 function ownWords(text: string, synonyms: Synonyms, language: WordLanguage): Word[] {
   const words = contentWordsOf(text, language);
   const terms = new Set(synonyms.read(words.map(({ term }) => term)));
@@ -80,12 +80,12 @@ function borrowedTerms(
   synonyms: Synonyms,
   language: WordLanguage,
 ): string[] {
-  if (!leansOnBefore(text, own, language)) return [];
+  if (!isFollowUp(text, own, language)) return [];
   for (const message of history.slice(-historyReach).toReversed()) {
     if (message.role !== "user") continue;
     const terms = ownWords(withoutMeasure(message.content, language), synonyms, language).map(({ term }) => term);
     const fresh = terms.filter((term) => !own.includes(term));
-    // What only pointed elsewhere itself ("and that?") is passed over for what it pointed to.
+    // A message that is itself only a reference ("and that?") has no terms: go further back.
     if (fresh.length > 0) return fresh;
   }
   return [];
@@ -94,16 +94,16 @@ function borrowedTerms(
 const asking =
   /^(?:\S+ ){0,3}?(?<asking>how (?:long|much|many|often|soon|fast|quickly|old|big|large|far|high)|how|what|which|where|when|why|who)(?= |$)/u;
 
-/** What tells one question on a thing from another: "how long", "how", "which". Null where it only names what it is about. */
+/** The question words that distinguish questions about one subject: "how long", "how", "which". Null when there are none. */
 export function askingWords(words: readonly string[], language: WordLanguage): string | null {
   if (language !== "en") return words.slice(0, 2).join(" ");
   const text = words.join(" ");
   if (/^(?:do|does|did|is|are|was|will|must|should|has|have) /u.test(text)) return "whether";
-  const found = asking.exec(text)?.groups?.["asking"] ?? null;
-  return found === "what" ? "which" : found;
+  const word = asking.exec(text)?.groups?.["asking"] ?? null;
+  return word === "what" ? "which" : word;
 }
 
-/** Whether a heading that asks so asks for something else. "Does it work on …?" can be answered under "Where does it work?". */
+/** Whether two kinds of asking words differ. A heading "Where does it work?" can still answer "Does it work on …?". */
 export function asksOtherwise(heading: string | null, question: string | null): boolean {
   if (heading === null || question === null || heading === question) return false;
   if (heading !== "whether" && question !== "whether") return true;

@@ -1,18 +1,18 @@
 import { stem, termsOf } from "#language/terms.ts";
 
-/** Which terms mean the same, in one workspace. */
+/** The synonyms of one workspace. */
 export interface Synonyms {
-  /** All that mean the same as this term, itself among them; empty: nothing else does. */
+  /** All synonyms of a term, itself included. Empty when it has none. */
   groupOf(term: string): readonly string[];
-  /** How much a word of the same meaning as this one counts for it. */
+  /** How much a synonym of this term counts, 0 to 1. */
   shareOf(term: string): number;
-  /** Puts one term in the place of words that together have a synonym ("single sign-on"). */
+  /** Joins the words of a phrase that has synonyms ("single sign-on") into one term. */
   read(terms: readonly string[]): readonly string[];
-  /** The stems that such a term stands for; of any other, itself. */
+  /** The stems of a joined term. Any other term is returned as it is. */
   stemsOf(term: string): readonly string[];
 }
 
-/** Words that customers and manuals use for the same thing. Each line is one meaning; a word stands in one line only. */
+/** Words that customers and manuals use for the same thing. One meaning per line; a word must not occur in two lines. */
 const meanings = `
   ship shipping shipment deliver delivery dispatch arrive arrival
   refund reimburse reimbursement moneyback
@@ -65,22 +65,22 @@ const builtin: readonly (readonly string[])[] = meanings.split("\n").map((line) 
   ),
 ]);
 
-/** Parts the stems that stand for one thing together; no stem has a space. */
+/** Separates the stems of a joined term. A stem never contains a space. */
 const joint = " ";
-/** Words that mean the same to most people, and words of which the workspace says so. */
+/** Shares of built-in synonyms and of those that the workspace declares. */
 const builtinShare = 0.8;
 const declaredShare = 0.95;
-const keptMax = 100;
-const kept = new Map<string, Synonyms>();
+const cacheMax = 100;
+const cache = new Map<string, Synonyms>();
 
-/** The built-in synonyms and those that a workspace declares: lists of words or phrases, each list one meaning. */
+/** The built-in synonyms with those of a workspace. Each declared list holds words or phrases of one meaning. Cached. */
 export function synonymsOf(declared: readonly (readonly string[])[] = []): Synonyms {
   const key = JSON.stringify(declared);
-  const known = kept.get(key);
-  if (known !== undefined) return known;
+  const cached = cache.get(key);
+  if (cached !== undefined) return cached;
   const made = create(declared);
-  if (kept.size >= keptMax) kept.clear();
-  kept.set(key, made);
+  if (cache.size >= cacheMax) cache.clear();
+  cache.set(key, made);
   return made;
 }
 
@@ -92,7 +92,7 @@ function create(declared: readonly (readonly string[])[]): Synonyms {
   const lists = [...builtin, ...declaredTerms];
   for (const list of lists) {
     const terms = list.filter((term) => term !== "");
-    // A word that is in two lists makes one of them.
+    // Lists that share a word are merged.
     const group = [...new Set([...terms, ...terms.flatMap((term) => groups.get(term) ?? [])])];
     if (group.length < 2) continue;
     for (const term of group) groups.set(term, group);
@@ -102,7 +102,7 @@ function create(declared: readonly (readonly string[])[]): Synonyms {
     const [first = ""] = stems;
     if (stems.length > 1) phrases.set(first, [...(phrases.get(first) ?? []), stems]);
   }
-  // Of two phrases that begin alike the longer is meant where it stands.
+  // The longest phrase wins among those with the same first word.
   for (const [first, starting] of phrases)
     phrases.set(
       first,
@@ -128,7 +128,7 @@ function create(declared: readonly (readonly string[])[]): Synonyms {
   };
 }
 
-/** One stem for all that mean the same to everybody. */
+/** One stem for all built-in synonyms of a term. */
 export function synonymOf(term: string): string {
   return synonymsOf().groupOf(term)[0] ?? term;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { saidTo } from "#answering/understand/asker-language.ts";
+import { cannedTextFor } from "#answering/understand/asker-language.ts";
 import { weekdayIn } from "#domain/workspace/business-hours.ts";
 import { cannedText, settingsIn } from "./bot-texts.ts";
 import { cannedKeys, spokenLanguages } from "./languages.ts";
@@ -43,7 +43,7 @@ describe("what the bot says by itself", () => {
       history: [],
       text: "Meine Adresse ist anna@shop.example, bitte melden",
     };
-    expect(saidTo(question, "lead_kept")).toMatch(/^Danke/);
-    expect(saidTo({ ...question, text: "Reach me at anna@shop.example" }, "lead_kept")).toMatch(/^Thank you/);
+    expect(cannedTextFor(question, "lead_kept")).toMatch(/^Danke/);
+    expect(cannedTextFor({ ...question, text: "Reach me at anna@shop.example" }, "lead_kept")).toMatch(/^Thank you/);
   });
 });
