@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { ChannelHost, InboundEvent, InboundFile, OutboundMessage, Part } from "#channels/contract.ts";
+import type { ChannelHost, InboundEvent, InboundFile, OutboundMessage } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import { verdictOf } from "./mime/authentication.ts";
 import type { Verdict } from "./mime/authentication.ts";
 import { automaticKind } from "./mime/automatic-mail.ts";

@@ -1,4 +1,5 @@
-import type { OutboundMessage, Part } from "#channels/contract.ts";
+import type { OutboundMessage } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import type { Block, Cell, Inline } from "#channels/text/markdown.ts";
 import { safeHref, safeTree } from "#channels/text/markdown.ts";
 import { styledText, textOf, withAddresses } from "#channels/text/styled-text.ts";

@@ -1,7 +1,8 @@
 import { Readable } from "node:stream";
 import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
-import type { ChannelHost, Correspondence, Part, Receipt, SendContext } from "#channels/contract.ts";
+import type { ChannelHost, Correspondence, Receipt, SendContext } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import type { MailPart } from "./render.ts";
 import type { MailRecord } from "./events.ts";

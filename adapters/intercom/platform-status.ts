@@ -1,4 +1,5 @@
-import type { Handover, OutboundNote, ThreadContext, PlatformStatus } from "#channels/contract.ts";
+import type { Handover, OutboundNote, ThreadContext } from "#channels/contract.ts";
+import type { PlatformStatus } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { stateEvent } from "./inbound.ts";
 import { findOurs } from "./sent-parts.ts";

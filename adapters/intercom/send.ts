@@ -1,4 +1,5 @@
-import type { Attempt, ChannelHost, Part, Receipt, SendContext } from "#channels/contract.ts";
+import type { Attempt, ChannelHost, Receipt, SendContext } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import type { Api } from "./client.ts";
 import { findOurs } from "./sent-parts.ts";

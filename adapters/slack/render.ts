@@ -1,4 +1,5 @@
-import type { OutboundFile, OutboundMessage, Part } from "#channels/contract.ts";
+import type { OutboundFile, OutboundMessage } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import type { Run, Style } from "#channels/text/styled-text.ts";
 import { splitRuns, styledText, textOf } from "#channels/text/styled-text.ts";
 import { escapeText, mrkdwnOf } from "./messages/mrkdwn.ts";

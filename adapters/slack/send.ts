@@ -1,4 +1,5 @@
-import type { ChannelHost, Part, Receipt, SendContext } from "#channels/contract.ts";
+import type { ChannelHost, Receipt, SendContext } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import type { SlackApi } from "./client.ts";
 import { deliveryError, failureOf, operatorError } from "./errors.ts";

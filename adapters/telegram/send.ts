@@ -1,6 +1,7 @@
 import type { Api } from "grammy";
 import { InputFile } from "grammy";
-import type { ChannelHost, Part, Receipt, SendContext } from "#channels/contract.ts";
+import type { ChannelHost, Receipt, SendContext } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { foreignAnswer } from "#channels/http/foreign-response.ts";
 import type { Failure } from "./errors.ts";

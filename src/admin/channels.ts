@@ -6,7 +6,8 @@ import { channelConfigError, channelConfigErrors } from "#channels/config-errors
 import { loadAdapter } from "#channels/load-adapter.ts";
 import type { FileError, UnreadableFile } from "#config/errors.ts";
 import { combineErrors } from "#config/errors.ts";
-import type { FileChannel, FileWorkspace } from "#config/file.ts";
+import type { FileWorkspace } from "#config/file.ts";
+import type { FileChannel } from "#config/errors.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 
 export interface AccountDependencies {

@@ -3,7 +3,7 @@ import type { Answer, Lookup, Question } from "./contract.ts";
 import type { Candidate } from "#knowledge/index/contract.ts";
 import type { Composed } from "./extract/compose.ts";
 import type { Retrieval } from "./retrieve/retrieve.ts";
-import type { Ranked } from "./rank/ranking.ts";
+import type { Ranked } from "./rank/ranked.ts";
 import { guessLanguages } from "#language/detection.ts";
 import { languageOfText, cannedTextFor } from "./understand/asker-language.ts";
 

@@ -6,7 +6,8 @@ import { loadAdapter } from "#channels/load-adapter.ts";
 import type { Config } from "#config/environment.ts";
 import type { ChannelCheck, Services, ServicesOptions } from "./services.ts";
 import { checkChannels, openServices } from "./services.ts";
-import type { FileChannel, FileWorkspace } from "#config/file.ts";
+import type { FileWorkspace } from "#config/file.ts";
+import type { FileChannel } from "#config/errors.ts";
 import { accountErrors } from "#admin/channels.ts";
 import { provisionWorkspaces } from "#admin/workspaces/workspaces.ts";
 

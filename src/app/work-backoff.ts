@@ -1,4 +1,4 @@
-import { RetryLater } from "#conversations/delivery/deliver.ts";
+import { RetryLater } from "#conversations/delivery/retry-later.ts";
 import { Problem } from "#domain/problem.ts";
 import { TypesenseAway } from "#database/search/typesense/client.ts";
 

@@ -4,14 +4,13 @@ import type {
   OutboundMessage,
   Handover,
   OutboundNote,
-  Part,
   Receipt,
   ReplyWindow,
   SendContext,
   ThreadContext,
-  PlatformStatus,
-  TypingParty,
 } from "./contract.ts";
+import type { Part, PlatformStatus } from "./inbound-event.ts";
+import type { TypingParty } from "./thread.ts";
 import type { Desk } from "./desk/contract.ts";
 
 /** By which account, and after how long, a reply goes to a visitor who has not looked at it. */

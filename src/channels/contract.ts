@@ -1,3 +1,5 @@
+import type { Part, PlatformStatus } from "./inbound-event.ts";
+import type { TypingParty } from "./thread.ts";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TObject } from "typebox";
@@ -126,12 +128,6 @@ export interface ReplyWindow {
   outside(message: OutboundMessage): readonly Part[] | string;
 }
 
-/** How a conversation stands on a platform that knows such states. */
-export type PlatformStatus =
-  | { readonly kind: "open" | "closed" }
-  /** Until then, epoch milliseconds; null: until the customer writes. */
-  | { readonly kind: "snoozed"; readonly until: number | null };
-
 export interface OutboundNote {
   readonly id: string;
   /** Plain text. */
@@ -151,11 +147,6 @@ export interface Handover {
 }
 
 export type ThreadContext = Pick<SendContext, "thread" | "signal">;
-
-export interface TypingParty {
-  readonly role: "assistant" | "agent";
-  readonly name: string | null;
-}
 
 export interface Capabilities {
   /** Characters that one part can hold, in the unit that the platform counts; null: no bound. */
@@ -263,13 +254,6 @@ export interface OutboundMessage {
   readonly filesApart?: true;
   /** People have the conversation, or have it with this message: nobody needs to be asked for. */
   readonly forPeople?: true;
-}
-
-/** One platform call, as JSON that the host stores until it is made. */
-export interface Part {
-  /** What the customer reads of it, as plain text: for people who look at a delivery. */
-  readonly text: string;
-  readonly payload: unknown;
 }
 
 export interface SendContext {

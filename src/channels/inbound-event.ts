@@ -1,5 +1,4 @@
 import type { VerifiedUser } from "#domain/customer/user-token.ts";
-import type { Part, PlatformStatus } from "./contract.ts";
 
 /** A customer as the platform names them. */
 export interface Sender {
@@ -154,4 +153,17 @@ export interface Accepted {
   readonly refused?: true;
   /** Nothing is stored: an uploaded file that the message names was removed meanwhile. Only on widget and hosted. */
   readonly filesGone?: true;
+}
+
+/** How a conversation stands on a platform that knows such states. */
+export type PlatformStatus =
+  | { readonly kind: "open" | "closed" }
+  /** Until then, epoch milliseconds; null: until the customer writes. */
+  | { readonly kind: "snoozed"; readonly until: number | null };
+
+/** One platform call, as JSON that the host stores until it is made. */
+export interface Part {
+  /** What the customer reads of it, as plain text: for people who look at a delivery. */
+  readonly text: string;
+  readonly payload: unknown;
 }

@@ -1,5 +1,4 @@
 import type { Confidence, Role, Source } from "#domain/conversation/message.ts";
-import type { TypingParty } from "./contract.ts";
 
 /** A message of a thread as its customer may see it. Notes are never among them. */
 export interface ThreadMessage {
@@ -51,3 +50,8 @@ export interface ThreadState {
 export type ThreadSignal =
   /** There is something after what you showed, or who answers has changed; `amended`: or something in what you showed. */
   { readonly kind: "changed"; readonly amended?: true } | { readonly kind: "typing"; readonly who: TypingParty };
+
+export interface TypingParty {
+  readonly role: "assistant" | "agent";
+  readonly name: string | null;
+}

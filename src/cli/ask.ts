@@ -1,7 +1,7 @@
 import { storedSettings } from "#domain/workspace/settings.ts";
 import { requireWorkspace } from "#admin/api-keys.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
-import type { Command } from "./commands.ts";
+import type { Command } from "./command.ts";
 import { withServices } from "./with-services.ts";
 import { dim } from "./terminal/output.ts";
 

@@ -1,4 +1,4 @@
-import type { Config } from "#config/environment.ts";
+import type { Command } from "./command.ts";
 import {
   agentCreate,
   agentList,
@@ -23,7 +23,6 @@ import { audit, contactMerge, contactShow, contactUnmerge, forget, workspaceDele
 import { rulesTest } from "./rules.ts";
 import { searchRebuild } from "./search.ts";
 import { migrate, start } from "./start.ts";
-import type { Output } from "./terminal/output.ts";
 import {
   webhookAdd,
   webhookDeliveriesList,
@@ -35,15 +34,6 @@ import {
   webhookRotate,
   webhookTest,
 } from "./webhooks.ts";
-
-export interface Invocation {
-  readonly argv: readonly string[];
-  readonly output: Output;
-  readonly config: Config;
-}
-
-/** Resolves with the exit status. */
-export type Command = (invocation: Invocation) => Promise<number>;
 
 /** The commands that use the workspaces of the configuration file, so that all of it has to be right. */
 export const usesWorkspaces: ReadonlySet<Command> = new Set([start, doctor, rulesTest]);

@@ -7,7 +7,7 @@ import { requireDeletable } from "#admin/workspaces/workspaces.ts";
 import { readAudit, showContact } from "#admin/customers.ts";
 import { customerByEmail } from "#database/queries/customers.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
-import type { Command } from "./commands.ts";
+import type { Command } from "./command.ts";
 import { confirmed } from "./terminal/confirm.ts";
 import { withServices } from "./with-services.ts";
 import { bold, dim, table } from "./terminal/output.ts";

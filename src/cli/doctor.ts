@@ -10,7 +10,7 @@ import { checkDeclaredChannels } from "#app/declared-channels.ts";
 import { systemClock } from "#runtime/clock.ts";
 import { isOpenToOthers, makeWritableFolder } from "#runtime/data-folder.ts";
 import { readArguments } from "./terminal/arguments.ts";
-import type { Command } from "./commands.ts";
+import type { Command } from "./command.ts";
 import { green, red } from "./terminal/output.ts";
 import type { Config, EmbeddingConfig, ModelConfig } from "#config/environment.ts";
 import { hasSecret, requireConfiguredSecret } from "#admin/installation/secret.ts";

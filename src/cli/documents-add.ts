@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Services } from "#app/services.ts";
 import { requireWorkspace } from "#admin/api-keys.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
-import type { Command } from "./commands.ts";
+import type { Command } from "./command.ts";
 import { withServices } from "./with-services.ts";
 import type { Output } from "./terminal/output.ts";
 import { bar, dim, green, red } from "./terminal/output.ts";

@@ -1,7 +1,7 @@
 import { manualDocuments } from "#admin/installation/manual.ts";
 import { requireWorkspace } from "#admin/api-keys.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
-import type { Command } from "./commands.ts";
+import type { Command } from "./command.ts";
 import { withServices } from "./with-services.ts";
 import { red, table } from "./terminal/output.ts";
 

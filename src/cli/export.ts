@@ -6,7 +6,7 @@ import { exportLines } from "#admin/export/export.ts";
 import type { ExportLine } from "#admin/export/rows.ts";
 import { requireWorkspace } from "#admin/api-keys.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
-import type { Command } from "./commands.ts";
+import type { Command } from "./command.ts";
 import { withServices } from "./with-services.ts";
 
 const bufferBytes = 256 * 1_024;

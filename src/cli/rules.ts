@@ -4,7 +4,7 @@ import { systemClock as clock } from "#runtime/clock.ts";
 import { requireWorkspace } from "#admin/api-keys.ts";
 import { dryRunRules } from "#admin/workspaces/rules-dry-run.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
-import type { Command } from "./commands.ts";
+import type { Command } from "./command.ts";
 import { withServices } from "./with-services.ts";
 import { bold, dim } from "./terminal/output.ts";
 

@@ -2,7 +2,7 @@ import { rebuildSearch, searchDoesNotGoOutside } from "#admin/installation/searc
 import { requireWorkspace } from "#admin/api-keys.ts";
 import { systemClock } from "#runtime/clock.ts";
 import { readArguments } from "./terminal/arguments.ts";
-import type { Command } from "./commands.ts";
+import type { Command } from "./command.ts";
 import { withServices } from "./with-services.ts";
 
 /** Queues the work; the server that runs on this database, or the next one that starts, does it. */

@@ -7,7 +7,7 @@ import { systemClock } from "#runtime/clock.ts";
 import { createLog } from "#runtime/log.ts";
 import { firstStart } from "#app/first-start.ts";
 import { readArguments } from "./terminal/arguments.ts";
-import type { Command } from "./commands.ts";
+import type { Command } from "./command.ts";
 import type { Stopping } from "./retry-on-return.ts";
 import { onceBack } from "./retry-on-return.ts";
 import { bold, dim } from "./terminal/output.ts";

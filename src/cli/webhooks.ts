@@ -11,7 +11,7 @@ import {
   webhookDeliveries,
 } from "#admin/webhooks/webhooks.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
-import type { Command } from "./commands.ts";
+import type { Command } from "./command.ts";
 import { withServices } from "./with-services.ts";
 import { bold, green, red, table } from "./terminal/output.ts";
 

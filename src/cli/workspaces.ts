@@ -7,7 +7,7 @@ import { createKey, listKeys, requireWorkspace, revokeKey } from "#admin/api-key
 import { createWorkspace, listWorkspaces, rotateIdentitySecret } from "#admin/workspaces/workspaces.ts";
 import { setWorkspace } from "#admin/workspaces/settings.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
-import type { Command } from "./commands.ts";
+import type { Command } from "./command.ts";
 import { withServices } from "./with-services.ts";
 import { bold, table } from "./terminal/output.ts";
 

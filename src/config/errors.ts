@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import { Settings } from "typebox/system";
 import { Value } from "typebox/value";
-import type { FileChannel } from "./file.ts";
+import type { Channel } from "#domain/conversation/message.ts";
 
 export interface FileErrorLine {
   readonly line: number;
@@ -108,4 +108,14 @@ function allErrors(schema: TSchema, value: unknown) {
   } finally {
     Settings.Set({ maxErrors });
   }
+}
+
+/** An account that the file declares. What the platform needs is checked by its adapter, which is loaded later. */
+export interface FileChannel {
+  readonly name: string;
+  readonly channel: Channel;
+  readonly enabled: boolean;
+  readonly config: Readonly<Record<string, unknown>>;
+  /** An error that names file and line of this setting of it; without one, of the account. */
+  mistake(setting: string | undefined, message: string): FileError;
 }

@@ -1,3 +1,4 @@
+import type { FileChannel } from "./errors.ts";
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import { Value } from "typebox/value";
@@ -230,16 +231,6 @@ export const configFileSchema = closed(
   },
   "Configuration of Parley. ${NAME} in a text is replaced by that variable of the environment.",
 );
-
-/** An account that the file declares. What the platform needs is checked by its adapter, which is loaded later. */
-export interface FileChannel {
-  readonly name: string;
-  readonly channel: Channel;
-  readonly enabled: boolean;
-  readonly config: Readonly<Record<string, unknown>>;
-  /** An error that names file and line of this setting of it; without one, of the account. */
-  mistake(setting: string | undefined, message: string): FileError;
-}
 
 export interface FileWorkspace {
   readonly name: string;

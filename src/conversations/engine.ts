@@ -18,7 +18,7 @@ import { handleAgentMessage } from "./agents/messages.ts";
 import { createIngestBatches } from "./inbound/ingest-batches.ts";
 import { abandonEdit, editSentReply } from "./delivery/edit-sent.ts";
 import { createApiQuery } from "./answering/api-query.ts";
-import type { Effects } from "./transaction/unit-of-work.ts";
+import type { Effects } from "./transaction/effects.ts";
 import { createUnitOfWork } from "./transaction/unit-of-work.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
 import { dueClocks, runTimer, settleNow } from "./automation/timer-work.ts";

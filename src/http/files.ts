@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { FastifyReply } from "fastify";
 import { savedTypes } from "#domain/files.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import type { App } from "./server.ts";
+import type { App } from "./app-type.ts";
 
 /** What is known of a file that is to be sent. */
 export interface ServedFile {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { DependencyState, HttpDependencies } from "./dependencies.ts";
 import { mayReadMetrics } from "./metrics-access.ts";
 import { Problem } from "#domain/problem.ts";
-import type { App } from "./server.ts";
+import type { App } from "./app-type.ts";
 
 /** `/health/live`: the process answers. `/health/ready`: it can do its work, and otherwise what is missing. */
 export function health(

@@ -1,9 +1,10 @@
+import type { App } from "./app-type.ts";
 import { createServer as createHttpServer } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify, { LogController } from "fastify";
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyBaseLogger, FastifyRequest } from "fastify";
 import { newId } from "#domain/ids.ts";
 import { requestContext } from "#runtime/request-context.ts";
 import type { ProblemCode } from "#domain/problem.ts";
@@ -24,8 +25,6 @@ import { parseJsonBodies } from "./middleware/json-body.ts";
 import { site } from "./sites/sites.ts";
 import { v1 } from "./v1/routes.ts";
 import { compileValidator } from "./middleware/validation.ts";
-
-export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>;
 
 export interface HttpServer {
   /** Where it listens; resolves once connections are taken. */

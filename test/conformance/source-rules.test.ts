@@ -197,11 +197,9 @@ function lines(
     );
 }
 
-/** Each cycle of imports that run code; types are gone when it runs. */
+/** Each cycle of imports. Types count: files that need each other's types cannot be read one at a time. */
 function cyclesIn(files: readonly SourceFile[]): string[] {
-  const next = new Map(
-    files.map(({ path, imports }) => [path, imports.filter(({ typeOnly }) => !typeOnly).map(({ target }) => target)]),
-  );
+  const next = new Map(files.map(({ path, imports }) => [path, imports.map(({ target }) => target)]));
   const done = new Set<string>();
   const found: string[] = [];
   const visit = (path: string, trail: readonly string[]): void => {

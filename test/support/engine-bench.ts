@@ -9,11 +9,11 @@ import type {
   Attempt,
   ChannelAdapter,
   InboundEvent,
-  Part,
   Receipt,
   SendContext,
   Sender,
 } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import { newId } from "#domain/ids.ts";
 import type { Actor, Channel } from "#domain/conversation/message.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";

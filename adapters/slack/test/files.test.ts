@@ -5,9 +5,9 @@ import type {
   ChannelHost,
   InboundEvent,
   OutboundFile,
-  Part,
   SendContext,
 } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import type { DeliveryError } from "#channels/errors.ts";
 import slackModule from "../index.ts";
 import { fileRef } from "../files.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Part } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import type { TelegramPart } from "../render.ts";
 import { renderParts, textMax } from "../render.ts";
 

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Static } from "typebox";
-import type { Account } from "../shared/account.ts";
+import type { Account } from "../shared/client.ts";
 import { accountOf, accountSid, authToken, baseUrl } from "../shared/account.ts";
 
 export const config = Type.Object(

@@ -1,6 +1,6 @@
 import { DeliveryError } from "#channels/errors.ts";
 import { networkCode } from "../shared/errors.ts";
-import type { Account } from "../shared/account.ts";
+import type { Account } from "../shared/client.ts";
 
 const ownHost = /^(?:[a-z0-9-]+\.)*(?:twilio|twiliocdn)\.com$/;
 /** Where Twilio keeps what it was sent, and leads to: S3, and nothing else that runs at Amazon. */

@@ -1,5 +1,6 @@
 import type { Twilio } from "twilio";
-import type { Attempt, ChannelHost, Part, Receipt, SendContext } from "#channels/contract.ts";
+import type { Attempt, ChannelHost, Receipt, SendContext } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { unlessAborted } from "../shared/client.ts";
 import { codeOf, deliveryError, isOfContent, optedOut, reasonOf } from "../shared/errors.ts";

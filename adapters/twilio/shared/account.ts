@@ -1,3 +1,4 @@
+import type { Account } from "./client.ts";
 import type { Twilio } from "twilio";
 import Type from "typebox";
 import { unlessAborted } from "./client.ts";
@@ -18,12 +19,6 @@ export const baseUrl = Type.Optional(
     description: "Another server of the API than https://api.twilio.com; without a slash at the end.",
   }),
 );
-
-export interface Account {
-  readonly accountSid: string;
-  readonly authToken: string;
-  readonly baseUrl: string | undefined;
-}
 
 export const accountOf = (given: {
   readonly account_sid: string;

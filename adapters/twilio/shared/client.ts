@@ -1,7 +1,6 @@
 import twilio from "twilio";
 import type { Twilio } from "twilio";
 import { DeliveryError } from "#channels/errors.ts";
-import type { Account } from "./account.ts";
 
 const timeoutMs = 20_000;
 const busyMs = 2_000;
@@ -57,4 +56,10 @@ export async function unlessAborted<T>(call: Promise<T>, signal: AbortSignal): P
     aborted.catch(() => undefined);
     call.catch(() => undefined);
   }
+}
+
+export interface Account {
+  readonly accountSid: string;
+  readonly authToken: string;
+  readonly baseUrl: string | undefined;
 }

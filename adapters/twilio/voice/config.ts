@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Static } from "typebox";
-import type { Account } from "../shared/account.ts";
+import type { Account } from "../shared/client.ts";
 import { accountOf, accountSid, authToken, baseUrl } from "../shared/account.ts";
 import type { Settings } from "../messaging/config.ts";
 import { settingsOf as smsSettingsOf } from "../messaging/config.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "#runtime/clock.ts";
 import { DeliveryError } from "#channels/errors.ts";
-import type { Account } from "../shared/account.ts";
+import type { Account } from "../shared/client.ts";
 import { fetchMedia } from "../messaging/files.ts";
 
 /** So long a recording may take to be there, after Twilio has told of it. */

@@ -1,4 +1,5 @@
-import type { OutboundMessage, Part } from "#channels/contract.ts";
+import type { OutboundMessage } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import type { Run } from "#channels/text/styled-text.ts";
 import { splitRuns, styledText, textOf } from "#channels/text/styled-text.ts";
 import { septets } from "../messaging/gsm.ts";

@@ -1,4 +1,5 @@
-import type { Attempt, Part, Receipt, SendContext } from "#channels/contract.ts";
+import type { Attempt, Receipt, SendContext } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { unlessAborted } from "../shared/client.ts";
 import { codeOf, deliveryError } from "../shared/errors.ts";
@@ -6,7 +7,7 @@ import { reportAddress } from "../messaging/webhook.ts";
 import { findPart, senderOf as smsSenderOf } from "../messaging/send.ts";
 import type { CallRecord } from "./calls/calls.ts";
 import { ended } from "./calls/calls.ts";
-import type { VoiceDependencies } from "./webhook.ts";
+import type { VoiceDependencies } from "./calls/call-request.ts";
 import type { VoicePart } from "./render.ts";
 import { comesMs } from "./calls/replies.ts";
 import { numberOf } from "./config.ts";

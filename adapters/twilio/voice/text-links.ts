@@ -3,7 +3,7 @@ import { deliveryError } from "../shared/errors.ts";
 import { senderOf as smsSenderOf } from "../messaging/send.ts";
 import { leftBehind, replyTo } from "./calls/calls.ts";
 import { noticeOf } from "./calls/handover.ts";
-import type { CallRequest, VoiceDependencies } from "./webhook.ts";
+import type { CallRequest, VoiceDependencies } from "./calls/call-request.ts";
 import { numberOf } from "./config.ts";
 import { listening } from "./calls/replies.ts";
 import { createWaiter } from "./calls/waiter.ts";

@@ -1,36 +1,13 @@
-import type { Twilio } from "twilio";
-import type { ChannelHost, WebRequest, WebResponse } from "#channels/contract.ts";
+import type { VoiceDependencies, CallRequest } from "./calls/call-request.ts";
+import type { WebRequest, WebResponse } from "#channels/contract.ts";
 import type { Form } from "../shared/form.ts";
 import { field, isSigned, parseForm } from "../shared/form.ts";
 import { deliveryEvent, readReport } from "../messaging/inbound.ts";
 import { reportAddress } from "../messaging/webhook.ts";
-import type { Calls } from "./calls/calls.ts";
 import { dialed, recorded, recordingDone, transcribed, unheard, whispered } from "./calls/handover.ts";
 import { statusChanged } from "./calls/status.ts";
-import type { VoiceSettings } from "./config.ts";
 import { begin, hold, interrupted, next, turn } from "./calls/dialogue.ts";
-import type { Twiml } from "./twiml.ts";
 import { isStep, nothing, stepAddress } from "./twiml.ts";
-
-export interface VoiceDependencies {
-  readonly client: Twilio;
-  readonly settings: VoiceSettings;
-  readonly host: ChannelHost;
-  readonly calls: Calls;
-  readonly twiml: Twiml;
-}
-
-/** One request of Twilio on a call. */
-export interface CallRequest {
-  readonly form: Form;
-  readonly callSid: string;
-  /** As the caller's telephone says, which proves nothing. */
-  readonly caller: string;
-  /** The whole step, such as `hold.3.1`. */
-  readonly at: string;
-  /** What follows the step's name. */
-  readonly detail: string;
-}
 
 type Step = (dependencies: VoiceDependencies, asked: CallRequest) => Promise<string>;
 

@@ -2,7 +2,7 @@ import { DeliveryError } from "#channels/errors.ts";
 import type { DeskFile } from "#channels/desk/contract.ts";
 import { newId } from "#domain/ids.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
-import { RetryLater } from "#conversations/delivery/deliver.ts";
+import { RetryLater } from "#conversations/delivery/retry-later.ts";
 import type { FileSource } from "#conversations/attachments/prefetch.ts";
 import { prefetchFiles } from "#conversations/attachments/prefetch.ts";
 import type { FileWorkDependencies } from "#conversations/attachments/file-work.ts";

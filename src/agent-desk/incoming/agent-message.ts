@@ -6,7 +6,7 @@ import { postById, savePost, threadOf, writtenId } from "#database/queries/desk.
 import type { DeskPostsTable } from "#database/schema/desk.ts";
 import { applyAction, agentActor, holderOf } from "#conversations/agents/actions.ts";
 import { requestEdit } from "#conversations/delivery/edit-sent.ts";
-import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Effects } from "#conversations/transaction/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Tx } from "#database/contract.ts";
@@ -14,7 +14,7 @@ import { replyAsAgent } from "#conversations/agents/replies.ts";
 import { insertNote, requireConversation } from "#conversations/agents/update.ts";
 import type { EditEvent, PendingEdit } from "./pending-edits.ts";
 import { editOf, lastEdit, saidMark } from "./pending-edits.ts";
-import type { EventContext, DeskEventResult } from "./events.ts";
+import type { EventContext, DeskEventResult } from "./event-context.ts";
 import { syncAlso } from "#conversations/transaction/desk-sync-work.ts";
 import type { StoredDeskMessage } from "#agent-desk/desk-service.ts";
 import { insertWork } from "#database/queries/outbox.ts";

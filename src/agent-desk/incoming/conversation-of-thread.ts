@@ -1,5 +1,5 @@
 import { conversationOfThread } from "#database/queries/desk.ts";
-import { RetryLater } from "#conversations/delivery/deliver.ts";
+import { RetryLater } from "#conversations/delivery/retry-later.ts";
 import type { Reader } from "#database/contract.ts";
 
 /**

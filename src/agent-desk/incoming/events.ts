@@ -1,11 +1,12 @@
+import type { Agent, DeskEventResult, EventContext } from "./event-context.ts";
 import type { Desk, DeskEvent, DeskNotice, DeskPerson, SnoozeEnd } from "#channels/desk/contract.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { Problem } from "#domain/problem.ts";
 import { awaitTurn } from "#database/queries/conversations.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
-import type { Effects } from "#conversations/transaction/unit-of-work.ts";
-import type { Snooze } from "#conversations/contract.ts";
+import type { Effects } from "#conversations/transaction/effects.ts";
+import type { Snooze } from "#conversations/agents/requests.ts";
 import type { Action } from "#conversations/agents/actions.ts";
 import { applyAction, agentActor, conflictText } from "#conversations/agents/actions.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
@@ -20,7 +21,7 @@ import type { Log } from "#runtime/log.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { readyToReply } from "#conversations/agents/replies.ts";
 import { insertNote, requireConversation } from "#conversations/agents/update.ts";
-import type { Workspace, Workspaces } from "#database/queries/workspaces.ts";
+import type { Workspaces } from "#database/queries/workspaces.ts";
 import { hoursFrom, tomorrowMorning } from "./snooze-times.ts";
 import { later } from "#agent-desk/sync/sync.ts";
 import type { DeskEventPayload, StoredDeskEvent } from "#agent-desk/desk-service.ts";
@@ -28,7 +29,6 @@ import type { PrefetchedFiles } from "./agent-files.ts";
 import { prefetchMessageFiles, noPrefetchedFiles } from "./agent-files.ts";
 import { editAgentMessage, applyDraftChoice, isNote, joined, storeAgentMessage } from "./agent-message.ts";
 import { conversationAt } from "./conversation-of-thread.ts";
-import type { PendingEdit } from "./pending-edits.ts";
 import { pendingEditsOf } from "./pending-edits.ts";
 
 export interface DeskEventDependencies {
@@ -41,31 +41,6 @@ export interface DeskEventDependencies {
   readonly files: Files;
   readonly localWorker: FindLocalWorker;
   readonly publishEffects: (effects: Effects | null) => void;
-}
-
-export type Agent = Extract<DeskPerson, { kind: "agent" }>;
-
-/** What came of something that was done at the desk. */
-export interface DeskEventResult {
-  readonly effects: Effects | null;
-  /** What its doer is told; null: they see it. */
-  readonly notice: DeskNotice | null;
-}
-
-/** What a transaction of an event works with. */
-export interface EventContext {
-  readonly channels: Channels;
-  readonly search: ConversationSearch;
-  readonly files: Pick<Files, "link" | "messageBytesMax">;
-  readonly workspace: Workspace;
-  readonly accountId: string;
-  readonly agent: Agent;
-  readonly followUp: FollowUp | undefined;
-  /** What came with the text. */
-  readonly prefetched: PrefetchedFiles;
-  /** Edits and removals of the text that are known already. */
-  readonly pendingEdits: readonly PendingEdit[];
-  readonly now: number;
 }
 
 interface NoticePayload {

@@ -7,7 +7,7 @@ import type { OutboxRow } from "#database/queries/outbox.ts";
 import { LostLease, finishWork, holdWork } from "#database/queries/outbox.ts";
 import type { DeliveryState } from "#database/schema/tables.ts";
 import type { DeskPostsTable } from "#database/schema/desk.ts";
-import { RetryLater } from "#conversations/delivery/deliver.ts";
+import { RetryLater } from "#conversations/delivery/retry-later.ts";
 import { changedText, eventText } from "./event-text.ts";
 import { storedBytes } from "#conversations/attachments/stored-bytes.ts";
 import { startNewThread } from "#conversations/transaction/desk-erase-work.ts";

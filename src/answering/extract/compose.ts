@@ -4,7 +4,7 @@ import type { AskedTerms } from "#answering/understand/asked-terms.ts";
 import { evidencePenalty, hasAskedKind } from "#answering/rank/evidence-penalty.ts";
 import type { Understood } from "#answering/understand/question.ts";
 import { askingWords, asksOtherwise } from "#answering/understand/question.ts";
-import type { Ranked } from "#answering/rank/ranking.ts";
+import type { Ranked } from "#answering/rank/ranked.ts";
 import { renderUnits } from "./render-units.ts";
 import { listAround, spanOf, withPromised } from "./span.ts";
 import type { Placed } from "#answering/rank/merged-passages.ts";

@@ -13,7 +13,7 @@ import {
   unknownAnswer,
 } from "#answering/composer.ts";
 import { bandOf } from "#answering/rank/confidence.ts";
-import type { Ranked } from "#answering/rank/ranking.ts";
+import type { Ranked } from "#answering/rank/ranked.ts";
 import type { LanguageModel, ModelSink } from "#models/language-model.ts";
 import { ModelFailure } from "#models/language-model.ts";
 import { maskPersonalData } from "./personal-data.ts";

@@ -2,7 +2,7 @@ import { readUnits } from "#knowledge/documents/chunk-text.ts";
 import type { Unit } from "#knowledge/documents/chunk-text.ts";
 import type { Candidate } from "#knowledge/index/contract.ts";
 import type { AskedTerms } from "#answering/understand/asked-terms.ts";
-import type { Ranked } from "./ranking.ts";
+import type { Ranked } from "./ranked.ts";
 import { memoize } from "#runtime/memoize.ts";
 import { informativeUnits } from "./informative.ts";
 import { wordCount } from "#language/terms.ts";

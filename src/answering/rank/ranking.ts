@@ -1,4 +1,5 @@
-import type { Candidate, SearchResult } from "#knowledge/index/contract.ts";
+import type { Ranked } from "./ranked.ts";
+import type { SearchResult } from "#knowledge/index/contract.ts";
 import type { TermMatch, AskedTerms } from "#answering/understand/asked-terms.ts";
 import { titleFit, wordingFit } from "./title-fit.ts";
 
@@ -17,18 +18,6 @@ const pairReach = 3;
 const verbatimFrom = 0.9;
 /** Weight of the vector similarity, as a share of the best lexical `worth`. */
 const meaningShare = 0.4;
-
-export interface Ranked {
-  readonly candidate: Candidate;
-  /** BM25 over body and title. */
-  readonly score: number;
-  /** Sort key: the score plus the bonuses for the title, for word pairs and for vector similarity. */
-  readonly worth: number;
-  /** How well the title matches the question, 0 to 1. */
-  readonly fit: number;
-  /** True when the heading repeats the question nearly word for word. */
-  readonly verbatim: boolean;
-}
 
 /** Orders candidates by `worth`, best first. `wording` holds all words of the question, stop words included. */
 export function rank(

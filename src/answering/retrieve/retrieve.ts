@@ -9,7 +9,7 @@ import { stripPreamble } from "#answering/understand/preamble.ts";
 import { maskPersonalData } from "#answering/generate/personal-data.ts";
 import { interpretQuestion } from "#answering/understand/interpretations.ts";
 import type { Understood } from "#answering/understand/question.ts";
-import type { Ranked } from "#answering/rank/ranking.ts";
+import type { Ranked } from "#answering/rank/ranked.ts";
 import { rank } from "#answering/rank/ranking.ts";
 import { correctStopWords } from "#answering/understand/typos.ts";
 import type { Synonyms } from "#answering/understand/synonyms.ts";

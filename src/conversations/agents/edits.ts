@@ -1,8 +1,8 @@
-import type { Part } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
-import type { DeliverDependencies } from "#conversations/delivery/deliver.ts";
+import type { DeliverDependencies } from "#conversations/delivery/deliver-dependencies.ts";
 import { indexWork } from "#conversations/transaction/search-indexing.ts";
 import { sendLane } from "#queue/lanes.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";

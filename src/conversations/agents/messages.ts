@@ -4,7 +4,7 @@ import type { ActionResult, ActingAgent } from "./actions.ts";
 import { agentActor, holderOf, conflict } from "./actions.ts";
 import { requestEdit } from "#conversations/delivery/edit-sent.ts";
 import { waitingEdits } from "./edits.ts";
-import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Effects } from "#conversations/transaction/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Channels, FollowUp } from "#channels/channels.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";

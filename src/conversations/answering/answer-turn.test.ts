@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import { Problem } from "#domain/problem.ts";
-import type { ConversationChange } from "#conversations/contract.ts";
+import type { ConversationChange } from "#conversations/agents/requests.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import { openStore } from "#database/open.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";

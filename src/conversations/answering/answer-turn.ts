@@ -1,3 +1,4 @@
+import type { QuestionOptions } from "./question-options.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { tagsOf } from "#domain/workspace/audience.ts";
 import type { Actor } from "#domain/conversation/message.ts";
@@ -14,7 +15,8 @@ import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork, hasWork } from "#database/queries/outbox.ts";
 import { prepareRead } from "#database/dialects/prepared.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
-import type { Draft, Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Draft } from "#conversations/transaction/draft.ts";
+import type { Effects } from "#conversations/transaction/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { claimDetails, verifiedUser } from "#conversations/contacts/verified-user.ts";
 import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
@@ -42,14 +44,6 @@ export interface AnswerTurnDependencies {
   readonly inLanguageOf: (settings: WorkspaceSettings, newestFirst: readonly string[]) => WorkspaceSettings;
   readonly judgeAnger: JudgeAnger;
 }
-
-/** How one question over the API is to be answered; stored with its work. `audience`: what this asker may see. */
-export type QuestionOptions = Partial<
-  Pick<Question, "strictness" | "topK" | "documentIds" | "audience" | "temperature">
-> & {
-  /** The user whom this very request has proven. */
-  readonly userId?: string;
-};
 
 /** What holds only while the client of the API waits. */
 export type LiveAnswer = Pick<Question, "onToken" | "whenModelFails">;

@@ -4,7 +4,7 @@ import type { Actor, Source } from "#domain/conversation/message.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
-import type { Draft } from "#conversations/transaction/unit-of-work.ts";
+import type { Draft } from "#conversations/transaction/draft.ts";
 import type { NewMessage, NewPart } from "#conversations/transaction/new-message.ts";
 import type { Channels, FollowUp } from "#channels/channels.ts";
 import { windowOf } from "#conversations/delivery/reply-window.ts";

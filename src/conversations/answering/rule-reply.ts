@@ -1,3 +1,4 @@
+import type { RuleReply } from "./rule-reply-work.ts";
 import type { Status } from "#domain/conversation/status.ts";
 import { systemActor } from "#domain/conversation/message.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
@@ -6,7 +7,7 @@ import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork } from "#database/queries/outbox.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import { ruleActor } from "#conversations/automation/rules.ts";
-import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Effects } from "#conversations/transaction/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Clock } from "#runtime/clock.ts";
@@ -15,18 +16,6 @@ import type { Store, Tx } from "#database/contract.ts";
 import { readyIfLoaded, addBotMessage } from "./bot-message.ts";
 import { insertNote } from "#conversations/agents/update.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
-
-/** What a rule has to say to a customer, and what must still hold then. */
-export interface RuleReply {
-  readonly conversationId: string;
-  readonly rule: string;
-  readonly text: string;
-  readonly status: Status;
-  /** The newest message when the rule fired. */
-  readonly seq: number;
-  /** The customer's message that it answers; null: none. */
-  readonly answersSeq: number | null;
-}
 
 /**
  * Says what a rule has to say. Its adapter has to be loaded for that, which no transaction can wait for: hence it is

@@ -3,7 +3,7 @@ import type { PrefetchedFile } from "#channels/contract.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { cleanFileName, sizeText } from "#domain/files.ts";
 import { Problem } from "#domain/problem.ts";
-import type { Upload, Uploaded } from "#conversations/contract.ts";
+import type { Upload, Uploaded } from "./upload.ts";
 import type { FileWorkDependencies } from "./file-work.ts";
 import { storeUpload, uploadOf } from "./file-work.ts";
 import { FileTooLarge, isStorageFull } from "#files/contract.ts";

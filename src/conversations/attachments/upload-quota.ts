@@ -3,7 +3,7 @@ import { Problem } from "#domain/problem.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
 import type { Counter } from "#database/queries/counters.ts";
 import { countDown, countUp } from "#database/queries/counters.ts";
-import type { Upload } from "#conversations/contract.ts";
+import type { Upload } from "./upload.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store } from "#database/contract.ts";

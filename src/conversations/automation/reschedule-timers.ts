@@ -4,7 +4,7 @@ import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { NewWork, OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
-import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Effects } from "#conversations/transaction/effects.ts";
 import { settleNow } from "./timer-work.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";

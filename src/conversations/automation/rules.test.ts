@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Rule } from "#domain/workspace/automation.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
-import type { ConversationChange } from "#conversations/contract.ts";
+import type { ConversationChange } from "#conversations/agents/requests.ts";
 import { createAgent } from "#admin/agents.ts";
 import { readConfigFile } from "#config/file.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";

@@ -12,7 +12,7 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import { agentHasWritten } from "#database/queries/messages.ts";
 import type { RuleFiringsTable } from "#database/schema/automation.ts";
 import { nextAgent } from "./assignment.ts";
-import type { Draft } from "#conversations/transaction/unit-of-work.ts";
+import type { Draft } from "#conversations/transaction/draft.ts";
 import type { Tx } from "#database/contract.ts";
 
 /** A conversation that this transaction changes, as rules see it. */

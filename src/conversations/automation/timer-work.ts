@@ -3,7 +3,7 @@ import { systemActor } from "#domain/conversation/message.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork } from "#database/queries/outbox.ts";
-import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Effects } from "#conversations/transaction/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { timerLane } from "#queue/lanes.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";

@@ -3,7 +3,7 @@ import { dialectOf } from "#database/dialects/dialect.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork } from "#database/queries/outbox.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
-import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Effects } from "#conversations/transaction/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { moveLane } from "#queue/lanes.ts";
 import { showContact } from "./contacts.ts";

@@ -3,7 +3,7 @@ import type { Attributes } from "#domain/workspace/audience.ts";
 import { isChat } from "#domain/conversation/message.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
-import type { Draft } from "#conversations/transaction/unit-of-work.ts";
+import type { Draft } from "#conversations/transaction/draft.ts";
 import { identityValue, showContact } from "./contacts.ts";
 import type { Asker } from "#answering/contract.ts";
 import type { Reader, Tx } from "#database/contract.ts";

@@ -1,4 +1,7 @@
-import type { Attempt, Part, Receipt, SendContext } from "#channels/contract.ts";
+import type { DeliverDependencies } from "./deliver-dependencies.ts";
+import { RetryLater } from "./retry-later.ts";
+import type { Attempt, Receipt, SendContext } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import type { Role } from "#domain/conversation/message.ts";
 import { linkConversations } from "#database/queries/conversations.ts";
@@ -6,46 +9,17 @@ import type { OutboxRow } from "#database/queries/outbox.ts";
 import { LostLease, finishWork, holdWork, insertWork, isHeld } from "#database/queries/outbox.ts";
 import { prepareRead } from "#database/dialects/prepared.ts";
 import type { DeliveriesTable, DeliveryState } from "#database/schema/tables.ts";
-import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Effects } from "#conversations/transaction/effects.ts";
 import { editUnsentReply } from "./edit-unsent.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { followLane, sendLane } from "#queue/lanes.ts";
-import type { Checkpoint } from "#runtime/checkpoints.ts";
 import { syncAlso } from "#conversations/transaction/desk-sync-work.ts";
 import { noteFailure } from "./failures.ts";
-import type { DeliveryTracker } from "./delivery-tracker.ts";
 import { statesBefore } from "#conversations/inbound/event-effects.ts";
-import type { Channels } from "#channels/channels.ts";
-import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
-import type { Files } from "#files/contract.ts";
-import type { Reader, Store, Tx } from "#database/contract.ts";
+import type { Reader, Tx } from "#database/contract.ts";
 import { storedBytes } from "#conversations/attachments/stored-bytes.ts";
 import { rerouteWork } from "./reroute-work.ts";
-
-/** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
-export class RetryLater extends Error {
-  readonly retryAfterMs: number | undefined;
-
-  constructor(message: string, retryAfterMs: number | undefined, cause: unknown) {
-    super(message, { cause });
-    this.name = "RetryLater";
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
-export interface DeliverDependencies {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly channels: Channels;
-  readonly search: ConversationSearch;
-  readonly files: Files;
-  readonly checkpoint: Checkpoint;
-  /** Made by {@link createMarks}, once for all that is sent. */
-  readonly deliveryTracker: DeliveryTracker;
-  /** Gives the signals of what is durable now. */
-  readonly publishEffects: (effects: Effects | null) => void;
-}
 
 /**
  * Makes the platform call of one part, and stores what came of it. That a call begins is stored before it does, so that

@@ -1,4 +1,5 @@
-import type { Part, SendContext } from "#channels/contract.ts";
+import type { SendContext } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { channelNames } from "#domain/conversation/message.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
@@ -9,8 +10,8 @@ import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import type { ReplyEdit } from "#conversations/agents/edits.ts";
 import { waitingEdits, lastOf, partsOf, storeEdit } from "#conversations/agents/edits.ts";
 import { sendLane } from "#queue/lanes.ts";
-import type { DeliverDependencies } from "./deliver.ts";
-import { RetryLater } from "./deliver.ts";
+import type { DeliverDependencies } from "./deliver-dependencies.ts";
+import { RetryLater } from "./retry-later.ts";
 import { storedBytes } from "#conversations/attachments/stored-bytes.ts";
 import { noteProblem } from "./failures.ts";
 import type { Channels } from "#channels/channels.ts";

@@ -3,7 +3,7 @@ import { systemActor } from "#domain/conversation/message.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import type { DeliveriesTable } from "#database/schema/tables.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
-import type { UnitOfWork, Draft } from "#conversations/transaction/unit-of-work.ts";
+import type { UnitOfWork, Draft } from "#conversations/transaction/draft.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Tx } from "#database/contract.ts";
 import { handOver, handOverSilently } from "#conversations/answering/bot-message.ts";

@@ -1,4 +1,5 @@
-import type { Handover, PlatformStatus } from "#channels/contract.ts";
+import type { Handover } from "#channels/contract.ts";
+import type { PlatformStatus } from "#channels/inbound-event.ts";
 import { standingChannels, standingOf } from "#domain/conversation/status.ts";
 import type { Actor } from "#domain/conversation/message.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";

@@ -2,7 +2,7 @@ import type { InboundEvent, InboundFile } from "#channels/contract.ts";
 import { filesPerMessage } from "#domain/files.ts";
 import type { StoredAside } from "./incoming-event.ts";
 import { groupsOf } from "#conversations/attachments/attachments.ts";
-import type { TextChange } from "./event-effects.ts";
+import type { TextChange } from "./incoming-event.ts";
 import type { Tx } from "#database/contract.ts";
 
 /** A message that several events are, and what each of them says: an album has words below any of its pictures. */

@@ -4,7 +4,7 @@ import { emailKey, linkConversations } from "#database/queries/conversations.ts"
 import type { MessagesTable } from "#database/schema/tables.ts";
 import type { IncomingEvent, IngestResult } from "./incoming-event.ts";
 import type { MessageFiles } from "#conversations/attachments/attachments.ts";
-import type { Draft } from "#conversations/transaction/unit-of-work.ts";
+import type { Draft } from "#conversations/transaction/draft.ts";
 import type { KnownContact } from "#conversations/contacts/contacts.ts";
 import type { Tx } from "#database/contract.ts";
 import { claim } from "#conversations/agents/update.ts";

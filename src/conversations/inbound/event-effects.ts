@@ -1,17 +1,16 @@
+import type { TextChange } from "./incoming-event.ts";
 import type { InboundEvent, InboundFile } from "#channels/contract.ts";
 import type { DeliveryState, MessagesTable } from "#database/schema/tables.ts";
 import type { Albums } from "./albums.ts";
 import { newFiles, withWords } from "./albums.ts";
 import type { MessageFiles } from "#conversations/attachments/attachments.ts";
 import { dropAttachments } from "#conversations/attachments/attachments.ts";
-import type { UnitOfWork, Draft } from "#conversations/transaction/unit-of-work.ts";
+import type { UnitOfWork, Draft } from "#conversations/transaction/draft.ts";
 import { indexWork } from "#conversations/transaction/search-indexing.ts";
 import { syncAlso } from "#conversations/transaction/desk-sync-work.ts";
 import { noteFailure } from "#conversations/delivery/failures.ts";
 import type { Tx } from "#database/contract.ts";
 import { rerouteWork } from "#conversations/delivery/reroute-work.ts";
-
-export type TextChange = Extract<InboundEvent, { kind: "edit" | "delete" }>;
 
 /** Changes the text of a message that is not stored yet. What was deleted stays so, whatever comes after it. */
 export function changeText(message: MessagesTable, event: TextChange, now: number): void {

@@ -7,7 +7,7 @@ import { prepareWork } from "#database/dialects/prepared.ts";
 import type { InboundEventsTable } from "#database/schema/tables.ts";
 import { groupKey } from "#conversations/attachments/attachments.ts";
 import type { Tx } from "#database/contract.ts";
-import type { QuestionOptions } from "#conversations/answering/answer-turn.ts";
+import type { QuestionOptions } from "#conversations/answering/question-options.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
 export interface AccountRef {
@@ -136,3 +136,5 @@ function withoutRefs(event: InboundEvent): InboundEvent {
   if (event.files === undefined) return event;
   return { ...event, files: event.files.map((file) => ({ ...file, ref: "" })) };
 }
+
+export type TextChange = Extract<InboundEvent, { kind: "edit" | "delete" }>;

@@ -1,7 +1,7 @@
 import { isDuplicate } from "#database/duplicate-key.ts";
 import type { IncomingEvent, IngestResult } from "./incoming-event.ts";
 import { ingest } from "./ingest.ts";
-import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Effects } from "#conversations/transaction/effects.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
 import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
 import { claimInline } from "#conversations/transaction/local-worker.ts";

@@ -21,7 +21,8 @@ import {
   uploadsOf,
   withStoredAside,
 } from "#conversations/attachments/attachments.ts";
-import type { Draft, Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Draft } from "#conversations/transaction/draft.ts";
+import type { Effects } from "#conversations/transaction/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { turnLane } from "#queue/lanes.ts";
 import type { Contacts, KnownContact, ContactKey } from "#conversations/contacts/contacts.ts";

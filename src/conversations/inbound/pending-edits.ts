@@ -1,7 +1,7 @@
 import type { InboundEvent } from "#channels/contract.ts";
 import { prepareWork } from "#database/dialects/prepared.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
-import type { TextChange } from "./event-effects.ts";
+import type { TextChange } from "./incoming-event.ts";
 import type { Tx } from "#database/contract.ts";
 
 /** A change that waited for its message, and found it. */

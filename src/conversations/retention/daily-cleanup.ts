@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
-import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Effects } from "#conversations/transaction/effects.ts";
 import { removeOrphanFiles } from "#conversations/attachments/file-work.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";

@@ -5,7 +5,7 @@ import { chunks } from "#database/queries/customers.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
 import { dropAttachments } from "#conversations/attachments/attachments.ts";
-import { RetryLater } from "#conversations/delivery/deliver.ts";
+import { RetryLater } from "#conversations/delivery/retry-later.ts";
 import { eraseLane, eraseTries } from "#conversations/transaction/desk-erase-work.ts";
 import { purgeIndex } from "./erase-customer.ts";
 import type { Clock } from "#runtime/clock.ts";

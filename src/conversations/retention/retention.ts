@@ -2,7 +2,7 @@ import { systemActor } from "#domain/conversation/message.ts";
 import type { Plan } from "#domain/workspace/settings.ts";
 import { retentionMs, storedSettings } from "#domain/workspace/settings.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
-import type { Effects } from "#conversations/transaction/unit-of-work.ts";
+import type { Effects } from "#conversations/transaction/effects.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Reader, Store, Tx } from "#database/contract.ts";

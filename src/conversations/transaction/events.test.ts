@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { eventTypes } from "#domain/event-types.ts";
 import type { Status } from "#domain/conversation/status.ts";
 import { statuses, transitionEvent } from "#domain/conversation/status.ts";
-import type { ConversationChange } from "#conversations/contract.ts";
+import type { ConversationChange } from "#conversations/agents/requests.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { createKey } from "#admin/api-keys.ts";
 import { addWebhook } from "#admin/webhooks/webhooks.ts";

@@ -1,6 +1,6 @@
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { claimLanes } from "#database/queries/outbox.ts";
-import type { Effects } from "./unit-of-work.ts";
+import type { Effects } from "./effects.ts";
 import type { Tx } from "#database/contract.ts";
 
 /** The worker of this process. */

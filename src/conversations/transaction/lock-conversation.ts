@@ -1,5 +1,5 @@
 import { lockConversation } from "#database/queries/conversations.ts";
-import type { UnitOfWork, Draft } from "./unit-of-work.ts";
+import type { UnitOfWork, Draft } from "./draft.ts";
 import { createUnitOfWork } from "./unit-of-work.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";

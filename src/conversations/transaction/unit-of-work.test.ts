@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Status } from "#domain/conversation/status.ts";
 import { statuses } from "#domain/conversation/status.ts";
 import { Problem } from "#domain/problem.ts";
-import type { ConversationChange } from "#conversations/contract.ts";
+import type { ConversationChange } from "#conversations/agents/requests.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";

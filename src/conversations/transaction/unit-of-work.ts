@@ -1,8 +1,10 @@
+import type { Draft, StatusDetails, UnitOfWork } from "./draft.ts";
+import type { Effects } from "./effects.ts";
 import type { Insertable } from "kysely";
-import type { Handover, PlatformStatus } from "#channels/contract.ts";
+import type { Handover } from "#channels/contract.ts";
+import type { PlatformStatus } from "#channels/inbound-event.ts";
 import type { Happening } from "#domain/workspace/automation.ts";
 import { newId } from "#domain/ids.ts";
-import type { ConversationEventType } from "#domain/event-types.ts";
 import type { Status } from "#domain/conversation/status.ts";
 import { stepBefore, transitionEvent } from "#domain/conversation/status.ts";
 import type { Actor, AuditAction } from "#domain/conversation/message.ts";
@@ -12,20 +14,17 @@ import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { insertConversations, linkConversations, saveConversations } from "#database/queries/conversations.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
-import type { NewWork, OutboxRow } from "#database/queries/outbox.ts";
+import type { NewWork } from "#database/queries/outbox.ts";
 import { hasWork, insertWork } from "#database/queries/outbox.ts";
 import type { AuditTable, ConversationLinksTable, DeliveriesTable, MessagesTable } from "#database/schema/tables.ts";
 import type { SyncItem } from "./desk-sync-work.ts";
 import { syncWork } from "./desk-sync-work.ts";
 import { runRules } from "#conversations/automation/rules.ts";
 import type { Grouped, MessageFiles } from "#conversations/attachments/attachments.ts";
-import type { ConversationSignal } from "./inbox-signal.ts";
 import { signalOf } from "./inbox-signal.ts";
-import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
 import { ruleReplyLane, turnLane, timerLane } from "#queue/lanes.ts";
 import { indexWorks } from "./search-indexing.ts";
-import type { FileEffects } from "./file-effects.ts";
 import { createFileEffects } from "./file-effects.ts";
 import type { NewMessage } from "./new-message.ts";
 import { messageRow } from "./new-message.ts";
@@ -33,78 +32,9 @@ import { handoverOf, platformStatusOf, platformWork } from "#conversations/deliv
 import { sendingOf } from "#conversations/delivery/send-plan.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
-import type { RuleReply } from "#conversations/answering/rule-reply.ts";
+import type { RuleReply } from "#conversations/answering/rule-reply-work.ts";
 import { createTagEffects } from "./tag-effects.ts";
 import { nextTimer } from "#conversations/automation/timers.ts";
-
-/** What a transaction does to conversations, gathered in memory and written in a few statements at its end. */
-export interface UnitOfWork {
-  readonly now: number;
-  /** A conversation as it is after all changes so far. `isNew`: not stored yet. */
-  track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft;
-  addWork(work: NewWork): void;
-  /** What is brought by messages, new ones and those that others join. */
-  readonly files: Pick<FileEffects, "rewrite" | "withdraw">;
-  /** Writes everything. What must happen after the commit is in the result. */
-  flush(tx: Tx): Promise<Effects>;
-}
-
-/** Signals to give once the transaction is durable. */
-export interface Effects {
-  /** Work that was taken for this process itself. */
-  readonly taken?: readonly OutboxRow[];
-  readonly wake: readonly { readonly lane: string; readonly dueAt: number }[];
-  /** `amended`: something that was shown before has changed. */
-  readonly threads: readonly { readonly accountId: string; readonly contextKey: string; readonly amended?: boolean }[];
-  readonly workspaces: readonly ConversationSignal[];
-}
-
-interface StatusDetails {
-  readonly snoozedUntil?: number | null;
-  readonly reason?: string;
-  /**
-   * A step by which a resolve is taken back: the SLA clock continues, and neither endpoints, rules nor the platform's people
-   * are told of it.
-   */
-  readonly undoes?: boolean;
-}
-
-export interface Draft {
-  readonly row: ConversationRow;
-  readonly now: number;
-  /** Adds files to a message that was stored, or added here, before, and says what its words are with those of them. */
-  joinMessage(message: Grouped, content: string, files: MessageFiles): void;
-  /** A message that is stored was changed or taken back: everybody who shows it or is told of it hears of it. */
-  messageUpdated(messageId: string): void;
-  /** Appends a message and queues its parts. */
-  addMessage(message: NewMessage): MessagesTable;
-  /**
-   * Moves through the lifecycle table; the same status is no change. Throws `invalid_transition` for what the table does
-   * not have.
-   */
-  setStatus(to: Status, actor: Actor, how?: StatusDetails): void;
-  /** Writes an entry of the audit log; its id. */
-  audit(
-    action: AuditAction,
-    actor: Actor,
-    change: { from?: string | null; to?: string | null; detail?: string | null },
-  ): string;
-  setTags(add: readonly string[], remove: readonly string[], actor: Actor): void;
-  /** Tells the endpoints that want it. What {@link setStatus} and {@link addMessage} do is told by themselves. */
-  emit(type: ConversationEventType, actor: Actor, details?: EventDetails): void;
-  /** Shows it at the agents' desk. What {@link addMessage} and {@link setStatus} do is shown by itself. */
-  syncDesk(item: SyncItem): void;
-  /** The conversation gets a thread at the desk, whatever the settings say. */
-  bringToDesk(): void;
-  /** How the conversation stands on its platform by now: what came from there is not sent back. */
-  setPlatformStatus(standing: PlatformStatus): void;
-  /** Shows the note to the platform's people, where it has some. */
-  pushNote(id: string): void;
-  /** Marks the row as changed where a field was set directly. */
-  touch(): void;
-  /** What is done here is a rule's doing, and triggers no rule. */
-  asRule<T>(work: () => T): T;
-}
 
 interface TrackedDraft extends Draft {
   readonly row: ConversationRow;

@@ -69,3 +69,14 @@ export interface ConversationSearch {
     limit: number,
   ): Promise<readonly ListPosition[]>;
 }
+
+/** A search that can also judge what another one has found. */
+export interface DatabaseSearch extends ConversationSearch {
+  /** Those of these conversations that `find` would give, in any order. Looks at them alone, by their keys. */
+  confirm(
+    filter: ConversationFilter,
+    text: string,
+    before: ListPosition | undefined,
+    conversationIds: readonly string[],
+  ): Promise<readonly ListPosition[]>;
+}

@@ -16,7 +16,7 @@ import {
 } from "#database/queries/conversation-list-plan.ts";
 import { searchText } from "./text.ts";
 import type { Phrase } from "./words.ts";
-import type { DatabaseSearch } from "./open.ts";
+import type { DatabaseSearch } from "./contract.ts";
 import { phrasesOf } from "./words.ts";
 import { isOverTime, listMsMax, withinTime } from "#database/dialects/mysql-time-limit.ts";
 

@@ -7,7 +7,7 @@ import type { PageRow } from "#database/queries/conversation-list-plan.ts";
 import { newestFirst, rowConditions, tagJoins, tagsMax } from "#database/queries/conversation-list-plan.ts";
 import { searchText } from "./text.ts";
 import { facetTokens, messageBreak, phrasesOf } from "./words.ts";
-import type { DatabaseSearch } from "./open.ts";
+import type { DatabaseSearch } from "./contract.ts";
 import { prepareWork } from "#database/dialects/prepared.ts";
 
 // One FTS5 row a conversation. Rows are numbered by the conversation's start, so that FTS5 gives them in the list's

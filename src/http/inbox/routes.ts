@@ -1,3 +1,4 @@
+import type { InboxDependencies } from "./dependencies.ts";
 import { Type } from "typebox";
 import cookie from "@fastify/cookie";
 import type { FastifyRequest } from "fastify";
@@ -8,14 +9,13 @@ import type { AgentMessage } from "#conversations/agents/messages.ts";
 import { conflictText } from "#conversations/agents/actions.ts";
 import { filesPerMessage } from "#domain/files.ts";
 import { Problem } from "#domain/problem.ts";
-import type { Engine, Snooze } from "#conversations/contract.ts";
-import type { Fanout } from "#runtime/signals.ts";
+import type { Engine } from "#conversations/contract.ts";
+import type { Snooze } from "#conversations/agents/requests.ts";
 import { createWorkspaces } from "#database/queries/workspaces.ts";
 import { manualDocuments, removeManual } from "#admin/installation/manual.ts";
-import type { HttpDependencies, HttpOptions } from "#http/dependencies.ts";
 import type { Bodies } from "#http/middleware/bodies.ts";
 import { parseBodies } from "#http/middleware/bodies.ts";
-import type { App } from "#http/server.ts";
+import type { App } from "#http/app-type.ts";
 import { normalTags } from "#http/v1/conversations.ts";
 import { emailAddress } from "#http/v1/schemas.ts";
 import { sendFile } from "#http/files.ts";
@@ -31,16 +31,6 @@ import { requireSameOrigin, signedIn } from "./session.ts";
 import { formBytesMax, registerSignIn } from "./sign-in.ts";
 import type { Colleague, Counts, FileView, Me, ConversationView, ListPage, MessagePage, SavedReply } from "./wire.ts";
 import { views, waitingOrders } from "./wire.ts";
-
-export interface InboxDependencies extends Pick<
-  HttpDependencies,
-  "store" | "engine" | "documents" | "files" | "listConversations" | "clock" | "log"
-> {
-  readonly fanout: Fanout;
-  readonly options: Pick<HttpOptions, "publicUrl" | "timeouts">;
-  /** The folder of the browser build; `dist/` unless a test says otherwise. */
-  readonly assets?: URL;
-}
 
 const contentCharsMax = 10_000;
 

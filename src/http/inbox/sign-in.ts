@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { agentTopic } from "#queue/signals/topics.ts";
 import { checkPassword, createLoginChoices, createSession, endSession, redeemLogin } from "#admin/agents.ts";
-import type { App } from "#http/server.ts";
+import type { App } from "#http/app-type.ts";
 import { choicePage, linkPage, refusedPage, sendPage, signInPage, spentLinkPage } from "./pages.ts";
 import { InboxRefusal } from "./refused.ts";
-import type { InboxDependencies } from "./routes.ts";
+import type { InboxDependencies } from "./dependencies.ts";
 import type { Attempt } from "./session.ts";
 import { clearSession, countAttempt, requireKeptSession, sessionToken, setSession, signedIn } from "./session.ts";
 

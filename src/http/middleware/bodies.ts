@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { Problem } from "#domain/problem.ts";
 import { networkOf } from "./client-address.ts";
 import "./request-state.ts";
-import type { App } from "#http/server.ts";
+import type { App } from "#http/app-type.ts";
 
 export interface BodyLimits {
   /** Bytes of bodies that this process holds in memory at a time. */

@@ -1,7 +1,7 @@
 import { Problem } from "#domain/problem.ts";
 import type { Bodies } from "./bodies.ts";
 import { parseBodies } from "./bodies.ts";
-import type { App } from "#http/server.ts";
+import type { App } from "#http/app-type.ts";
 
 /** Deeper JSON has no use here, and code that walks it would run out of stack. */
 const depthMax = 64;

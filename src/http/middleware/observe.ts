@@ -1,7 +1,7 @@
 import { Histogram } from "prom-client";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HttpDependencies } from "#http/dependencies.ts";
-import type { App } from "#http/server.ts";
+import type { App } from "#http/app-type.ts";
 
 /** What proxies write for a client that did not wait for its answer; no response has it. */
 const clientGone = 499;

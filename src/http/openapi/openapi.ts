@@ -7,7 +7,7 @@ import { referencePage } from "./reference-page.ts";
 import type { ApiDocument } from "./complete.ts";
 import { completeApi, responseHeaders } from "./complete.ts";
 import { dereference } from "./components.ts";
-import type { App } from "#http/server.ts";
+import type { App } from "#http/app-type.ts";
 
 const introduction = `Every request carries \`Authorization: Bearer <API key>\`; a key belongs to one workspace.
 

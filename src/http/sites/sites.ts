@@ -13,7 +13,7 @@ import type { createClientAddress } from "#http/middleware/client-address.ts";
 import type { HttpDependencies, Webhook } from "#http/dependencies.ts";
 import { rawProblem, retryAfterDefaultS } from "#http/problem.ts";
 import { bodyOf, linger } from "#http/middleware/linger.ts";
-import type { App } from "#http/server.ts";
+import type { App } from "#http/app-type.ts";
 
 const webhookBytesMax = 4 * 1_048_576;
 

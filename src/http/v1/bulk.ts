@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import { Problem } from "#domain/problem.ts";
-import type { ConversationChange } from "#conversations/contract.ts";
+import type { ConversationChange } from "#conversations/agents/requests.ts";
 import { keyActor } from "#http/middleware/auth.ts";
 import { problemOf } from "#http/problem.ts";
 import { isDatabaseFault } from "#database/faults.ts";
-import type { App } from "#http/server.ts";
+import type { App } from "#http/app-type.ts";
 import { normalTags } from "./conversations.ts";
 import { answerOnce } from "./once.ts";
 import type { Resources } from "./resources.ts";

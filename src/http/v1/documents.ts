@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { Problem } from "#domain/problem.ts";
 import { createCursors, listPosition } from "#http/cursor.ts";
-import type { App } from "#http/server.ts";
+import type { App } from "#http/app-type.ts";
 import type { DocumentRow } from "./representation.ts";
 import type { Resources } from "./resources.ts";
 import { callerOf } from "./resources.ts";

@@ -2,10 +2,11 @@ import { Type } from "typebox";
 import { prepareRead } from "#database/dialects/prepared.ts";
 import { keyActor } from "#http/middleware/auth.ts";
 import { createCursors } from "#http/cursor.ts";
-import type { App } from "#http/server.ts";
+import type { App } from "#http/app-type.ts";
 import { answerOnce } from "./once.ts";
 import type { Resources } from "./resources.ts";
-import { callerOf, conversationNotFound } from "./resources.ts";
+import { callerOf } from "./resources.ts";
+import { conversationNotFound } from "./not-found.ts";
 import * as schemas from "./schemas.ts";
 
 const conversationIds = prepareRead((db, { id, workspaceId }: { readonly id: string; readonly workspaceId: string }) =>

@@ -12,7 +12,7 @@ import type { Caller } from "#http/middleware/auth.ts";
 import type { KeptResponse } from "#http/middleware/idempotency.ts";
 import type { Slot } from "#http/middleware/rate-limits.ts";
 import { logFailure, problemBody, problemOf } from "#http/problem.ts";
-import type { App } from "#http/server.ts";
+import type { App } from "#http/app-type.ts";
 import { verifyIdentity } from "./identity.ts";
 import type { Resources } from "./resources.ts";
 import { callerOf, idempotencyKeyOf, pathOf } from "./resources.ts";

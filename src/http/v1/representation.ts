@@ -2,7 +2,7 @@ import type { Selectable } from "kysely";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
 import type { Store } from "#database/contract.ts";
-import type { Note } from "#conversations/contract.ts";
+import type { Note } from "#conversations/agents/requests.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import { conversationItem, documentItem, messageItem, timestamp } from "#conversations/representation.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
@@ -10,7 +10,7 @@ import { prepareRead } from "#database/dialects/prepared.ts";
 import type { AuditTable, MessagesTable } from "#database/schema/tables.ts";
 import type { DocumentsTable } from "#database/schema/knowledge.ts";
 import type { Caller } from "#http/middleware/auth.ts";
-import { conversationNotFound } from "./resources.ts";
+import { conversationNotFound } from "./not-found.ts";
 
 export type MessageRow = Selectable<MessagesTable>;
 export type DocumentRow = Selectable<DocumentsTable>;

@@ -1,4 +1,3 @@
-import { Problem } from "#domain/problem.ts";
 import type { FastifyRequest } from "fastify";
 import type { Caller } from "#http/middleware/auth.ts";
 import type { HttpDependencies } from "#http/dependencies.ts";
@@ -19,10 +18,6 @@ export interface Resources extends HttpDependencies {
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new Error("a handler below /v1 ran without authentication");
   return request.caller;
-}
-
-export function conversationNotFound(): Problem {
-  return new Problem("conversation_not_found", "There is no conversation with this id.");
 }
 
 /** The Idempotency-Key header; several of them are none that we could keep. */

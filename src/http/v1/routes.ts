@@ -8,7 +8,7 @@ import type { InFlight } from "#http/middleware/in-flight.ts";
 import type { RateState } from "#http/middleware/rate-limits.ts";
 import { createLimits, limitsOfCaller, rateHeaders, unknownCallerRate } from "#http/middleware/rate-limits.ts";
 import { handleError, MethodNotAllowed } from "#http/problem.ts";
-import type { App } from "#http/server.ts";
+import type { App } from "#http/app-type.ts";
 import { unknownName } from "#http/middleware/unknown-fields.ts";
 import "#http/middleware/request-state.ts";
 import { bulkRoutes } from "./bulk.ts";
@@ -17,7 +17,8 @@ import { documentNotFound, documentRoutes } from "./documents.ts";
 import { messageRoutes } from "./messages.ts";
 import { queryRoutes } from "./query.ts";
 import { createRepresentation } from "./representation.ts";
-import { conversationNotFound, pathOf } from "./resources.ts";
+import { pathOf } from "./resources.ts";
+import { conversationNotFound } from "./not-found.ts";
 import { formLimits } from "./upload.ts";
 import { checkWorkspaceId } from "./workspace-id.ts";
 

@@ -5,10 +5,10 @@ import type {
   ChannelHost,
   InboundFile,
   OutboundFile,
-  Part,
   Receipt,
   SendContext,
 } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import type { LoadAdapter } from "#channels/load-adapter.ts";
 
 /** A platform that a test plays: what it gives for a file, and what was sent to it. */

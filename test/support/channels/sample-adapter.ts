@@ -5,12 +5,12 @@ import type {
   AdapterModule,
   ChannelHost,
   OutboundFile,
-  Part,
   Receipt,
   SendContext,
   WebRequest,
   WebResponse,
 } from "#channels/contract.ts";
+import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 
 /** What can be wrong with an adapter; the suite has to notice each. */

@@ -5,7 +5,7 @@ import { leftBehind, replyTo, withReply, withSaid } from "./calls.ts";
 import { senderOf } from "./caller.ts";
 import { handOver } from "./handover.ts";
 import { textLinks } from "../text-links.ts";
-import type { CallRequest, VoiceDependencies } from "../webhook.ts";
+import type { CallRequest, VoiceDependencies } from "./call-request.ts";
 import { numberOf } from "../config.ts";
 import { speechMs } from "../twiml.ts";
 import { createWaiter } from "./waiter.ts";

@@ -4,7 +4,7 @@ import { field } from "../../shared/form.ts";
 import type { CallRecord } from "./calls.ts";
 import { replyTo, withReply } from "./calls.ts";
 import { senderOf } from "./caller.ts";
-import type { CallRequest, VoiceDependencies } from "../webhook.ts";
+import type { CallRequest, VoiceDependencies } from "./call-request.ts";
 import { nothing, speechMs } from "../twiml.ts";
 
 type Change = readonly [Partial<CallRecord>, string];

@@ -1,6 +1,6 @@
 import type { CallRecord } from "./calls.ts";
 import { withReply } from "./calls.ts";
-import type { VoiceDependencies } from "../webhook.ts";
+import type { VoiceDependencies } from "./call-request.ts";
 import { speechMs } from "../twiml.ts";
 
 /** How late we may be asked again. */

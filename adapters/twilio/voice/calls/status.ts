@@ -1,7 +1,7 @@
 import { field } from "../../shared/form.ts";
 import { ended } from "./calls.ts";
 import { durationOf, noticeOf } from "./handover.ts";
-import type { CallRequest, VoiceDependencies } from "../webhook.ts";
+import type { CallRequest, VoiceDependencies } from "./call-request.ts";
 import { numberOf } from "../config.ts";
 import { nothing } from "../twiml.ts";
 

@@ -6,7 +6,7 @@ import type { Store, Tx } from "#database/contract.ts";
 import type { Wake } from "#runtime/signals.ts";
 import { newestFirst, tagsMax } from "#database/queries/conversation-list-plan.ts";
 import { phrasesOf } from "#database/search/words.ts";
-import type { DatabaseSearch } from "#database/search/open.ts";
+import type { DatabaseSearch } from "#database/search/contract.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import type { Typesense } from "./client.ts";
 import { TypesenseAway } from "./client.ts";
