@@ -63,6 +63,21 @@ describe("every file", () => {
     expect(offences).toEqual([]);
   });
 
+  it("is bound by no rule that permits what no file imports", () => {
+    const unused = importRules
+      .filter(({ files }) => files.startsWith("src/"))
+      .flatMap(({ files, may }) => {
+        const bound = product.filter(
+          ({ path }) => importRules.find((each) => matches(each.files, path))?.files === files,
+        );
+        const targets = bound.flatMap(({ imports }) => imports.map(({ target }) => target));
+        return may
+          .filter((pattern) => !targets.some((target) => matches(pattern, target)))
+          .map((pattern) => `${files} imports nothing of ${pattern}`);
+      });
+    expect(unused).toEqual([]);
+  });
+
   it("learns of implementations from the composition root", () => {
     const offences = product
       .filter(({ path }) => !isTest(path))
