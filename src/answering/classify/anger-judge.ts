@@ -9,7 +9,7 @@ import { maskPersonalData } from "#answering/generate/personal-data.ts";
 const charactersMax = 2_000;
 const budgetMs = 6_000;
 
-/** Judges by words, or by a language model where there is one; where that fails, by words again. */
+/** Judges by words, or by a language model when one is configured. Falls back to words when the model fails. */
 export function createAngerJudge({
   model,
   log,
@@ -30,7 +30,7 @@ export function createAngerJudge({
   };
 }
 
-/** Undefined where it answers with anything but a number. */
+/** Returns undefined when the reply is not a number from 0 to 10. */
 async function ask(model: LanguageModel, text: string, signal: AbortSignal): Promise<number | undefined> {
   const [masked = ""] = maskPersonalData([text.slice(0, charactersMax)], () => randomBytes(3).toString("hex")).texts;
   const marker = randomBytes(12).toString("hex");

@@ -1,6 +1,6 @@
 import { foldText } from "#language/phrases.ts";
 
-/** What angry people write, in English, German, French and Spanish, by how much it says; folded. */
+/** Folded words of angry messages in English, German, French and Spanish, by weight. */
 const lexicon: readonly (readonly [number, string])[] = [
   [
     0.55,
@@ -33,7 +33,7 @@ const lexicon: readonly (readonly [number, string])[] = [
 const weights = new Map(
   lexicon.flatMap(([weight, words]) => words.split(/\s+/u).map((word) => [word, weight] as const)),
 );
-/** Said of the company or the bot, phrases weigh as a whole. */
+/** Phrases about the company or the bot, by weight. */
 const phrases: readonly (readonly [number, RegExp])[] = [
   [
     0.45,
@@ -53,7 +53,7 @@ const phrases: readonly (readonly [number, RegExp])[] = [
   ],
 ];
 const negations = new Set("not no never dont isnt wasnt arent nicht kein keine nie pas jamais sin tampoco".split(" "));
-/** The small words tell impatience only together with others. */
+/** Up to this weight a word counts only together with heavier ones. */
 const small = 0.15;
 const charactersMax = 4_000;
 
@@ -77,7 +77,7 @@ export function angerOf(text: string): number {
       weak += weight;
       continue;
     }
-    // "not angry", "no scam"; but "not acceptable" is no word of the list.
+    // Skip negated words: "not angry", "no scam".
     if ([plain[at - 1], plain[at - 2]].some((before) => negations.has(before ?? ""))) continue;
     strong += weight;
   }
@@ -87,7 +87,7 @@ export function angerOf(text: string): number {
   return Math.min(1, Math.round(score * 100) / 100);
 }
 
-/** Capitals and rows of exclamation marks, which are nothing by themselves. */
+/** Extra weight for capitals and repeated exclamation marks. Must not count alone. */
 function shouting(text: string): number {
   const words = text.match(/\p{L}{3,}/gu) ?? [];
   const loud = words.filter((word) => word === word.toUpperCase() && word !== word.toLowerCase()).length;

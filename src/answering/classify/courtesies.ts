@@ -4,7 +4,7 @@ import { isUnspaced } from "#language/tokens.ts";
 
 type Kind = Extract<CannedKey, "hello" | "thanks" | "goodbye">;
 
-/** What people say to greet, to thank and to take leave, and what goes with it. English has its own, finer rules. */
+/** Greetings, thanks and farewells per language. English is in small-talk.ts. */
 const said: Readonly<
   Record<Exclude<SpokenLanguage, "en">, Readonly<Record<Kind, string>> & { readonly beside: string }>
 > = {
@@ -105,7 +105,7 @@ const bare = (text: string): string =>
     .replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, " ")
     .trim();
 
-/** Longer ones first: "hej då" is not "hej". */
+/** Longest first: "hej då" must not match "hej". */
 const phrases: ReadonlyMap<SpokenLanguage, readonly Phrases[]> = new Map(
   Object.entries(said).map(([name, kinds]) => {
     const language = name as Exclude<SpokenLanguage, "en">;
@@ -118,16 +118,16 @@ const phrases: ReadonlyMap<SpokenLanguage, readonly Phrases[]> = new Map(
 
 const charactersMax = 80;
 
-/** Languages that put no spaces between words: a phrase of theirs may stand anywhere. */
+/** Languages without spaces: their phrases match anywhere in the text. */
 const unspaced: ReadonlySet<SpokenLanguage> = new Set(["ja", "zh"]);
-/** Every word of every phrase of the others: a message with any other word is none of their courtesies. */
+/** All words of the other languages' phrases. A message with any other word is not a courtesy. */
 const courteousWords: ReadonlySet<string> = new Set(
   [...phrases].flatMap(([language, known]) =>
     unspaced.has(language) ? [] : known.flatMap(({ text }) => text.split(" ")),
   ),
 );
 
-/** What a message that holds nothing but courtesies says, in which language; undefined for all others. */
+/** The kind and language of a message that consists of courtesies only. Undefined for all others. */
 export function courtesyIn(text: string): { readonly language: SpokenLanguage; readonly kind: Kind } | undefined {
   if (text.length > charactersMax) return undefined;
   const words = bare(text);

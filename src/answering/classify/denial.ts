@@ -4,7 +4,7 @@ import { runsOf } from "#language/tokens.ts";
 const setOf = (words: string): ReadonlySet<string> =>
   new Set(words.split(/\s+/).map((word) => fold(word).replaceAll("'", "")));
 
-/** Whom customers ask for, or say that they do not need, in the languages that the bot speaks. */
+/** Words for agents, in the supported languages. */
 const persons = setOf(
   `human humans person people agent agents operator representative rep someone anybody anyone staff colleague bot robot
   mensch menschen mitarbeiter mitarbeiterin person personen berater jemanden jemandem
@@ -18,7 +18,7 @@ const negations = setOf(
   sin ningún ninguna nunca non senza nessun nessuno não nem sem nenhum niet geen zonder nooit
   inte ingen utan aldrig ikke intet uden uten aldri ei en älä ilman не нет без никакой`,
 );
-/** What such a denial is made of besides, and nothing that is asked. */
+/** Other words of such a denial. A clause with any further word is not a denial. */
 const besides = setOf(
   `i id im do does did want wanna need like would rather to talk talking speak speaking chat chatting with a an the any have has had be of real
   live please just me us my we you connect get give put through transfer contact support now yet right here there
@@ -32,15 +32,15 @@ const besides = setOf(
   jag vill behöver prata tala med en riktig jeg vil har brug for behøver tale snakke med et en rigtigt
   en halua tarvitse puhua kanssa oikea мне я хочу нужен нужно говорить с живой пожалуйста надо`,
 );
-/** In scripts without spaces, where there are no words to look at one by one. */
+/** Denials in scripts without spaces, where words cannot be compared one by one. */
 const unspacedDenial =
   /^\s*我?(?:不要|不需要|不用|不想|别).{0,6}(?:人工|客服|真人)|(?:担当者|人間|オペレーター|有人).{0,8}(?:不要|いらない|いりません|結構)|(?:상담원|사람).{0,8}(?:필요 ?없|말고|싫)/u;
 const unspacedMax = 24;
-/** Ends of clauses, and words that join a denial to what is asked. */
+/** Ends of clauses, and conjunctions between a denial and the question. */
 const clauseEnd =
   /(?<=[.,;:!?)\n–—，、。？！；])|\s(?=(?:but|so|and|just|aber|sondern|nur|mais|pero|ma|però|mas|maar|men|mutta|но|только)\s)/iu;
 const joining = /^\s*(?:but|so|and|just|aber|sondern|nur|mais|pero|ma|però|mas|maar|men|mutta|но|только)\s+/iu;
-/** "How do I cancel without talking to a human": what comes before is asked. */
+/** A denial after the question: "How do I cancel without talking to a human". */
 const tail = /\s+(?:without|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|без)\s+[^.,;:!?]*$/iu;
 const textMax = 2_000;
 
@@ -56,8 +56,8 @@ function isDenial(clause: string): boolean {
 }
 
 /**
- * The question without a remark that no person is wanted: "I don't want a human, how do I add a document?" Wishes for
- * one that are not denied are heard before; a text that is nothing else is left as it is.
+ * Removes a denial such as "I don't want a human" from a question. Called after the escalation check, which handles
+ * requests for a human. A text that is only a denial is returned unchanged.
  */
 export function withoutDenial(text: string): string {
   if (text.length > textMax) return text;

@@ -4,7 +4,7 @@ import { fold } from "#language/terms.ts";
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
-/** Words that turn the wish for a person into its opposite, when they stand shortly before it. */
+/** Negations that apply to a request for a human shortly after them. */
 const negations = setOf(
   `not no never dont doesnt didnt cant cannot wont wouldnt shouldnt neednt needn isnt without avoid stop
   hate nobody nor neither
@@ -14,27 +14,27 @@ const negations = setOf(
   non senza nessun nessuno nessuna nao nem sem nenhum nenhuma
   niet geen zonder nooit inte ingen utan aldrig ikke uden uten aldri ei ala ilman не без никогда`,
 );
-/** French puts two around its verb; the apostrophe of "n'ai" is gone by now. */
+/** The first part of a French negation. Apostrophes are already removed ("n'ai"). */
 const frenchNe = /^n(?:ai|as|avons|avez|ont|est|etes|aime|en|y)$/u;
-/** These deny what they follow, too: "einen Menschen brauche ich nicht". */
+/** Negations that can follow the request: "einen Menschen brauche ich nicht". */
 const trailing = setOf("nicht nie niemals pas jamais nunca jamas");
 const trailingReach = 4;
-/** After these the negation belongs to something else: "this does not work, I want a human". */
+/** A negation before one of these does not apply: "this does not work, I want a human". */
 const clauseEnd =
   /[.,;:!?¡¿\n()–—]|(?:^|\s)(?:but|so|and|because|then|please|just|let|lemme|connect|get|give|aber|sondern|sonst|und|weil|denn|also|dann|bitte|mais|donc|et|alors|car|veuillez|pero|sino|y|entonces|porque)(?=\s|$)/u;
-/** So does a wish of its own, with or without a comma: "non funziona voglio parlare con una persona". */
+/** Nor does one before a new request, even without a comma: "non funziona voglio parlare con una persona". */
 const wish =
   /(?:^|\s)(?:i want|i need|ich will|je veux|yo quiero|io voglio|eu quero|ik wil|jag vill|jeg vil|mina haluan|я хочу)(?=\s|$)|^\s*\S+\s(?:.*\s)?(?:quiero|voglio|vorrei|quero|haluan|хочу)(?=\s|$)/u;
 const negationReach = 6;
 
-/** Who is meant by a message of one such word and nothing else: "Human!", "agent please". */
+/** Words that are a request by themselves: "Human!", "agent please". */
 const people = setOf(
   `human person agent operator representative rep
   mensch menschen mitarbeiter mitarbeiterin humain conseiller conseillere personne
   humano humana agente persona operador operadora asesor umano operatore atendente pessoa
   medewerker mens manniska medarbetare menneske medarbejder medarbeider ihminen asiakaspalvelija человек оператор`,
 );
-/** What may stand beside it. */
+/** Words that may accompany them. */
 const beside = setOf(
   `please pls plz now a an the real live human hello hi hey bitte jetzt ein einen eine einem einer hallo
   un une s'il svp sil vous te plait bonjour una uno por favor ahora hola per favore ora um uma agora ola
@@ -42,7 +42,7 @@ const beside = setOf(
 );
 const besideMax = 6;
 
-/** Before a phrase they say that others talk to somebody, or name a chat: "how do customers get a human?". */
+/** Words before a phrase that make it about others, or name a chat: "how do customers get a human?". */
 const notOwn = setOf("customers users visitors clients they a the this");
 
 interface Word {
@@ -59,41 +59,41 @@ function wordsOf(folded: string): Word[] {
   }));
 }
 
-/** Phrases as they are looked for. */
-interface Sought {
-  /** Where a script has no spaces, what stands around a phrase is in its word. */
+/** Phrases prepared for matching. */
+interface PhraseMatcher {
+  /** Phrases in scripts without spaces, matched as substrings. */
   readonly unspaced: readonly string[];
-  /** The words of the others, by the first. */
+  /** The words of all other phrases, by their first word. */
   readonly byFirst: ReadonlyMap<string, readonly (readonly string[])[]>;
 }
 
-/** Most workspaces have the same phrases, and look for them in every message. */
-const soughtKept = new WeakMap<readonly string[], Sought>();
-/** Those of a workspace that has its own are read from its settings each time. */
-const wordsKept = memoize(200_000, (phrase) => wordsOf(fold(phrase)).map((word) => word.text));
+/** Cached by the array: most workspaces share the default phrases. */
+const matcherCache = new WeakMap<readonly string[], PhraseMatcher>();
+/** Cached by phrase: custom phrases come from the settings as a new array each time. */
+const phraseWords = memoize(200_000, (phrase) => wordsOf(fold(phrase)).map((word) => word.text));
 
-function soughtBy(phrases: readonly string[]): Sought {
-  const known = soughtKept.get(phrases);
-  if (known !== undefined) return known;
-  const spaced = phrases.filter((phrase) => !isUnspaced(phrase)).map(wordsKept);
-  const sought = {
+function matcherOf(phrases: readonly string[]): PhraseMatcher {
+  const cached = matcherCache.get(phrases);
+  if (cached !== undefined) return cached;
+  const spaced = phrases.filter((phrase) => !isUnspaced(phrase)).map(phraseWords);
+  const matcher = {
     unspaced: phrases.filter(isUnspaced).map((phrase) => fold(phrase).trim()),
     byFirst: Map.groupBy(spaced, ([first = ""]) => first),
   };
-  soughtKept.set(phrases, sought);
-  return sought;
+  matcherCache.set(phrases, matcher);
+  return matcher;
 }
 
 /**
- * Whether the customer asks for a person: one of the phrases is in the text, word for word, whatever the case, accents
- * and punctuation, and is not denied ("I don't want to talk to a human"); or the message names one and says nothing else.
- * Without any phrases nobody does.
+ * Whether the customer asks for a human: the text contains one of the phrases and does not negate it ("I don't want to
+ * talk to a human"), or consists of a word such as "agent". Case, accents and punctuation are ignored. Always false
+ * without phrases.
  */
 export function asksForHuman(text: string, phrases: readonly string[]): boolean {
   const folded = fold(text);
   const words = wordsOf(folded);
   if (phrases.length > 0 && namesPersonOnly(words)) return true;
-  const { unspaced, byFirst } = soughtBy(phrases);
+  const { unspaced, byFirst } = matcherOf(phrases);
   const isSaid = (wanted: readonly string[], at: number): boolean =>
     wanted.every((word, offset) => words[at + offset]?.text === word) &&
     !(wanted.length > 2 && isOfOthers(folded, words, at)) &&
@@ -136,7 +136,7 @@ function isDenied(folded: string, words: readonly Word[], at: number): boolean {
   return false;
 }
 
-/** "Mit einem Menschen sprechen möchte ich nicht": denied at the end of its clause. */
+/** True for a negation at the end of the clause: "Mit einem Menschen sprechen möchte ich nicht". */
 function isDeniedAfter(folded: string, words: readonly Word[], last: number): boolean {
   const phraseEnd = words[last]?.end ?? 0;
   for (let after = last + 1; after <= Math.min(words.length - 1, last + trailingReach); after += 1) {
@@ -159,14 +159,14 @@ const cans = setOf(
 const pronouns = setOf("i you we there someone ich man wir je on nous tu vous ik we jag vi jeg я мы");
 const turned = setOf("cant dont wont isnt doesnt cannot");
 
-/** "can't I", "why don't you let me": a negation in a question asks for the thing. */
+/** True when the negation is part of a question, which asks for the thing: "can't I", "why don't you let me". */
 function isAsked(folded: string, words: readonly Word[], negation: number): boolean {
   const word = (offset: number): string => words[negation + offset]?.text ?? "";
   // "por que no", "est-ce que je ne": the question begins some words before.
   if ([-1, -2, -3, -4, -5].some((offset) => whys.has(word(offset)))) return true;
   if (word(-1) === "que" && word(-2) === "por") return true;
   if (turned.has(word(0)) && pronouns.has(word(1))) return true;
-  // "do not you" is nobody's English, "can I not", "kann ich nicht", "ne puis je pas" and "no puedo … ?" are.
+  // "can I not", "kann ich nicht", "ne puis je pas".
   if (pronouns.has(word(-1)) && cans.has(word(-2))) return true;
   const rest = folded.slice(words[negation]?.end ?? 0);
   const asks = /^[^.!\n]*\?/u.test(rest);

@@ -10,16 +10,16 @@ const farewell = set("bye goodbye cya farewell");
 const pleased = set(
   "great perfect awesome cool nice excellent super wonderful worked solved helpful ok okay alright understood",
 );
-/** Words that such messages also have, and that say nothing alone. */
+/** Other words of such messages, without meaning of their own. */
 const filler = set(
   `good day there you so very much a lot again for the your help all everyone team bot assistant to see later now have
   nice one and oh well that it is was this everything works got i me many really u thats its how are doing today ya`,
 );
-/** Asks for help, and not yet with what. */
+/** Matches a request for help that does not say with what. */
 const askingForHelp =
   /^(?:(?:hi|hello|hey|there) )*(?:(?:please|pls|plz) )?(?:help|help me|(?:i )?need (?:some )?help|(?:can|could) (?:you|u|someone|anyone) help(?: me)?|i have a (?:quick )?question|(?:quick )?question)(?: (?:please|pls|plz|me|out))?$/;
 const questionsMax = 9;
-/** Emoji that say the same. Others, such as one that frowns, are none: whoever sends it may want a person. */
+/** Emoji that count as small talk. Unhappy ones must not: their sender may want an agent. */
 const emoji: readonly (readonly [RegExp, CannedKey])[] = [
   [/👋/u, "hello"],
   [/🙏/u, "thanks"],
@@ -31,8 +31,8 @@ const pleasantOnly = new RegExp(
 );
 
 /**
- * What a message that only greets, thanks or says goodbye is, and in which language; undefined for all that asks for
- * something, since that is looked up.
+ * Classifies a message that only greets, thanks or says goodbye. Returns undefined for every message that asks for
+ * something.
  */
 export function smallTalk(text: string): SmallTalk | undefined {
   const courtesy = courtesyIn(text);
@@ -48,7 +48,7 @@ function shownKind(text: string): CannedKey | undefined {
 }
 
 export interface SmallTalk {
-  /** Undefined: it is of every language. */
+  /** Undefined when the message has no language, such as an emoji. */
   readonly language: SpokenLanguage | undefined;
   readonly kind: CannedKey;
 }

@@ -4,25 +4,25 @@ import type { Quantity } from "./hard-facts.ts";
 import { hardFactsOf, plain } from "./hard-facts.ts";
 import { denials, functionWords, numberWords, openers, unitOf } from "./word-lists.ts";
 
-/** A part of a sentence that says one thing. */
+/** A part of a sentence with one statement. */
 export interface Clause {
-  /** Folded, without marks of markup. */
+  /** The folded text, without markup. */
   readonly words: string;
-  /** Content words by their stem, words of one meaning as one. */
+  /** Stems of the content words, with synonyms merged. */
   readonly terms: ReadonlySet<string>;
-  /** The same with those of the clause before in the sentence, where this one leans on it ("abroad it takes eight"). */
+  /** `terms` with those of the previous clause, when this one refers to it ("abroad it takes eight"). */
   readonly within: ReadonlySet<string>;
-  /** The same with those of the sentence before, where it is that which this one speaks of. */
+  /** `within` with those of the previous sentence, when this one refers to it. */
   readonly reach: ReadonlySet<string>;
   readonly quantities: readonly Quantity[];
   readonly names: readonly string[];
   readonly denies: boolean;
 }
 
-/** Idioms that only look like a denial. */
+/** Idioms that look like a negation. */
 const noDenial =
   /\bnot only\b|\bno (?:later|more|less|fewer|longer) than\b|\bno matter\b|\bnot just\b|\bwhether or not\b|\bno\. ?(?=\d)|\bnicht nur\b|\bnon seulement\b|\bno solo\b/giu;
-/** "ne" and "pas" deny together only. */
+/** "ne" and "pas" negate only together. */
 const frenchDenial = /(?<!\p{L})n(?:e\s|['’])\s?\S+(?:\s\S+)?\s(?:pas|jamais|rien|plus|aucune?)(?!\p{L})/u;
 const unspacedDenial = /[不没無未]|ません|ない/u;
 
@@ -32,15 +32,15 @@ const softCut =
   /,\s+(?:(?:and|or|und|oder|et|ou|y|o|e|en|of)\s)?|:\s+|[、，]|\s(?:and|or|und|oder|et|ou|y|o|e|en|of)\s/giu;
 const leaning =
   /^(?:and|but|or|nor|neither|also|it|its|they|them|their|this|these|those|that|he|she|his|her|below|above|otherwise|es|sie|diese|dieser|dieses|il|elle|ils|cela|ceci|aber|und|mais|et|pero|y|abroad it)\b|\b(?:it|they|sie|es|elle|ils)\b/iu;
-/** A clause of so few content words says nothing without the one before it. */
+/** A clause with at most this many content words depends on the previous one. */
 const fewTerms = 1;
 
-/** Content words as they are compared. */
+/** Content words, normalized for comparison. */
 export function contentTerms(text: string): string[] {
   return stemsOf(text).map((term) => synonymOf(term));
 }
 
-/** Those that tell what it is about: not what most sentences have, and that days are counted does not tell of what. */
+/** Content words without soft terms and units, which do not identify a subject. */
 export function informativeTerms(text: string): string[] {
   return stemsOf(text)
     .filter((term) => !isSoft(term) && !unitStems.has(term))
@@ -59,10 +59,10 @@ function withoutFunctionWords(text: string): string {
     .join(" ");
 }
 
-/** Function words elsewhere that are content words in English. */
+/** Function words of other languages that are content words in English. */
 const englishContent = new Set(["die", "man", "per", "sur", "son", "con", "sera", "est", "plus", "chez"]);
 
-/** Capitalised words, folded, those that follow each other as one: names, and in German nouns. */
+/** Folded capitalised words: names, and in German all nouns. Adjacent ones are joined. */
 export function namesOf(text: string): string[] {
   const names: string[] = [];
   let end = -2;
@@ -86,7 +86,7 @@ export function deniesIn(text: string): boolean {
   return wordsOf(said).some((word) => denials.has(word)) || frenchDenial.test(fold(said)) || unspacedDenial.test(said);
 }
 
-/** Cuts a sentence where a new thing begins: always at a "but", and at a comma where there is a fact on both sides. */
+/** Splits a sentence into clauses: at every "but", and at commas with a fact on both sides. */
 export function cutClauses(sentence: string): string[] {
   return splitAt(sentence.replaceAll(/\s+/gu, " "), hardCut).flatMap((part) => softSplit(part));
 }
@@ -102,12 +102,12 @@ function splitAt(text: string, pattern: RegExp): string[] {
   return parts.map((part) => part.trim()).filter((part) => part !== "");
 }
 
-/** Says something of its own: a number, or of somebody something. */
+/** True when the text has a fact: a number, or a name with a statement. */
 function isClause(text: string): boolean {
   return hardFactsOf(text).quantities.length > 0 || (namesOf(text).length > 0 && contentTerms(text).length >= 2);
 }
 
-/** A fact that is further away says nothing of a comma, and a long list has very many commas. */
+/** How many characters around a comma are searched for facts. Bounds the time for long lists. */
 const besideMax = 600;
 
 function softSplit(text: string): string[] {
@@ -124,7 +124,7 @@ function softSplit(text: string): string[] {
   return parts.filter((part) => part !== "");
 }
 
-/** The clauses of one sentence, item or row. `before` is what the sentence before it was about. */
+/** The clauses of one sentence, item or row. `before` holds the terms of the previous sentence. */
 export function clausesOf(sentence: string, before: ReadonlySet<string>): Clause[] {
   const none: ReadonlySet<string> = new Set();
   let previous: { readonly within: ReadonlySet<string>; readonly reach: ReadonlySet<string> } = {
@@ -149,7 +149,7 @@ export function clausesOf(sentence: string, before: ReadonlySet<string>): Clause
   });
 }
 
-/** Text without the marks of Markdown that do not belong to its words. */
+/** Removes Markdown markup and invisible characters. */
 export function withoutMarkup(text: string): string {
   return plain(text)
     .replaceAll(/\\([\\*_`~[\]<>#+.!|&-])/gu, "$1")

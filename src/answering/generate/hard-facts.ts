@@ -1,31 +1,31 @@
 import { fold } from "#language/terms.ts";
 import { attachedOnly, isTens, multipliers, numberWords, unitOf } from "./word-lists.ts";
 
-/** A number as it is compared: in one notation, with the unit that it counts. */
+/** A number in normalized notation, with its unit. */
 export interface Quantity {
   readonly value: string;
-  /** Null: none that is known. */
+  /** Null when no known unit was found. */
   readonly unit: string | null;
   /** "one" without a unit is more often a pronoun than a number. */
   readonly vague: boolean;
   readonly at: number;
 }
 
-/** What must stand in the source to the letter. */
+/** Facts that must be in the source literally. */
 export interface HardFacts {
   readonly quantities: readonly Quantity[];
   /** Links, domains and names of files; e-mail addresses; telephone numbers; article numbers and the like. */
   readonly letters: readonly string[];
 }
 
-// Patterns begin where a run of their signs begins: tried from each sign of a run they would take quadratic time.
+// Each pattern matches only at the start of a run of its characters. Otherwise matching takes quadratic time.
 const emailPattern = /(?<![\p{L}\p{N}._%+'-])[\p{L}\p{N}._%+'-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
 const linkPattern =
   /\b(?:https?|ftp|file|data|javascript|vbscript|mailto|tel|sms|blob):\S[^\s<>()[\]"'`]*|\bwww\.[^\s<>()[\]"'`]+|(?<![\p{L}\p{N}@-]|[\p{L}\p{N}-]\.)(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}(?![\p{L}\p{N}])(?:[/:?#][^\s<>()[\]"'`]*)?/giu;
 const phonePattern = /(?<![\p{L}\p{N}])(?:\+|00|\(?0)\d[\d ()/.-]{5,40}\d/gu;
 const datePattern = /(?<![\p{L}\p{N}])(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}([./-])\d{1,2}\1\d{2,4})(?!\d)/gu;
 const timePattern = /(?<![\p{L}\p{N}])(\d{1,2}):(\d{2})(?::\d{2})?(?!\d)/gu;
-/** A letter and a digit in one word: article numbers, models, keys. CJK letters stand beside numbers without being of them. */
+/** Letters that form codes with digits: article numbers, models, keys. CJK letters next to a number are not part of it. */
 const alphabetic = String.raw`a-z\u00c0-\u024f\u0370-\u04ff`;
 const codePattern = new RegExp(
   String.raw`(?<![${alphabetic}\d])(?:[${alphabetic}]+[-_]?\d[${alphabetic}\d_-]*|\d+[${alphabetic}]+[${alphabetic}\d_-]*)`,
@@ -37,10 +37,10 @@ const wordPattern = /[\p{L}\p{M}]+(?:\.[\p{L}](?=\.))?|[%€$£¥₹]|°[cf]/giu
 const signs = /(?:us)?[€$£¥₹]|\b(?:eur|usd|gbp|chf|jpy|inr)\b/giu;
 const joining = /^[\s]*(?:[-–—,/]|to|or|and|bis|oder|und|a|o|ou|et|y|e|tot|of)?[\s]*$/iu;
 
-/** How far behind a number its unit can stand ("three working days"). */
+/** How many words after a number its unit can be ("three working days"). */
 const unitReach = 3;
 
-/** Digits of every script as 0 to 9, and characters that look alike as one. */
+/** Normalizes look-alike characters, and the digits of all scripts to 0 to 9. */
 export function plain(text: string): string {
   return text.normalize("NFKC").replaceAll(/\p{Nd}/gu, (digit) => {
     const code = digit.codePointAt(0) ?? 0;
@@ -51,7 +51,7 @@ export function plain(text: string): string {
   });
 }
 
-/** A link as it is compared: without what does not change where it leads. */
+/** Normalizes a link: removes the scheme, "www.", a final slash and punctuation. */
 function linkKey(link: string): string {
   return link
     .toLowerCase()
@@ -74,7 +74,7 @@ function valueOf(number: string): string {
 
 const trimmed = (digits: string): string => digits.replace(/^0+(?=\d)/u, "");
 
-interface Found {
+interface NumberSpan {
   readonly value: string;
   readonly start: number;
   readonly end: number;
@@ -82,10 +82,10 @@ interface Found {
   readonly isOne: boolean;
 }
 
-/** Reads the facts of a text that {@link plain} has made. */
+/** Reads the facts of a text. The text must be normalized by {@link plain}. */
 export function hardFactsOf(text: string): HardFacts {
   const letters: string[] = [];
-  const found: Found[] = [];
+  const found: NumberSpan[] = [];
   let rest = text;
   const take = (pattern: RegExp, use: (match: RegExpExecArray) => void): void => {
     rest = rest.replaceAll(pattern, (...args: unknown[]) => {
@@ -129,14 +129,14 @@ export function hardFactsOf(text: string): HardFacts {
   return { quantities: withUnits(rest, found), letters };
 }
 
-/** Numbers that are written as words. */
-function written(text: string): Found[] {
+/** Reads numbers that are written as words. */
+function written(text: string): NumberSpan[] {
   const words = [...text.matchAll(/[\p{L}\p{M}]+/gu)].map((match) => ({
     word: fold(match[0]),
     start: match.index,
     end: match.index + match[0].length,
   }));
-  const found: Found[] = [];
+  const found: NumberSpan[] = [];
   for (let index = 0; index < words.length; index += 1) {
     const first = words[index];
     const begun = first === undefined ? undefined : numberWords.get(first.word);
@@ -168,12 +168,12 @@ function written(text: string): Found[] {
   return found;
 }
 
-function withUnits(text: string, found: readonly Found[]): Quantity[] {
+function withUnits(text: string, found: readonly NumberSpan[]): Quantity[] {
   const ordered = found.toSorted((left, right) => left.start - right.start);
   const units = ordered.map(
     (each, index) => each.unit ?? signBefore(text, each) ?? unitBehind(text, each, ordered[index + 1]),
   );
-  // "25, 50 or 100 €": the unit of the last is that of all.
+  // "25, 50 or 100 €": the last unit applies to all.
   for (let index = ordered.length - 2; index >= 0; index -= 1) {
     const between = text.slice(ordered[index]?.end, ordered[index + 1]?.start);
     if (units[index] === null && joining.test(between)) units[index] = units[index + 1] ?? null;
@@ -185,17 +185,17 @@ function withUnits(text: string, found: readonly Found[]): Quantity[] {
 }
 
 /** A currency before the number. */
-function signBefore(text: string, { start }: Found): string | null {
+function signBefore(text: string, { start }: NumberSpan): string | null {
   const before = text.slice(Math.max(0, start - 5), start);
   const last = [...before.matchAll(signs)].at(-1);
   if (last === undefined || !/^\s?$/u.test(before.slice(last.index + last[0].length))) return null;
-  // In "4 € 50" the sign belongs to what stands before it.
+  // In "4 € 50" the sign belongs to the number before it.
   return unitOf.get(last[0].toLowerCase()) ?? null;
 }
 
-function unitBehind(text: string, { end }: Found, next: Found | undefined): string | null {
+function unitBehind(text: string, { end }: NumberSpan, next: NumberSpan | undefined): string | null {
   const behind = text.slice(end, Math.min(end + 60, next?.start ?? Number.POSITIVE_INFINITY));
-  // A unit does not stand behind the end of a sentence or a clause.
+  // A unit is in the same clause as its number.
   const [clause = ""] = behind.split(/[,;:!?()|\n]|\.(?:\s|$)/u);
   let words = 0;
   for (const { 0: word, index } of clause.matchAll(wordPattern)) {
@@ -209,7 +209,7 @@ function unitBehind(text: string, { end }: Found, next: Found | undefined): stri
   return null;
 }
 
-/** Scripts without spaces: the unit is how the run of letters begins. */
+/** In scripts without spaces the unit is the beginning of the run of letters. */
 function cjkUnit(word: string): string | undefined {
   if (!/^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(word)) return undefined;
   for (const length of [2, 1]) {

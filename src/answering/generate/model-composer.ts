@@ -22,10 +22,10 @@ import { buildPrompt, titleWithoutCommands, withoutCommands } from "./prompt.ts"
 import { createReview } from "./review.ts";
 import { evidenceOf } from "./support.ts";
 
-/** What is counted, for the operator. */
+/** Counters for the metrics endpoint. */
 export interface ModelMetrics {
   answered(kept: number, dropped: number): void;
-  /** `extract`: the customer got the documents' own sentences instead. */
+  /** `extract`: the answer was made of the documents' own sentences. `told`: the caller got a problem. */
   failed(kind: ModelFailure["kind"], instead: "told" | "extract"): void;
 }
 
@@ -33,14 +33,14 @@ type WhenModelFails = NonNullable<Question["whenModelFails"]>;
 
 const historyMax = 8;
 const turnCharactersMax = 1_000;
-/** A client waits 30 seconds at most; behind a channel nobody watches the clock. */
+/** API clients wait 30 seconds at most. Answers for channels may take longer. */
 const budgetMs: Readonly<Record<WhenModelFails, number>> = { tell: 25_000, extract: 45_000 };
-/** However much was found, a sentence that had to be dropped shows that the model was not sure of it. */
+/** Upper limit before the share of dropped sentences is applied: a dropped sentence shows that the model was unsure. */
 const evidenceMax = 0.6;
 
 /**
- * Has a language model put the answer into words, from the passages that were found, and shows of it what they support.
- * Where the model fails, who can be told is told, and others get the documents' own sentences.
+ * Lets a language model write the answer from the passages, and passes on only what they support. When the model fails,
+ * throws a `Problem` or falls back to `instead`, see `Question.whenModelFails`.
  */
 export function createModelComposer({
   model,
@@ -67,7 +67,7 @@ export function createModelComposer({
         signal.throwIfAborted();
         if (!(error instanceof ModelFailure)) throw error;
         const { whenModelFails = "extract", lookups = [] } = judged.question;
-        // What was shown cannot be taken back for another answer; what was looked up can be told without a model.
+        // Streamed text cannot be replaced by another answer. Lookups can be answered without a model.
         const tell = (whenModelFails === "tell" && lookups.length === 0) || (shown && onToken !== undefined);
         counts.failed(error.kind, tell ? "told" : "extract");
         log.warn(
@@ -89,7 +89,7 @@ export function createModelComposer({
     const { lookups = [] } = question;
     const passages = extract === undefined ? [] : passagesFor(question, extract.used, found.ranked);
     const turns = question.history.slice(-historyMax);
-    // What was looked up is of this customer; the documents are the company's own.
+    // Lookups hold personal data and are masked. The documents are the company's own.
     const masked = maskPersonalData(
       [
         question.text,
@@ -117,7 +117,7 @@ export function createModelComposer({
       marker: randomBytes(12).toString("hex"),
     });
     const evidence = told.map((each) => evidenceOf(each));
-    // What a look-up answers is so.
+    // Lookups are certain.
     const sure = lookups.length > 0 || extract === undefined ? 1 : extract.evidence;
     const preface = bandOf(sure) === "low" ? uncertainPreface(question) : "";
     let answer = "";
@@ -168,20 +168,20 @@ export function createModelComposer({
       show(unknown.text);
       return { ...unknown, ...tokens };
     }
-    const lost = dropped + (written.finish === "complete" ? 0 : 1);
+    const missing = dropped + (written.finish === "complete" ? 0 : 1);
     return {
       ...searched,
       ...tokens,
       text: answer,
       sources: cited.map((index) => sources[index]).filter((each) => each !== undefined),
       ...(passages.length === 0 ? { skillsFired: [] } : {}),
-      confidence: bandOf(Math.min(evidenceMax, sure) * (kept / (kept + lost))),
+      confidence: bandOf(Math.min(evidenceMax, sure) * (kept / (kept + missing))),
       answered: true,
     };
   }
 }
 
-/** Those that the documents' own answer is made of, and then the best. */
+/** The passages of the extracted answer first, then the best ranked, at most `topK`. */
 function passagesFor({ topK }: Question, used: readonly Ranked[], ranked: readonly Ranked[]): Ranked[] {
   return [...new Set([...used, ...ranked])].slice(0, topK);
 }

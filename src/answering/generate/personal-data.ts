@@ -1,12 +1,12 @@
-/** Texts in which personal data has given way to placeholders, and the way back. */
+/** Texts with personal data replaced by placeholders. */
 export interface Masked {
   readonly texts: readonly string[];
-  /** Whether a text has a placeholder; it stands by itself, not in a link or another word. */
+  /** Removes the placeholders from a text, except those within a link or another word. */
   withoutPlaceholders(text: string): string;
   restore(text: string): string;
 }
 
-// Tried once for each run of such signs: from each of them it would take quadratic time.
+// Matches only at the start of a run of its characters. Otherwise matching takes quadratic time.
 const email = /(?<![\p{L}\p{N}._%+'-])[\p{L}\p{N}._%+'-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
 const iban = /(?<![\p{L}\p{N}])[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){2,7}(?: ?[a-z0-9]{1,3})?(?![\p{L}\p{N}])/giu;
 const card = /(?<![\p{L}\p{N}])\d(?:[ -]?\d){12,18}(?![\p{L}\p{N}])/gu;
@@ -14,24 +14,27 @@ const phone =
   /(?<![\p{L}\p{N}.,:/-])(?:(?:\+|00)\d(?:[\d ()./-]{4,20}\d)|\(?0\d{1,5}\)?[ /-]?\d(?:[\d ./-]{3,14}\d)|\(\d{3}\) ?\d{3}[-. ]\d{4}|\d{3}[-.]\d{3}[-.]\d{4})(?![\p{L}\p{N}])/gu;
 const date = /^(?:\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}-\d{2}-\d{2})/u;
 
-/** Replaces e-mail addresses, telephone, card and bank account numbers, each by the same placeholder wherever it stands. */
+/**
+ * Replaces e-mail addresses, telephone, card and bank account numbers. Equal values get the same placeholder. `random`
+ * returns a nonce, and is called again when the texts contain it.
+ */
 export function maskPersonalData(texts: readonly string[], random: () => string): Masked {
   const all = texts.join("\n").toLowerCase();
   let nonce = random();
-  // A text that has what looks like a placeholder must not be changed on the way back.
+  // Text that looks like a placeholder must not be changed by `restore`.
   while (all.includes(nonce.toLowerCase())) nonce = random();
   const placeholders = new Map<string, string>();
   const values = new Map<string, string>();
   const placeholderOf = (kind: string, value: string): string => {
-    const known = placeholders.get(value);
-    if (known !== undefined) return known;
+    const existing = placeholders.get(value);
+    if (existing !== undefined) return existing;
     const made = `${kind}_${placeholders.size + 1}_${nonce}`;
     placeholders.set(value, made);
     values.set(made.toLowerCase(), value);
     return made;
   };
   const masked = texts.map((text) =>
-    // Each of them has a digit or an at sign.
+    // Every pattern needs a digit or an at sign.
     !/[\d@]/u.test(text)
       ? text
       : text
@@ -40,7 +43,7 @@ export function maskPersonalData(texts: readonly string[], random: () => string)
           .replaceAll(card, (value) => (isCard(value) ? placeholderOf("CARD", value) : value))
           .replaceAll(phone, (value) => (isPhone(value) ? placeholderOf("PHONE", value) : value)),
   );
-  // Made when they are needed: questions are masked and never brought back.
+  // The expressions are compiled when used: questions for embeddings are masked but never restored.
   const placed = String.raw`(?:EMAIL|IBAN|CARD|PHONE)_\d+_${nonce}(?![\p{L}\p{N}])`;
   const alone = String.raw`(?<=^|[\s("'“„*])${placed}(?=$|[\s)"'”“.,;:!?*])`;
   return {
@@ -50,7 +53,7 @@ export function maskPersonalData(texts: readonly string[], random: () => string)
   };
 }
 
-/** By its check digits: the rest of 97. */
+/** Validates the check digits (modulo 97). */
 function isIban(value: string): boolean {
   const letters = value.replaceAll(" ", "").toUpperCase();
   if (letters.length < 15 || letters.length > 34) return false;
@@ -62,7 +65,7 @@ function isIban(value: string): boolean {
   return rest === 1;
 }
 
-/** By its check digit, after Luhn. */
+/** Validates the check digit (Luhn). */
 function isCard(value: string): boolean {
   const digits = value.replaceAll(/\D/gu, "");
   let sum = 0;

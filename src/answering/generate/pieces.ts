@@ -1,25 +1,25 @@
 import { splitSentences } from "#language/sentences.ts";
 
-/** What a model writes, cut into what can be judged by itself. Marks of citation are still in the text. */
+/** A part of a model's answer that can be reviewed by itself. The text still contains the citation marks. */
 export type Piece =
   | { readonly kind: "sentence"; readonly text: string; readonly begins: "paragraph" | "line" | null }
   | { readonly kind: "item"; readonly text: string; readonly lead: string; readonly ordered: boolean }
   | { readonly kind: "heading"; readonly text: string; readonly lead: string }
-  /** `marks`: citations that stand right behind it. */
+  /** `marks`: citations right after the block. */
   | { readonly kind: "table"; readonly rows: readonly string[]; readonly marks: string }
   | { readonly kind: "code"; readonly text: string; readonly language: string; readonly marks: string };
 
 export interface Pieces {
-  /** The pieces that are complete with this. */
+  /** Adds text. Returns the pieces that it completes. */
   feed(delta: string): Piece[];
-  /** The rest. `cut`: the text ends before its end, and what is not complete is left out. */
+  /** Returns the remaining pieces. `cut`: the text was truncated, and an incomplete piece is dropped. */
   end(cut: boolean): Piece[];
 }
 
 const mark = String.raw`\[\^?(?:passages? ?)?\d{1,3}(?:\s*[,;]\s*\d{1,3})*\]`;
 const marksAfterStop = new RegExp(String.raw`([.!?…。！？]["'”’)*_]*)((?:\s*${mark})+)`, "giu");
 const onlyMarks = new RegExp(String.raw`^\s*(?:(?:sources?|citations?):?\s*)?(?:${mark}[\s.,]*)+$`, "iu");
-/** Each mark by itself, for those who read them. */
+/** Matches one citation mark. */
 export const markPattern = new RegExp(mark, "giu");
 
 const fence = /^\s*(`{3,}|~{3,})\s*([\w+#.-]*)/u;
@@ -27,11 +27,11 @@ const heading = /^\s*(#{1,6})\s+(.*?)\s*#*\s*$/u;
 const item = /^(\s*)([-*+•]|\d{1,9}[.)])\s+(.*)$/u;
 const row = /^\s*\|/u;
 const rule = /^\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/u;
-/** How a line begins that may become something else than prose. */
+/** Matches the beginning of a line that may not be prose. */
 const undecided = /^\s*(?:[`~#|*+•>_-]|\d{1,9}(?:[.)]|$)|$)/u;
 const undecidedMax = 12;
 
-/** The sentences of a line, each with the marks behind its full stop, none cut within brackets or code. */
+/** The sentences of a line, each with its citation marks. Does not split within brackets or code. */
 function sentencesOf(line: string): string[] {
   const text = sameMarks(line).replaceAll(marksAfterStop, "$2$1");
   const parts = splitSentences(text);
@@ -53,18 +53,18 @@ const count = (text: string, sign: string): number => text.split(sign).length - 
 const isClosed = (text: string): boolean =>
   count(text, "[") <= count(text, "]") && count(text, "(") <= count(text, ")") && count(text, "`") % 2 === 0;
 
-/** Models write citations in several ways. */
+/** Normalizes the brackets of citations, which differ between models. */
 const sameMarks = (text: string): string => text.replaceAll("【", "[").replaceAll("】", "]");
 
 export function createPieces(): Pieces {
   let line = "";
-  /** The line's beginning was given already, as sentences. */
+  /** True when sentences of the current line were already returned. */
   let begun = false;
   let begins: "paragraph" | "line" | null = "paragraph";
   let code: { readonly fence: string; readonly language: string; readonly lines: string[] } | undefined;
   let table: string[] = [];
-  /** A block that waits for the marks behind it. */
-  let waiting: Extract<Piece, { kind: "table" | "code" }> | undefined;
+  /** A complete block whose citations may be on the next line. */
+  let pendingBlock: Extract<Piece, { kind: "table" | "code" }> | undefined;
 
   function sentences(text: string, done: Piece[]): void {
     for (const sentence of sentencesOf(text)) {
@@ -75,18 +75,18 @@ export function createPieces(): Pieces {
 
   function release(done: Piece[]): void {
     if (table.length > 0) {
-      waiting = { kind: "table", rows: table, marks: "" };
+      pendingBlock = { kind: "table", rows: table, marks: "" };
       table = [];
     }
-    if (waiting !== undefined) done.push(waiting);
-    waiting = undefined;
+    if (pendingBlock !== undefined) done.push(pendingBlock);
+    pendingBlock = undefined;
   }
 
   function takeLine(whole: string, done: Piece[]): void {
     const text = sameMarks(whole.replace(/\r$/u, ""));
     if (code !== undefined) {
       if (text.trim().startsWith(code.fence) && /^\s*(?:`+|~+)\s*$/u.test(text)) {
-        waiting = { kind: "code", text: code.lines.join("\n"), language: code.language, marks: "" };
+        pendingBlock = { kind: "code", text: code.lines.join("\n"), language: code.language, marks: "" };
         code = undefined;
       } else code.lines.push(text);
       return;
@@ -101,16 +101,16 @@ export function createPieces(): Pieces {
       begins = "paragraph";
       return;
     }
-    if (row.test(text) && waiting === undefined) {
+    if (row.test(text) && pendingBlock === undefined) {
       table.push(text.trim());
       return;
     }
     if (table.length > 0) {
-      waiting = { kind: "table", rows: table, marks: "" };
+      pendingBlock = { kind: "table", rows: table, marks: "" };
       table = [];
     }
-    if (waiting !== undefined && onlyMarks.test(text)) waiting = { ...waiting, marks: text };
-    const attached = waiting?.marks !== undefined && waiting.marks !== "";
+    if (pendingBlock !== undefined && onlyMarks.test(text)) pendingBlock = { ...pendingBlock, marks: text };
+    const attached = pendingBlock?.marks !== undefined && pendingBlock.marks !== "";
     release(done);
     if (!attached) takeBlock(text, done);
     begins = begins === "paragraph" ? begins : "line";
@@ -131,13 +131,13 @@ export function createPieces(): Pieces {
     if (opening !== null || title !== null || point !== null) begins = "paragraph";
   }
 
-  /** Of a line that is not complete, the sentences that are. */
+  /** Returns the complete sentences of an incomplete line. */
   function early(done: Piece[]): void {
-    if (code !== undefined || table.length > 0 || waiting !== undefined) return;
+    if (code !== undefined || table.length > 0 || pendingBlock !== undefined) return;
     if (!begun && (line.trim().length < undecidedMax || undecided.test(line))) return;
     const all = sentencesOf(line);
     const rest = all.at(-1) ?? "";
-    // What begins with a bracket may be the mark of the sentence before it.
+    // A bracket may start a citation of the previous sentence: wait for more.
     if (all.length < 2 || !/^[\p{L}\p{N}"'“‘(*_`]/u.test(rest)) return;
     for (const sentence of all.slice(0, -1)) {
       done.push({ kind: "sentence", text: sentence, begins });
@@ -163,9 +163,9 @@ export function createPieces(): Pieces {
       const done: Piece[] = [];
       const whole = /[.!?…。！？:][\])"'”’*_]*\s*$/u.test(line.replaceAll(markPattern, "").trimEnd());
       if (!cut || whole) takeLine(line, done);
-      // Code without its end is code all the same, unless the text was cut.
+      // An unclosed code block is accepted unless the text was truncated.
       if (code !== undefined && !cut)
-        waiting = { kind: "code", text: code.lines.join("\n"), language: code.language, marks: "" };
+        pendingBlock = { kind: "code", text: code.lines.join("\n"), language: code.language, marks: "" };
       code = undefined;
       release(done);
       line = "";

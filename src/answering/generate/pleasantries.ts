@@ -3,7 +3,7 @@ import { hardFactsOf, plain } from "./hard-facts.ts";
 
 const charactersMax = 120;
 
-/** What an answer may say without a source: it greets, leads over or closes, and states nothing. */
+/** Sentences that need no source: greetings, transitions and closings without a statement. */
 const phrases = [
   "(?:hi|hello|hey)(?: there)?",
   "(?:sure|certainly|absolutely|of course|gladly|no problem|great question|good question)(?: thing)?",

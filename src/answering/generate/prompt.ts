@@ -15,13 +15,13 @@ export interface Turn {
 export interface Prompt {
   readonly system: string;
   readonly user: string;
-  /** Whether a text gives away what the model was told, or what parts its data. */
+  /** Whether a text leaks the instructions or the marker. */
   leaks(text: string): boolean;
 }
 
 const noAnswer = "NO_ANSWER";
 
-/** Words in a row that a text shares with the instructions by chance no more. */
+/** Number of consecutive words shared with the instructions that counts as a leak. */
 const leakWords = 6;
 
 function instructions(marker: string, strictness: Strictness): string {
@@ -39,7 +39,7 @@ function instructions(marker: string, strictness: Strictness): string {
   ].join("\n");
 }
 
-/** The data of one block, without anything that could pass for the end of it. */
+/** Formats a data block. Removes the marker from the data, so that the data cannot end the block. */
 function block(name: string, marker: string, lines: readonly string[]): string {
   const data = lines.map((line) => line.replaceAll(new RegExp(marker, "giu"), " "));
   return [`--- ${name} ${marker} ---`, ...data, `--- end of ${name} ${marker} ---`].join("\n");
@@ -50,7 +50,7 @@ export function buildPrompt(given: {
   readonly history: readonly Turn[];
   readonly question: string;
   readonly strictness: Strictness;
-  /** Random letters and digits, new for each call, so that no data can know them. */
+  /** Random letters and digits. Must be new for each call, so that data cannot contain them. */
   readonly marker: string;
 }): Prompt {
   const { marker } = given;
@@ -78,7 +78,7 @@ function runsOf(text: string): string[] {
     .map((_, index) => words.slice(index, index + leakWords).join(" "));
 }
 
-/** Speaks to the model instead of the reader. */
+/** Matches text that addresses the model: prompt injection. */
 const commanding = [
   /\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|all|any|your|these|the)\b.{0,30}\b(?:instructions?|prompts?|rules?|guidelines|directions)\b/isu,
   /\b(?:system|developer) (?:prompt|message|instructions?)\b/iu,
@@ -92,7 +92,7 @@ const commanding = [
 
 const commandsModel = (text: string): boolean => commanding.some((pattern) => pattern.test(text));
 
-/** A title without the parts that speak to the model. */
+/** Removes the parts of a title that address the model. */
 export function titleWithoutCommands(title: string): string {
   return title
     .split(" › ")
@@ -100,7 +100,7 @@ export function titleWithoutCommands(title: string): string {
     .join(" › ");
 }
 
-/** A passage without the paragraphs that speak to the model: they are not for customers, so nothing is lost. */
+/** Removes the paragraphs of a passage that address the model. */
 export function withoutCommands(text: string): string {
   if (!commandsModel(text)) return text;
   const units = readUnits(text);

@@ -7,40 +7,40 @@ import type { Evidence } from "./support.ts";
 import { objectionTo, squeeze } from "./support.ts";
 
 export interface ReviewOptions {
-  /** What each passage says, in the order of their numbers. */
+  /** The evidence of each passage, in the order of their numbers. */
   readonly evidence: readonly Evidence[];
   readonly strictness: Strictness;
-  /** How many passages the answer can name. */
+  /** How many passages the answer can cite. */
   readonly sourcesMax: number;
   readonly leaks: (text: string) => boolean;
-  /** A text as it is judged. */
+  /** Prepares a text for the comparison with the evidence: removes placeholders. */
   readonly judged: (text: string) => string;
 }
 
 export interface Review {
-  /** What of these pieces can be shown now. */
+  /** Returns the text that can be shown after these pieces. */
   take(pieces: readonly Piece[]): string;
-  /** What came of all that was taken so far. */
+  /** The result of all pieces so far. */
   sum(): {
-    /** Statements. */
+    /** Number of statements shown. */
     readonly kept: number;
     readonly dropped: number;
-    /** Indexes of the passages that the shown text names, in the order of its marks. */
+    /** Indexes of the cited passages, in the order of the citation marks. */
     readonly cited: readonly number[];
   };
 }
 
 interface Marked {
   readonly body: string;
-  /** Indexes of the passages that it names; those that do not exist left out. */
+  /** Indexes of the cited passages. Numbers without a passage are left out. */
   readonly cited: readonly number[];
 }
 
 type Shown = "sentence" | "item" | "block";
 
 /**
- * Lets pass what a passage that is named for it supports, and drops the rest before anybody sees it. What leads to
- * something is held until that is known to stay.
+ * Passes statements that their cited passages support, and drops the others before they are streamed. Introductions are
+ * buffered until a statement that they introduce is shown.
  */
 export function createReview({ evidence, strictness, sourcesMax, leaks, judged }: ReviewOptions): Review {
   const cited: number[] = [];
@@ -48,11 +48,12 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
   let dropped = 0;
   let shown: Shown | null = null;
   let out = "";
-  /** Greetings, headings and announcements whose time comes with what they lead to. */
-  let held: { readonly separator: string; readonly text: string; readonly kind: Shown; readonly free: boolean }[] = [];
-  /** What the sentence before a list, a table or a listing names, for those of its parts that name nothing. */
+  /** Buffered greetings, headings and announcements. Shown with the next supported statement. */
+  let pending: { readonly separator: string; readonly text: string; readonly kind: Shown; readonly free: boolean }[] =
+    [];
+  /** Citations of the sentence before a list, table or code block. Apply to parts without citations of their own. */
   let announced: readonly number[] = [];
-  /** A step is missing: those after it would mislead. */
+  /** True after a dropped step: the steps after it would mislead. */
   let gap = false;
 
   function read(text: string): Marked {
@@ -65,7 +66,7 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
     return { body, cited: [...new Set(numbers)].map((number) => number - 1).filter((index) => index in evidence) };
   }
 
-  /** The passages that support it; undefined where they do not. */
+  /** The passages that support a statement, as far as `sourcesMax` allows. Undefined when none does. */
   function supporters(body: string, from: readonly number[]): readonly number[] | undefined {
     if (from.length === 0 || leaks(body)) return undefined;
     const text = judged(body);
@@ -76,7 +77,7 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
     const room = sourcesMax - cited.length;
     const fresh = found.filter((index) => !cited.includes(index));
     const allowed = found.filter((index) => cited.includes(index) || fresh.indexOf(index) < room);
-    // Two that support it only together cannot do with one.
+    // Passages that support it only together must all be citable.
     return allowed.length === 0 || (alone.length === 0 && allowed.length < found.length) ? undefined : allowed;
   }
 
@@ -100,11 +101,11 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
     shown = kind;
   }
 
-  /** Shows what was held, as far as it fits to what comes. */
+  /** Shows the pending texts that the cited passages support. */
   function lead(indexes: readonly number[]): void {
-    const waiting = held;
-    held = [];
-    for (const each of waiting) {
+    const introductions = pending;
+    pending = [];
+    for (const each of introductions) {
       const stays =
         each.free || supporters(each.text.replace(/^#+ /u, "").replace(/:\s*$/u, ""), indexes) !== undefined;
       if (stays) show(each.kind, each.separator, each.text);
@@ -126,18 +127,18 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
     if (from.length === 0) {
       if (leaks(body)) dropped += 1;
       else if (isPleasantry(body)) {
-        // After the answer it closes, before it it leads.
+        // A pleasantry before the answer is an introduction, one after it is shown at once.
         if (kept > 0 && !body.endsWith(":")) show("sentence", separator, body);
-        else held.push({ separator, text: body, kind: "sentence", free: true });
-      } else if (body.endsWith(":")) held.push({ separator, text: body, kind: "sentence", free: false });
+        else pending.push({ separator, text: body, kind: "sentence", free: true });
+      } else if (body.endsWith(":")) pending.push({ separator, text: body, kind: "sentence", free: false });
       else dropped += 1;
       return;
     }
     const found = supporters(body, from);
     if (found === undefined) {
-      // What is announced wrongly may still follow rightly, with marks of its own.
+      // The list after a wrong announcement can still be supported by its own citations.
       dropped += 1;
-      held = held.filter(({ free }) => free);
+      pending = pending.filter(({ free }) => free);
       return;
     }
     if (!body.endsWith(":")) {
@@ -145,7 +146,7 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
       return;
     }
     announced = found;
-    held.push({ separator, text: withMarks(body, found), kind: "sentence", free: true });
+    pending.push({ separator, text: withMarks(body, found), kind: "sentence", free: true });
   }
 
   function item({ text, lead: sign, ordered }: Extract<Piece, { kind: "item" }>): void {
@@ -160,7 +161,7 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
       keep("item", "\n", `${sign}${body}`, whole);
       return;
     }
-    // One wrong sentence need not take the others of its item with it, but a step is done as a whole.
+    // Other sentences of a bullet stay when one is dropped. A step is kept or dropped as a whole.
     const parts = ordered ? [] : splitSentences(body).map((each) => ({ each, found: supporters(each, from) }));
     const good = parts.filter(({ found }) => found !== undefined);
     dropped += Math.max(1, parts.length - good.length);
@@ -185,7 +186,7 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
     if (good.length === 0) return;
     const heading = headed ? cellsOf(read(rows[0] ?? "").body) : [];
     const used = [...new Set(good.flatMap(({ found }) => found))];
-    // A heading may be put freely, but tells no facts and gives nothing away.
+    // Table headings are not checked against the source: they must hold no digits, and must not leak the prompt.
     const plainly = heading.map((cell) => (/^[\p{L}\p{M} ()/%€$£-]{0,40}$/u.test(cell) && !leaks(cell) ? cell : ""));
     lead(used);
     const lines = good.map(
@@ -235,8 +236,9 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
             const { body } = read(piece.text);
             gap = false;
             announced = [];
-            held = held.filter(({ kind }) => kind !== "block");
-            if (body !== "") held.push({ separator: "\n\n", text: `${piece.lead}${body}`, kind: "block", free: false });
+            pending = pending.filter(({ kind }) => kind !== "block");
+            if (body !== "")
+              pending.push({ separator: "\n\n", text: `${piece.lead}${body}`, kind: "block", free: false });
             break;
           }
           case "table":

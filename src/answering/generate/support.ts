@@ -16,24 +16,24 @@ import { hardFactsOf, plain } from "./hard-facts.ts";
 import { fold, wordsOf } from "#language/terms.ts";
 import { opposites, openers, strictWords } from "./word-lists.ts";
 
-/** A passage as statements are compared with it. */
+/** A passage prepared for the comparison with statements. */
 export interface Evidence {
-  /** Its clauses in order, by the sentence, item or row that they are of. */
+  /** The clauses of each sentence, item or row, in order. */
   readonly units: readonly (readonly Clause[])[];
-  /** Content words of the title, which hold for all of it. */
+  /** Content words of the title. They apply to the whole passage. */
   readonly titled: ReadonlySet<string>;
   readonly terms: ReadonlySet<string>;
   /** All words, folded. */
   readonly words: ReadonlySet<string>;
   readonly letters: ReadonlySet<string>;
   readonly quantities: readonly Quantity[];
-  /** Its language writes every noun like a name. */
+  /** True for German, which capitalises every noun. */
   readonly nounsLikeNames: boolean;
-  /** The text in one line, folded, for code. */
+  /** The folded text in one line, for the comparison of code. */
   readonly line: string;
 }
 
-/** Why a statement is not supported; undefined where it is. */
+/** The reason why a statement is not supported. */
 export type Objection =
   | "says nothing that can be checked"
   | "too long for one statement"
@@ -49,11 +49,11 @@ export type Objection =
 
 /** The share of a statement's content words that the source must have. */
 const wordsMin: Readonly<Record<Strictness, number>> = { strict: 0.6, helpful: 0.5 };
-/** Of those that it has, the share that must stand close together. */
+/** The share of the matching words that must be close together. */
 const togetherMin = 0.7;
 const togetherUnits = 3;
 
-/** Nobody says one thing in more; and what is longer takes long to compare. */
+/** Longer statements are rejected unread: the comparison would take too long. */
 const statementCharactersMax = 1_500;
 const passageCharactersMax = 12_000;
 
@@ -74,7 +74,7 @@ const german = [
   "fur",
 ];
 
-/** In one line, as code is compared. */
+/** Normalizes a text to one folded line. */
 export const squeeze = (text: string): string => fold(plain(text)).replaceAll(/\s+/gu, " ").trim();
 
 export function evidenceOf(given: {
@@ -91,10 +91,10 @@ export function evidenceOf(given: {
     const clauses = clausesOf(withoutMarkup(unit.text), before);
     before = new Set(clauses.flatMap(({ reach }) => [...reach]));
     if (unit.kind !== "row") return clauses;
-    // The first row names what the others tell, unless it tells numbers itself.
+    // The first row is the heading of the others, unless it has numbers.
     if (heading?.group !== unit.group) {
-      const tells = clauses.some(({ quantities }) => quantities.length > 0);
-      heading = { group: unit.group, terms: tells ? [] : clauses.flatMap(({ terms }) => [...terms]) };
+      const hasNumbers = clauses.some(({ quantities }) => quantities.length > 0);
+      heading = { group: unit.group, terms: hasNumbers ? [] : clauses.flatMap(({ terms }) => [...terms]) };
     }
     const named = heading.terms;
     return clauses.map((clause) => ({ ...clause, reach: new Set([...clause.terms, ...named]) }));
@@ -114,7 +114,7 @@ export function evidenceOf(given: {
   };
 }
 
-/** Passages that are named together support together. */
+/** Merges the evidence of passages that are cited together. */
 function joined(all: readonly Evidence[]): Evidence {
   const [first] = all;
   if (first !== undefined && all.length === 1) return first;
@@ -131,9 +131,10 @@ function joined(all: readonly Evidence[]): Evidence {
 }
 
 /**
- * Whether a passage says what a statement says, as far as words tell: its numbers with their units, links, names and
- * code to the letter, most of its other words, close together, of the same thing, and not denied. It knows no meaning:
- * what it lets through can still be put wrongly, and some of what it stops is right.
+ * Checks a statement against the cited passages. Numbers with their units, links, names and code must be in the source
+ * literally; most other words must be there, close together, about the same thing, and with the same negation. Returns
+ * undefined when the statement is supported. The check compares words only: it passes some wrong statements and rejects
+ * some right ones.
  */
 export function objectionTo(
   statement: string,
@@ -146,7 +147,7 @@ export function objectionTo(
   if (!code.every((each) => evidence.line.includes(squeeze(each))))
     return "a link, address or code that is not in the source";
   if (!markupIsPlain(statement, evidence)) return "markup that is not in the source";
-  // A link's target is compared with the text; brackets and parentheses would part it from its words.
+  // A link's target is compared as text. Brackets would split it.
   const said = withoutMarkup(statement.replaceAll(link, "$1 ( $2 )"));
   const facts = hardFactsOf(said);
   if (!facts.letters.every((letters) => hasLetters(letters, evidence)))
@@ -170,7 +171,7 @@ export function objectionTo(
   return undefined;
 }
 
-/** In Markdown, with a target that may hold a pair of parentheses. */
+/** A Markdown link. Its target may contain one pair of parentheses. */
 const link = /!?\[([^\]]*)\]\(([^()\s]*(?:\([^()\s]*\)[^()\s]*)?)[^)]*\)/gu;
 const withoutLinks = (text: string): string => text.replaceAll(link, "$1").replaceAll(/\bhttps?:\S+/gu, " ");
 
@@ -178,7 +179,7 @@ function codeIn(statement: string): string[] {
   return [...statement.matchAll(/(`+)([^`]+)\1/gu)].map((match) => match[2] ?? "").filter((code) => code.trim() !== "");
 }
 
-/** Images, tags and definitions of links can fetch or hide something; they pass only where the source has them. */
+/** Images and link definitions can load or hide content and are rejected. Tags must be in the source. */
 function markupIsPlain(statement: string, evidence: Evidence): boolean {
   const outside = statement.replaceAll(/(`+)[^`]+\1/gu, " ");
   const tags = [...outside.matchAll(/<[a-z!/?][^>\n]*>?/giu)].map(([tag]) => tag);
@@ -192,9 +193,9 @@ function markupIsPlain(statement: string, evidence: Evidence): boolean {
 
 function hasLetters(letters: string, { letters: known, line }: Evidence): boolean {
   if (known.has(letters)) return true;
-  // The site alone, where the source has a page of it.
+  // A bare host passes when the source has one of its pages.
   if (!letters.includes("/") && [...known].some((each) => each.startsWith(`${letters}/`))) return true;
-  // "BK-100" and "bk100" are looked up as they are written.
+  // "BK-100" must match in its own spelling.
   return (
     /^[\p{L}\p{N}]+[-_][\p{L}\p{N}_-]+$/u.test(letters) &&
     new RegExp(`(?<![\\p{L}\\p{N}-])${letters}(?![\\p{L}\\p{N}-])`, "u").test(line)
@@ -210,7 +211,7 @@ function wrongQuantity(quantities: readonly Quantity[], evidence: Evidence): Obj
     const same = evidence.quantities.filter(({ value }) => value === said.value);
     if (same.length === 0) return "a number that is not in the source";
     if (same.some((has) => fits(said, has))) continue;
-    // In a table the unit stands in the heading.
+    // In a table the unit is in the heading.
     const bare =
       same.some(({ unit }) => unit === null) &&
       evidence.units.some((unit) => unit.some((clause) => mentions(clause, said.unit)));
@@ -227,7 +228,7 @@ function namesAreKnown(prose: string, { words, line }: Evidence): boolean {
   const isKnown = (name: string): boolean =>
     words.has(name) || line.includes(name) || (name.length >= 5 && [...words].some((word) => alike(name, word)));
   const [first = "", second = ""] = wordsOf(prose);
-  // "Bob manages …": the subject at the beginning is no less a name.
+  // "Bob manages …": a capitalised subject at the beginning is a name.
   const verb = /^(?:is|are|was|were|can|will|has|have|does|must|should|may|cannot)$|[^s]s$/u.test(second);
   const opens = /^\P{L}*\p{Lu}/u.test(prose) && verb && !openers.has(first) && !isFunctionWord(first);
   const names = namesOf(prose).flatMap((name) => parts(name));
@@ -238,7 +239,7 @@ function namesAreKnown(prose: string, { words, line }: Evidence): boolean {
   );
 }
 
-/** Two forms of one word, where there is no stemmer for its language. */
+/** Whether two words are forms of one word. A substitute for a stemmer in languages that have none. */
 function alike(left: string, right: string): boolean {
   let same = 0;
   while (same < left.length && left[same] === right[same]) same += 1;
@@ -267,20 +268,20 @@ function objectionToPart(part: string, evidence: Evidence): Objection | undefine
   const terms = new Set(contentTerms(part).map(known));
   const quantities = hardFactsOf(part).quantities.filter(({ vague }) => !vague);
   const clauses = evidence.units.flat();
-  const telling = informativeTerms(part)
+  const informative = informativeTerms(part)
     .map(known)
     .filter((term) => !evidence.titled.has(term));
-  if (quantities.length > 0 && !saidOf(telling, quantities, clauses)) return "the source says it of something else";
-  if (!evidence.nounsLikeNames && !namesFit(namesOf(part), telling, clauses))
+  if (quantities.length > 0 && !saidOf(informative, quantities, clauses)) return "the source says it of something else";
+  if (!evidence.nounsLikeNames && !namesFit(namesOf(part), informative, clauses))
     return "the source says it of something else";
   return agrees(part, [...terms], evidence) ? undefined : "the source says the opposite";
 }
 
 /**
- * Where several things have each a number, that of one must not be said of another: no word of the statement stands
- * with a rival number only.
+ * Checks that a number is stated of the right thing when the source has more than one: no word of the statement may occur
+ * with another number only.
  */
-function saidOf(telling: readonly string[], quantities: readonly Quantity[], clauses: readonly Clause[]): boolean {
+function saidOf(informative: readonly string[], quantities: readonly Quantity[], clauses: readonly Clause[]): boolean {
   const homes = quantities.map((said) =>
     clauses.filter((clause) =>
       clause.quantities.some(
@@ -288,35 +289,35 @@ function saidOf(telling: readonly string[], quantities: readonly Quantity[], cla
       ),
     ),
   );
-  // A number that stands nowhere by itself was found across clauses; it is left to the other checks.
+  // A number that is in no single clause was matched across clauses. The other checks cover it.
   if (homes.some((home) => home.length === 0)) return true;
   const values = new Set(quantities.map(({ value }) => value));
-  const several = quantities.length > 1;
+  const hasMany = quantities.length > 1;
   const units = new Set([...quantities, ...homes.flat().flatMap((home) => home.quantities)].map(({ unit }) => unit));
   const [first = []] = homes;
   return first.some((home) => {
-    const near = several ? homes.flat() : [home];
+    const near = hasMany ? homes.flat() : [home];
     const reach = new Set(near.flatMap((clause) => [...clause.reach]));
     const rivals = clauses.filter(
       (clause) =>
         !near.includes(clause) && clause.quantities.some(({ value, unit }) => !values.has(value) && units.has(unit)),
     );
-    const foreign = telling.filter((term) => !reach.has(term) && rivals.some((rival) => rival.terms.has(term)));
-    // A rival that holds more of the statement than the number's own clause is what it is about.
-    const own = telling.filter((term) => near.some((clause) => clause.terms.has(term))).length;
-    const rival = Math.max(0, ...rivals.map((each) => telling.filter((term) => each.terms.has(term)).length));
+    const foreign = informative.filter((term) => !reach.has(term) && rivals.some((rival) => rival.terms.has(term)));
+    // A clause with another number must not match more of the statement than the number's own clause.
+    const own = informative.filter((term) => near.some((clause) => clause.terms.has(term))).length;
+    const rival = Math.max(0, ...rivals.map((each) => informative.filter((term) => each.terms.has(term)).length));
     return foreign.length === 0 && rival <= own + (own === 0 ? 0 : 1);
   });
 }
 
-/** The same for names: what the source says of one person or product must not be said of another. */
-function namesFit(names: readonly string[], telling: readonly string[], clauses: readonly Clause[]): boolean {
+/** Like {@link saidOf}, for names: facts about one person or product must not be stated of another. */
+function namesFit(names: readonly string[], informative: readonly string[], clauses: readonly Clause[]): boolean {
   const placeOf = (name: string, clause: Clause): number => clause.names.findIndex((each) => sameName(each, name));
   const homes = clauses.filter((clause) => names.some((name) => placeOf(name, clause) !== -1));
   if (homes.length === 0) return true;
   const reach = new Set(homes.flatMap((clause) => [...clause.reach]));
   const rivals = clauses.filter((clause) => !homes.includes(clause) && clause.names.length > 0);
-  if (telling.some((term) => !reach.has(term) && rivals.some(({ terms }) => terms.has(term)))) return false;
+  if (informative.some((term) => !reach.has(term) && rivals.some(({ terms }) => terms.has(term)))) return false;
   const [one, two] = names;
   if (one === undefined || two === undefined || names.length > 2) return true;
   // "Anna reports to Bob" is not "Bob reports to Anna".
@@ -327,11 +328,11 @@ function namesFit(names: readonly string[], telling: readonly string[], clauses:
   );
 }
 
-/** "Bob" is "Bob Stone". */
+/** "Bob" and "Bob Stone" are the same name. */
 const sameName = (left: string, right: string): boolean =>
   left === right || ` ${left} `.includes(` ${right} `) || ` ${right} `.includes(` ${left} `);
 
-/** What says most of the statement in the fewest words must deny it exactly if the statement does. */
+/** The shortest clauses that match most of the statement must have the same negation as the statement. */
 function agrees(part: string, terms: readonly string[], { units, titled }: Evidence): boolean {
   const wanted = terms.filter(
     (term) => !titled.has(term) || units.some((unit) => unit.some((clause) => clause.terms.has(term))),
@@ -345,21 +346,21 @@ function agrees(part: string, terms: readonly string[], { units, titled }: Evide
     for (let from = 0; from < unit.length; from += 1) {
       for (let length = 1; length <= unit.length - from && length <= 3; length += 1) {
         const clauses = unit.slice(from, from + length);
-        const held = wanted.filter((term) => clauses.some(({ within }) => within.has(term))).length;
+        const matched = wanted.filter((term) => clauses.some(({ within }) => within.has(term))).length;
         const own = wanted.filter((term) => clauses.some(({ terms: said }) => said.has(term))).length;
-        if (held > most) {
-          most = held;
+        if (matched > most) {
+          most = matched;
           best = [];
         }
-        if (held === most) best.push({ length, own, clauses });
+        if (matched === most) best.push({ length, own, clauses });
       }
     }
   }
-  // One shared word does not show that the same is spoken of.
+  // One shared word does not prove the same subject.
   if (most === 0 || (most === 1 && wanted.length > 1)) return true;
   const shortest = Math.min(...best.map(({ length }) => length));
   const short = best.filter(({ length }) => length === shortest);
-  // What says it in its own words goes before what only leans on that.
+  // Clauses with the terms themselves take precedence over clauses that only refer to them.
   const mostOwn = Math.max(...short.map(({ own }) => own));
   return short
     .filter(({ own }) => own === mostOwn)

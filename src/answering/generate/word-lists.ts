@@ -1,6 +1,6 @@
 const set = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/).filter((word) => word !== ""));
 
-/** Words that carry no subject, in languages other than English, folded as `terms.ts` folds; for English it knows them. */
+/** Folded function words of languages other than English. `terms.ts` has those of English. */
 export const functionWords = set(
   `der die das den dem des ein eine einer eines einem einen und oder aber ist sind war wird werden wurde haben hat kann
   konnen sie ihr ihre ihren ihrer er es wir uns ich du mit von vom zu zum zur auf aus bei bis durch fur gegen in im ins
@@ -19,7 +19,7 @@ export const functionWords = set(
 const tenToNineteen = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(" ");
 const tens = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
 
-/** Numbers that are written out. Words that mean something else in another of these languages are left out. */
+/** Number words. Words with another meaning in one of these languages are left out. */
 export const numberWords: ReadonlyMap<string, number> = new Map([
   ...Object.entries({ zero: 0, one: 1, two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, eight: 8, nine: 9 }),
   ...tenToNineteen.map((word, index): [string, number] => [word, 10 + index]),
@@ -33,7 +33,7 @@ export const numberWords: ReadonlyMap<string, number> = new Map([
   ...Object.entries({ dreissig: 30, vierzehn: 14, trente: 30, quinze: 15, treinta: 30, quince: 15, trenta: 30 }),
 ]);
 
-/** What may follow a number from twenty on ("twenty-four"). */
+/** True for the tens, which ones may follow ("twenty-four"). */
 export const isTens = (word: string): boolean => tens.includes(word);
 export const multipliers: ReadonlyMap<string, number> = new Map([
   ["hundred", 100],
@@ -42,7 +42,7 @@ export const multipliers: ReadonlyMap<string, number> = new Map([
   ["dozen", 12],
 ]);
 
-/** Units by the words and signs for them; one line each, the first names it. */
+/** Words and signs of each unit, one unit per line. The first word is its name. */
 const unitLines = `
   second s sec secs seconds sekunde sekunden seconde secondes segundo segundos secondo secondi seconden 秒
   minute min mins minutes minuten minuto minutos minuti minuut 分 分钟 分鐘
@@ -108,10 +108,10 @@ export const unitOf: ReadonlyMap<string, string> = new Map(
     .flatMap((words) => words.filter((word) => word !== "").map((word): [string, string] => [word, words[0] ?? ""])),
 );
 
-/** Too short to be a unit unless it stands right behind the number. */
+/** Abbreviations that are a unit only right after the number. */
 export const attachedOnly = set("s h d g m l w v an am pm");
 
-/** Words that deny, folded and without apostrophes. */
+/** Negations, folded and without apostrophes. */
 export const denials = set(
   `not no never none nothing nobody nowhere neither nor cannot cant dont doesnt didnt isnt arent wasnt werent wont wouldnt
   shouldnt couldnt hasnt havent hadnt mustnt neednt aint without unable impossible excluded
@@ -123,7 +123,7 @@ export const denials = set(
   niet geen nooit zonder`,
 );
 
-/** Words that say the opposite of each other; the passage has to have the one that is said. */
+/** Pairs of opposites. The source must contain the one that the statement uses. */
 export const opposites: readonly (readonly [RegExp, RegExp])[] = [
   [/\bbefore\b/u, /\bafter\b/u],
   [/\bmore than\b|\bover\b|\babove\b/u, /\bless than\b|\bunder\b|\bbelow\b|\bfewer than\b/u],
@@ -140,7 +140,7 @@ export const opposites: readonly (readonly [RegExp, RegExp])[] = [
   [/\bavant\b/u, /\bapres\b/u],
 ];
 
-/** Begin a sentence without being its subject. */
+/** Words that begin a sentence without being a name. */
 export const openers = set(
   `yes no unfortunately please simply first second third then next finally additionally however note generally typically
   otherwise alternatively therefore furthermore moreover also yet still instead currently usually sure okay
@@ -149,7 +149,7 @@ export const openers = set(
   that these those there here all each every some any most many both either only there`,
 );
 
-/** Words of dates; a wrong one is a wrong answer, as a wrong number is. */
+/** Words as critical as numbers, such as dates. They must be in the source. */
 export const strictWords = set(
   `january february april june july august september october november december jan feb apr jun jul aug sep
   sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays
