@@ -1,17 +1,17 @@
 export type DeliveryOutcome =
-  /** The platform refuses this for good: not retried, an agent is told. */
+  /** The platform refuses it permanently: not retried, and shown to agents. */
   | "rejected"
-  /** It surely has not arrived: retried. */
+  /** It was certainly not delivered: retried. */
   | "not_sent"
-  /** It may have arrived: reconciled, or retried only where sending again is harmless. */
+  /** It may have been delivered: reconciled, or retried only where a second send is harmless. */
   | "unknown";
 
-/** What the platform said of a send. The message is shown to agents: it never holds a credential. */
+/** A failed platform call. The message is shown to agents, so it must not contain a credential. */
 export class DeliveryError extends Error {
   readonly outcome: DeliveryOutcome;
-  /** Not before this many milliseconds, when the platform asked for it. */
+  /** Milliseconds to wait before the next attempt, where the platform asked for it. */
   readonly retryAfterMs: number | undefined;
-  /** It was rejected because the customer has not written for too long: it may go by another channel. */
+  /** Rejected because the reply window is closed: another channel may take the message. */
   readonly windowClosed: boolean;
 
   constructor(

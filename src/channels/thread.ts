@@ -1,6 +1,6 @@
 import type { Confidence, Role, Source } from "#domain/conversation/message.ts";
 
-/** A message of a thread as its customer may see it. Notes are never among them. */
+/** A message as the customer of the thread may see it. Never a note. */
 export interface ThreadMessage {
   readonly id: string;
   readonly seq: number;
@@ -12,7 +12,7 @@ export interface ThreadMessage {
   readonly externalId: string | null;
   readonly createdAt: number;
   readonly files: readonly ThreadFile[];
-  /** It was taken back: there is nothing in it. */
+  /** Deleted: `markdown` and `files` are empty. */
   readonly deleted: boolean;
 }
 
@@ -22,9 +22,9 @@ export interface ThreadFile {
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: number | null;
-  /** Opens it for a day; null where it is not stored. */
+  /** A link that is valid for a day; null where the file is not stored. */
   readonly url: string | null;
-  /** A browser may show it as a picture. */
+  /** Whether a browser may show it as an image. */
   readonly preview: boolean;
 }
 

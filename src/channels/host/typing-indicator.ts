@@ -1,23 +1,23 @@
 import type { Clock } from "#runtime/clock.ts";
 
-/** Each call of a platform counts against what it allows, and nobody sees what is over sooner. */
+/** Answers ready sooner show no indicator: each call counts against the platform's rate limit. */
 const afterMs = 250;
-/** However long an answer takes, or whether anybody tells that it is over: then somebody else has it. */
+/** Stops the indicator even if nobody calls `end`. */
 const untilMs = 60_000;
 
 export interface TypingIndicators {
   /**
-   * Calls `show` in a moment, and again before the platform takes it away; `lastsMs`: after which it does, if by itself.
-   * The end of it. What was begun for the same key before is over.
+   * Calls `show` after a short delay, and again every `lastsMs` (the platform's own expiry; undefined: once). Ends the
+   * previous indicator of the key. Returns a function that ends this one.
    */
   begin(key: string, lastsMs: number | undefined, show: () => void): () => void;
-  /** Something was said there. */
+  /** Called when a message was sent to the thread. */
   end(key: string): void;
-  /** Nothing of it runs any more. */
+  /** Stops every timer. */
   close(): void;
 }
 
-/** That an answer is being made, as platforms show it. */
+/** Shows typing indicators on platforms while an answer is prepared. */
 export function createTypingIndicators(clock: Pick<Clock, "now" | "timer">): TypingIndicators {
   const ends = new Map<string, () => void>();
 
