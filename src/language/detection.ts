@@ -19,7 +19,7 @@ function stopsOf(language: WordLanguage): ReadonlySet<string> {
   return new Set(words.map((word) => plain(language, word)));
 }
 
-/** A word as it is compared: without case and accents, and in German however its umlauts are written. */
+/** Normalizes a word: lower case, no accents, and one spelling of German umlauts. */
 export function plain(language: WordLanguage, word: string): string {
   return language === "de" ? plainGerman(fold(word)) : plainOther(fold(word));
 }
@@ -39,7 +39,7 @@ export function stopWordsOf(language: WordLanguage): ReadonlySet<string> {
   return stops.get(language) ?? englishStopWords;
 }
 
-/** Words that carry no subject of their own, as {@link plain} makes them. */
+/** Stop words, normalized by {@link plain}. */
 export function isStopWord(language: WordLanguage, word: string): boolean {
   return stops.get(language)?.has(word) === true;
 }
@@ -60,7 +60,7 @@ function stoppedBy(word: string): readonly number[] {
 }
 
 const signCount = 0.9;
-/** A stop word and the signs of its language. */
+/** Weights of a stop word and of a character that is specific to a language. */
 const sureFrom = 1 + signCount;
 const wordsReadMax = 400;
 /** Of prose, a third and more are such words. */
@@ -70,24 +70,23 @@ const proseWordsMin = 25;
 export interface Guess {
   /** Those that something speaks for, the likeliest first. */
   readonly languages: readonly WordLanguage[];
-  /** The first is likelier than all others by far. */
+  /** True when the first language is far more likely than all others. */
   readonly sure: boolean;
-  /** So little speaks for them that it can be any other as well. */
+  /** True when the evidence is too weak to exclude other languages. */
   readonly weak: boolean;
 }
 
 /**
- * Which languages a text is in, by its words that every text of a language has, and its letters. A few words without
- * any of these can be of every language: then it is not sure of the first.
+ * Detects the languages of a text by its stop words and letters. The result is not sure for short texts without either.
  */
 export function guessLanguages(text: string): Guess {
   const read = text.slice(0, 8_000);
   const lower = read.toLowerCase();
   if (/\p{Script=Cyrillic}/u.test(lower) && !/[a-z]{4}/.test(lower))
     return { languages: ["ru"], sure: true, weak: false };
-  // What is written in capitals stands for other words: "AI" is no French.
+  // Skip acronyms: "AI" is not French.
   const plainly = /\p{Ll}/u.test(read) ? read.replaceAll(/(?<![\p{L}\p{M}])\p{Lu}{2,}(?![\p{L}\p{M}])/gu, " ") : read;
-  // A letter alone is as often part of a code, or an option such as -y.
+  // Skip single letters, which are often part of a code or an option such as -y.
   const words = (
     plainly.toLowerCase().match(/[\p{L}\p{M}]{2,}|(?<![\p{L}\p{N}.*/_-])[yàéèå](?![\p{L}\p{N}.*/_-])/gu) ?? []
   ).slice(0, wordsReadMax);
@@ -97,7 +96,7 @@ export function guessLanguages(text: string): Guess {
   const all = wordLanguages.map(() => 0);
   for (const [word, count] of counts) {
     for (const place of stoppedBy(word)) {
-      // However often it stands there: a sample that is printed four times proves no more than once.
+      // Count each word once: repetitions prove nothing.
       different[place] = (different[place] ?? 0) + 1;
       all[place] = (all[place] ?? 0) + count;
     }
@@ -113,12 +112,12 @@ export function guessLanguages(text: string): Guess {
   const lead = best.score - second.score;
   const sure =
     (lead >= 2 || (lead >= 1 && best.score >= sureFrom && words.length <= 12)) &&
-    // Tables and listings have some of every language.
+    // Tables and code contain words of every language.
     (words.length < proseWordsMin || best.prose >= words.length * proseShare);
   return { languages: likely, sure, weak: !sure && best.score < 2 };
 }
 
-/** In which language a document is; English where nothing tells. */
+/** The language of a document. English when it cannot be detected. */
 export function languageOf(text: string): WordLanguage {
   const { languages, sure } = guessLanguages(text);
   const [first = "en"] = languages;

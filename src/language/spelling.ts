@@ -1,37 +1,37 @@
 /**
- * The words of a knowledge base, to find those that a misspelt one may have been meant for. Held in memory: a word
- * costs about a hundred bytes, and a look through a hundred thousand of them about a millisecond.
+ * The words of a knowledge base, for spelling correction. Kept in memory: a word takes about 100 bytes, and a search
+ * through 100,000 words about a millisecond.
  */
 export interface Vocabulary {
   readonly size: number;
   has(word: string): boolean;
   add(word: string, term: string): void;
-  /** Stems of words that are written almost like this one, the nearest only, without repeats. */
+  /** Distinct stems of the words with the smallest typo distance to this one. */
   near(word: string): string[];
 }
 
 /** Shorter words have too many neighbours. */
 const wordMin = 4;
 const wordMax = 30;
-/** From this length on two slips are forgiven. */
-export const twoSlipsFrom = 8;
-/** Up to this length another letter makes another word ("lease", "leave"): only swapped, lost and added ones are slips. */
+/** Minimum length for two typos. */
+export const twoTyposFrom = 8;
+/** Up to this length a replaced letter is not a typo: it makes another word ("lease", "leave"). */
 const shortMax = 4;
 export const partMin = 3;
 
-/** Whether a word can be misspelt: letters only, since another number or code is another thing. */
+/** Whether a word can be misspelt. False for numbers and codes, which must match exactly. */
 export function isSpelt(word: string, min = wordMin): boolean {
   return word.length >= min && word.length <= wordMax && lettersOnly.test(word);
 }
 
-// Scripts that are written letter by letter; elsewhere a word has too few characters for one of them to be wrong.
+// Alphabetic scripts only: words of other scripts have too few characters to correct one.
 const lettersOnly =
   /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Hebrew}\p{Script=Arabic}]+$/u;
 
 interface OfLength {
   readonly words: string[];
   readonly terms: string[];
-  /** Which letters each has, a bit for each. */
+  /** One bit per letter of each word. */
   readonly letters: number[];
 }
 
@@ -64,7 +64,7 @@ export function createVocabulary(): Vocabulary {
     },
     near(word) {
       if (!isSpelt(word)) return [];
-      let reach = word.length >= twoSlipsFrom ? 2 : 1;
+      let reach = word.length >= twoTyposFrom ? 2 : 1;
       const letters = lettersOf(word);
       let found = new Set<string>();
       const isShort = word.length <= shortMax;
@@ -73,14 +73,14 @@ export function createVocabulary(): Vocabulary {
         const same = byLength.get(length);
         if (same === undefined || length < partMin) continue;
         for (let index = 0; index < same.words.length; index += 1) {
-          // A slip changes two letters at most, so most words are passed over without being compared.
+          // A typo changes at most two letters, so the bits exclude most words without a comparison.
           if (bitsOf(letters ^ (same.letters[index] ?? 0)) > 2 * reach) continue;
           const other = same.words[index] ?? "";
           if (isShort && (other.charAt(0) !== initial || isOtherLetter(word, other))) continue;
-          const slips = typoDistance(word, other, reach);
-          if (slips > reach) continue;
-          if (slips < reach) {
-            reach = slips;
+          const typos = typoDistance(word, other, reach);
+          if (typos > reach) continue;
+          if (typos < reach) {
+            reach = typos;
             found = new Set();
           }
           found.add(same.terms[index] ?? "");
@@ -91,7 +91,7 @@ export function createVocabulary(): Vocabulary {
   };
 }
 
-/** Of the same length, and not by two letters swapped. */
+/** True when the words have the same length and differ by more than swapped letters. */
 function isOtherLetter(word: string, other: string): boolean {
   return word.length === other.length && lettersOf(word) !== lettersOf(other);
 }
@@ -111,7 +111,7 @@ function bitsOf(value: number): number {
 const width = wordMax + 3;
 const rows = [new Uint8Array(width), new Uint8Array(width), new Uint8Array(width)] as const;
 
-/** How many letters are left out, added, wrong, or swapped with their neighbour; more than `most` is some number above it. */
+/** Number of missing, added, wrong or swapped letters. Returns some number above `most` when there are more. */
 export function typoDistance(left: string, right: string, most: number): number {
   if (Math.abs(left.length - right.length) > most || right.length > wordMax + 2) return most + 1;
   let [older, before, current] = rows;
@@ -122,15 +122,15 @@ export function typoDistance(left: string, right: string, most: number): number 
     const letter = left.charCodeAt(row - 1);
     for (let column = 1; column <= right.length; column += 1) {
       const other = right.charCodeAt(column - 1);
-      let slips = Math.min(
+      let typos = Math.min(
         (before[column - 1] ?? 0) + (letter === other ? 0 : 1),
         (before[column] ?? 0) + 1,
         (current[column - 1] ?? 0) + 1,
       );
       if (row > 1 && column > 1 && letter === right.charCodeAt(column - 2) && left.charCodeAt(row - 2) === other)
-        slips = Math.min(slips, (older[column - 2] ?? 0) + 1);
-      current[column] = slips;
-      if (slips < least) least = slips;
+        typos = Math.min(typos, (older[column - 2] ?? 0) + 1);
+      current[column] = typos;
+      if (typos < least) least = typos;
     }
     if (least > most) return most + 1;
     [older, before, current] = [before, current, older];

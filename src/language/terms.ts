@@ -8,7 +8,7 @@ import { isUnspaced, wordsOf } from "./tokens.ts";
 export { fold } from "./english.ts";
 export { wordsOf } from "./tokens.ts";
 
-/** Words that most questions have whatever they are about; they count, but little. */
+/** Soft words: most questions contain them whatever their subject. They count little. */
 const softWords = `able add ago allow ask available best call change check come correct cost create different difference do easy
   everybody everyone everything exist explain find fix full give good happen have help here include info information issue keep know leave long look lot
   make mean need new nobody nothing number offer old option order part people place possible problem provide put question reason
@@ -23,7 +23,7 @@ export function stem(word: string): string {
 
 const softStems = new Set(softWords.split(/\s+/).map((word) => stem(word)));
 
-/** Whether a stem says little about what is asked. */
+/** Whether a stem is a soft term. */
 export function isSoft(term: string): boolean {
   return softStems.has(term);
 }
@@ -45,7 +45,7 @@ export interface Word {
   readonly term: string;
 }
 
-/** The content words of a text in order, repeats kept. */
+/** The content words of a text, in order, with repetitions. */
 export function contentWordsOf(text: string, language: WordLanguage = "en"): Word[] {
   if (language !== "en") return otherWordsOf(text, language);
   const words: Word[] = [];
@@ -60,7 +60,7 @@ export function contentWordsOf(text: string, language: WordLanguage = "en"): Wor
   return words;
 }
 
-/** Their stems: what is indexed, and what a question is compared by. */
+/** The stems of the content words. Index and questions must use the same ones. */
 export function termsOf(text: string, language: WordLanguage = "en"): string[] {
   return contentWordsOf(text, language).map(({ term }) => term);
 }
@@ -69,7 +69,7 @@ export function termsOf(text: string, language: WordLanguage = "en"): string[] {
 const charactersKept = 1_000_000;
 const termsKept = new Map<WordLanguage, (text: string) => readonly string[]>();
 
-/** The same, for texts that are asked about again and again. */
+/** Like {@link termsOf}, cached for texts that are compared repeatedly. */
 export function termsOfPassage(text: string, language: WordLanguage = "en"): readonly string[] {
   let of = termsKept.get(language);
   if (of === undefined) {
@@ -79,10 +79,10 @@ export function termsOfPassage(text: string, language: WordLanguage = "en"): rea
   return of(text);
 }
 
-/** A word of a script without spaces has as many characters, on average. */
+/** Average number of characters per word in scripts without spaces. */
 const unspacedCharacters = 2;
 
-/** Number of words, for limits on length. */
+/** Approximate number of words, for length limits. */
 export function wordCount(text: string): number {
   let count = 0;
   for (const [run] of text.matchAll(/\S+/g)) count += isUnspaced(run) ? Math.ceil(run.length / unspacedCharacters) : 1;

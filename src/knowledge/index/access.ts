@@ -1,4 +1,4 @@
-/** A document without tags is for everyone, one with tags for those who have one of them. */
+/** Documents without tags are public. A document with tags is for askers with at least one of them. */
 export function canAccess(audience: string, tags: readonly string[]): boolean {
   const wanted: unknown = JSON.parse(audience);
   if (!Array.isArray(wanted)) return false;

@@ -7,37 +7,37 @@ export type ThreadReply<Result> =
   | { readonly kind: "done"; readonly result: Result }
   | { readonly kind: "failed"; readonly message: string; readonly errcode: number | null };
 
-/** Does calls in a thread of its own, one after the other, so that the process goes on meanwhile. */
+/** Runs calls in a worker thread, one at a time, so that they do not block the event loop. */
 export interface CallThread<Call, Result> {
   readonly started: boolean;
   /**
-   * Rejects as the call does; with the signal's reason as soon as it aborts; and with `Problem` search_unavailable when
-   * the thread takes too long or fails twice. What the call was to change may have been changed all the same.
+   * Rejects as the call does, with the signal's reason when it aborts, and with `Problem` search_unavailable when the
+   * thread takes too long or fails twice. The call may have made its changes all the same.
    */
   run(call: Call, signal?: AbortSignal): Promise<Result>;
-  /** Ends the thread and what waits for it; the next call starts another. */
+  /** Ends the thread and rejects the queued calls. The next call starts a new thread. */
   stop(): Promise<void>;
 }
 
 export interface CallThreadOptions<Call> {
   readonly entry: URL;
   readonly data: unknown;
-  /** What the log and errors call it. */
+  /** Name for log lines and errors. */
   readonly name: string;
   readonly log: Log;
-  /** Those that a customer waits for go before the others. */
+  /** Urgent calls, for which a customer waits, run before the others. */
   readonly isUrgent: (call: Call) => boolean;
   readonly limitMs: (call: Call) => number;
-  /** After so long without work it is ended, and gives back its memory; without this it is kept. */
+  /** Ends the thread after this idle time, to free its memory. Absent: never. */
   readonly idleMs?: number;
 }
 
-interface Waiting<Call, Result> {
+interface QueuedCall<Call, Result> {
   readonly call: Call;
   readonly resolve: (result: Result) => void;
   readonly reject: (reason: unknown) => void;
   attempts: number;
-  /** Nobody waits for it any more. */
+  /** True when the caller has aborted. */
   dropped: boolean;
 }
 
@@ -46,12 +46,12 @@ const attemptsMax = 2;
 export function createCallThread<Call, Result>(options: CallThreadOptions<Call>): CallThread<Call, Result> {
   const { entry, data, name, log, isUrgent, limitMs, idleMs } = options;
   let worker: Worker | undefined;
-  let current: Waiting<Call, Result> | undefined;
+  let current: QueuedCall<Call, Result> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let idle: NodeJS.Timeout | undefined;
-  const urgent: Waiting<Call, Result>[] = [];
-  const others: Waiting<Call, Result>[] = [];
-  const queueOf = (call: Call): Waiting<Call, Result>[] => (isUrgent(call) ? urgent : others);
+  const urgent: QueuedCall<Call, Result>[] = [];
+  const others: QueuedCall<Call, Result>[] = [];
+  const queueOf = (call: Call): QueuedCall<Call, Result>[] => (isUrgent(call) ? urgent : others);
 
   function start(): Worker {
     const made = new Worker(entry, { workerData: data, env: threadEnvironment() });
@@ -63,8 +63,8 @@ export function createCallThread<Call, Result>(options: CallThreadOptions<Call>)
       else reject(Object.assign(new Error(reply.message), { errcode: reply.errcode }));
       next();
     });
-    made.once("error", (error) => lost(made, error));
-    made.once("exit", (code) => lost(made, new Error(`the thread of ${name} ended with ${code}`)));
+    made.once("error", (error) => onThreadLost(made, error));
+    made.once("exit", (code) => onThreadLost(made, new Error(`the thread of ${name} ended with ${code}`)));
     return made;
   }
 
@@ -73,8 +73,8 @@ export function createCallThread<Call, Result>(options: CallThreadOptions<Call>)
     current = undefined;
   }
 
-  /** The thread is gone: what it was doing is done again by another, once. */
-  function lost(gone: Worker, error: unknown): void {
+  /** Called when the thread fails or exits. The interrupted call is retried once in a new thread. */
+  function onThreadLost(gone: Worker, error: unknown): void {
     if (gone !== worker) return;
     worker = undefined;
     const interrupted = current;
@@ -89,22 +89,22 @@ export function createCallThread<Call, Result>(options: CallThreadOptions<Call>)
 
   function next(): void {
     if (current !== undefined) return;
-    const waiting = urgent.shift() ?? others.shift();
-    if (waiting === undefined) {
-      // Idle, it keeps no program alive.
+    const queued = urgent.shift() ?? others.shift();
+    if (queued === undefined) {
+      // An idle thread must not keep the process alive.
       worker?.unref();
       clearTimeout(idle);
       if (idleMs !== undefined && worker !== undefined) idle = setTimeout(() => void end(), idleMs).unref();
       return;
     }
-    if (waiting.dropped) {
+    if (queued.dropped) {
       next();
       return;
     }
     clearTimeout(idle);
-    current = waiting;
-    waiting.attempts += 1;
-    const limit = limitMs(waiting.call);
+    current = queued;
+    queued.attempts += 1;
+    const limit = limitMs(queued.call);
     timer = setTimeout(() => {
       const late = current;
       settle();
@@ -114,7 +114,7 @@ export function createCallThread<Call, Result>(options: CallThreadOptions<Call>)
     }, limit);
     worker ??= start();
     worker.ref();
-    worker.postMessage(waiting.call);
+    worker.postMessage(queued.call);
   }
 
   async function end(): Promise<void> {
@@ -130,13 +130,13 @@ export function createCallThread<Call, Result>(options: CallThreadOptions<Call>)
     async run(call, signal) {
       signal?.throwIfAborted();
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      const waiting: Waiting<Call, Result> = { call, resolve, reject, attempts: 0, dropped: false };
+      const queued: QueuedCall<Call, Result> = { call, resolve, reject, attempts: 0, dropped: false };
       const onAbort = (): void => {
-        waiting.dropped = true;
+        queued.dropped = true;
         reject(signal?.reason);
       };
       signal?.addEventListener("abort", onAbort, { once: true });
-      queueOf(call).push(waiting);
+      queueOf(call).push(queued);
       next();
       try {
         return await promise;

@@ -3,16 +3,16 @@ import { canAccess } from "./access.ts";
 import type { Candidate, SearchRequest } from "./contract.ts";
 import { stemsOf, withWords } from "./passage-words.ts";
 
-export interface Hit {
+export interface PassageHit {
   readonly id: string;
-  /** The terms of title and text, where they are known already. */
+  /** The terms of title and text, when the index has them. */
   readonly terms?: Pick<Candidate, "titleTerms" | "bodyTerms">;
 }
 
-/** Those of the hits that the asker may be shown now, as they stand in the database. */
+/** Loads the hits from the database, without those that are gone or that the asker cannot access. */
 export async function confirmed(
   read: Reader,
-  hits: readonly Hit[],
+  hits: readonly PassageHit[],
   { workspaceId, audience, documentIds }: SearchRequest,
 ): Promise<Candidate[]> {
   if (hits.length === 0) return [];
@@ -36,13 +36,13 @@ export async function confirmed(
     .where("documents.workspace_id", "=", workspaceId)
     .whereRef("chunks.version", "=", "documents.indexed_version")
     .execute();
-  const found = new Map(rows.map((row) => [row.id, row]));
-  const shown: Candidate[] = [];
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const candidates: Candidate[] = [];
   for (const hit of hits) {
-    const row = found.get(hit.id);
+    const row = byId.get(hit.id);
     if (row === undefined || !canAccess(row.audience, audience)) continue;
     if (documentIds !== undefined && !documentIds.includes(row.document_id)) continue;
-    shown.push({
+    candidates.push({
       chunkId: row.id,
       documentId: row.document_id,
       position: row.position,
@@ -52,7 +52,7 @@ export async function confirmed(
       ...(hit.terms ?? termsOf(row)),
     });
   }
-  return shown;
+  return candidates;
 }
 
 function termsOf(row: { readonly title: string; readonly text: string }): Pick<Candidate, "titleTerms" | "bodyTerms"> {

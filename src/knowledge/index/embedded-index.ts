@@ -11,66 +11,66 @@ import type { KnowledgeIndex, SearchRequest, SearchResult } from "./contract.ts"
 import { createIndexThread } from "./index-thread.ts";
 import { untilAborted } from "#runtime/abort.ts";
 
-/** More new passages than these are written off the event loop, however small the knowledge base is so far. */
+/** Larger changes are written in a thread, however small the knowledge base is. */
 const changedChunksMax = 30;
-/** A question waits for so many new passages, and not at all for more. */
+/** Searches wait for up to this number of new passages, and not at all for more. */
 const waitedChunksMax = 2_000;
 
 export interface EmbeddedIndexOptions {
   readonly store: StoreReads;
-  /** A file of its own, or `:memory:`. It holds nothing that cannot be made again from the store. */
+  /** Path of the index file, or `:memory:`. The file can be deleted: it is rebuilt from the store. */
   readonly path: string;
   readonly log: Log;
-  /** Workspaces with so many passages are searched in a thread of its own; below, a look takes less than the way there. */
+  /** Number of passages from which a workspace is searched in a thread. Below it a search is faster than the messages. */
   readonly threadFrom?: number;
-  /** So long a question waits for new texts of documents; then it is answered from the older ones. */
+  /** How long a search waits for new texts, in milliseconds, before it uses the previous ones. */
   readonly patienceMs?: number;
 }
 
-/** One bringing-up of a workspace's tables to a version of its knowledge base. */
-interface Run {
+/** One refresh of a workspace's tables to a version of its knowledge base. */
+interface RefreshRun {
   readonly view: number;
-  /** What is gone is gone, and who may see what holds; the texts may be older. False: another process sees newer. */
+  /** Resolves when removals and access rules are applied. Texts may still be old. False: another process saw a newer version. */
   readonly begun: Promise<boolean>;
   readonly done: Promise<boolean>;
-  /** As far as questions wait for it; undefined: no longer, though it goes on. */
+  /** Resolves when `done` does, or with undefined when searches must not wait any longer. The run continues. */
   readonly patience: Promise<boolean | undefined>;
 }
 
 /**
- * Full text search in an SQLite file beside the database. Each workspace has tables of its own, so how rare a word is
- * counts within the workspace alone. Before each search the index compares one number with the store and catches up
- * with what changed, in whichever process, as far as a question can wait for it; several processes can share the file. A
- * damaged file is made anew. Large knowledge bases are searched in a thread and written in another.
+ * Full-text search in an SQLite file beside the database. Each workspace has its own tables, so that word frequencies
+ * count per workspace. Before each search the index compares its version with the store and applies the changes of all
+ * processes, as far as a search can wait for them. Processes can share the file. A damaged file is rebuilt. Large
+ * knowledge bases are searched in one thread and written in another.
  */
 export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex {
   const { store, path, log, threadFrom = 20_000, patienceMs = 5_000 } = options;
   let file = openRepaired(path, log);
-  // Two, so that no question waits for what is being written.
+  // Two threads: searches must not wait for writes.
   const searching = createIndexThread({ path, log });
   const writing = createIndexThread({ path, log, priority: "background", idleMs: 60_000 });
-  const runs = new Map<string, Run>();
-  let remaking: Promise<void> | undefined;
-  /** Which file it is: a failure of one that was replaced meanwhile is no reason to replace it again. */
+  const runs = new Map<string, RefreshRun>();
+  let rebuilding: Promise<void> | undefined;
+  /** Incremented with each rebuild. A failure on an older file must not cause another rebuild. */
   let generation = 0;
   let closed = false;
 
   async function onFile<T>(work: () => T | Promise<T>): Promise<T> {
-    await remaking;
+    await rebuilding;
     const before = generation;
     try {
       return await work();
     } catch (error) {
       if (!isDamage(error)) throw error;
       if (before === generation) {
-        remaking ??= remake(error).finally(() => (remaking = undefined));
-        await remaking;
+        rebuilding ??= rebuild(error).finally(() => (rebuilding = undefined));
+        await rebuilding;
       }
-      throw new StaleIndex("the index was made anew", { cause: error });
+      throw new StaleIndex("the index was rebuilt", { cause: error });
     }
   }
 
-  async function remake(error: unknown): Promise<void> {
+  async function rebuild(error: unknown): Promise<void> {
     log.warn({ err: error, path }, "index: file damaged, rebuilding");
     await stopThreads();
     file.close();
@@ -83,21 +83,25 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
     await Promise.all([searching.stop(), writing.stop()]);
   }
 
-  function call<C extends IndexCall>(asked: C, large = false, signal?: AbortSignal): Promise<IndexResults[C["kind"]]> {
+  function call<C extends IndexCall>(
+    request: C,
+    large = false,
+    signal?: AbortSignal,
+  ): Promise<IndexResults[C["kind"]]> {
     return onFile(() => {
       if (closed) throw new Problem("search_unavailable", "The search index is closed.");
-      const workspaceId = asked.kind === "search" ? asked.request.workspaceId : asked.workspaceId;
-      // One writer at a time: here it would wait for the thread's, and the whole process with it.
-      const reads = asked.kind === "search";
-      const apart = (!reads && writing.started) || large || file.chunkCount(workspaceId) >= threadFrom;
-      if (!apart || path === ":memory:") return perform(file, asked);
-      return (reads ? searching : writing).run(asked, signal);
+      const workspaceId = request.kind === "search" ? request.request.workspaceId : request.workspaceId;
+      // A write here would block the event loop until the thread's write ends.
+      const reads = request.kind === "search";
+      const inThread = (!reads && writing.started) || large || file.chunkCount(workspaceId) >= threadFrom;
+      if (!inThread || path === ":memory:") return perform(file, request);
+      return (reads ? searching : writing).run(request, signal);
     });
   }
 
   /**
-   * Brings the file up to the store. `whole`: all of it; otherwise as far as a question waits for it. False: there are
-   * passages that it has never had.
+   * Refreshes the file from the store. `whole`: completely; otherwise as far as a search can wait. Returns false when
+   * some passages were never indexed.
    */
   async function catchUp(workspaceId: string, signal: AbortSignal | undefined, whole: boolean): Promise<boolean> {
     let refused: number | undefined;
@@ -107,24 +111,23 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
         await call({ kind: "drop", workspaceId });
         return true;
       }
-      // Nobody has a newer version than the store: it is a copy of an older day, and the file is of no use for it.
+      // The file is newer than the store: the database was restored from a backup, and the index must be rebuilt.
       if (view === refused) await call({ kind: "drop", workspaceId });
-      const known = await onFile(() => file.version(workspaceId));
-      if (known === view) return true;
+      const indexed = await onFile(() => file.version(workspaceId));
+      if (indexed === view) return true;
       const running = runs.get(workspaceId);
       const run = running?.view === view ? running : startRun(workspaceId, view);
       if (await untilAborted(run.begun, signal)) {
         const outcome = await untilAborted(whole ? run.done : run.patience, signal);
-        // Where all texts were there once, each is there in its older form till the newer one is. Before the first
-        // version there was none.
-        if (outcome === undefined) return known !== undefined && known > 0;
+        // Once a version is complete, each document keeps its previous text until the new one is written.
+        if (outcome === undefined) return indexed !== undefined && indexed > 0;
         if (outcome) return true;
       }
       refused = view;
     }
   }
 
-  function startRun(workspaceId: string, view: number): Run {
+  function startRun(workspaceId: string, view: number): RefreshRun {
     const plan = begin(workspaceId, view);
     const done = plan.then((changed) => (changed === undefined ? false : replaceChanged(workspaceId, view, changed)));
     const limit = timeLimit(patienceMs);
@@ -133,22 +136,22 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
       limit.over,
       plan.then((changed) => (sizeOf(changed ?? []) > waitedChunksMax ? undefined : done)),
     ]).finally(() => limit.clear());
-    const run: Run = { view, begun: plan.then((changed) => changed !== undefined), done, patience };
+    const run: RefreshRun = { view, begun: plan.then((changed) => changed !== undefined), done, patience };
     runs.set(workspaceId, run);
-    const forget = (): void => {
+    const remove = (): void => {
       if (runs.get(workspaceId) === run) runs.delete(workspaceId);
     };
-    // Whoever waits for it is told; where nobody does any more, the next search comes upon the same.
+    // Callers handle the rejection. Without a caller it is ignored: the next search tries again.
     run.begun.catch(() => undefined);
     patience.catch(() => undefined);
-    done.then(forget, (error: unknown) => {
-      forget();
+    done.then(remove, (error: unknown) => {
+      remove();
       if (!closed) log.debug({ err: error, workspaceId }, "index: refresh failed");
     });
     return run;
   }
 
-  /** The documents whose texts are to be replaced; undefined where another process sees newer ones. */
+  /** Returns the documents whose texts must be replaced. Undefined when another process saw a newer version. */
   async function begin(workspaceId: string, view: number): Promise<readonly WantedDocument[] | undefined> {
     const { gone, audiences, changed } = await planOf(store, workspaceId, (after, limit) =>
       onFile(() => file.documents(workspaceId, after, limit)),
@@ -162,8 +165,8 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
     changed: readonly WantedDocument[],
   ): Promise<boolean> {
     const large = sizeOf(changed) > changedChunksMax;
-    // In several transactions, so that no other process waits long for a large knowledge base; the version is noted
-    // with the last, so what is cut short is taken up again.
+    // One transaction per batch, so that other processes need not wait long. The last one stores the version: an
+    // interrupted refresh starts again.
     for (const ids of batches(changed)) {
       const changes = await withChunks(store, ids);
       if (!(await call({ kind: "replace", workspaceId, view, changes }, large))) return false;
@@ -207,14 +210,14 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
       try {
         await call({ kind: "drop", workspaceId });
       } catch (error) {
-        // A file that was made anew holds nothing of it.
+        // A rebuilt file has no data of the workspace.
         if (!(error instanceof StaleIndex)) throw error;
       }
     },
     async close() {
       if (closed) return;
       closed = true;
-      // What is being written is taken up again by the next process.
+      // The next process resumes an interrupted refresh.
       await stopThreads();
       await Promise.allSettled([...runs.values()].map(({ done }) => done));
       file.close();
@@ -230,7 +233,7 @@ function timeLimit(ms: number): { readonly over: Promise<undefined>; clear(): vo
   return { over: promise, clear: () => clearTimeout(timer) };
 }
 
-/** The file was replaced under the work in hand, which starts over. */
+/** Thrown when the file was rebuilt during a call. The caller must start again. */
 class StaleIndex extends Error {}
 
 function removeFile(path: string): void {

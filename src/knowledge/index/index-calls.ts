@@ -1,7 +1,7 @@
 import type { DocumentChange, IndexFile } from "./index-file.ts";
 import type { IndexSearch, SearchResult } from "./contract.ts";
 
-/** What is asked of the index's file, here or in its thread. */
+/** A call to the index file, in this thread or another. */
 export type IndexCall =
   | { readonly kind: "search"; readonly request: IndexSearch }
   | {
@@ -20,7 +20,7 @@ export type IndexCall =
   | { readonly kind: "finish"; readonly workspaceId: string; readonly view: number }
   | { readonly kind: "drop"; readonly workspaceId: string };
 
-/** What each kind of {@link IndexCall} gives; false: the file has seen a newer state of the knowledge base. */
+/** The result of each {@link IndexCall}. False: the file already has a newer version of the knowledge base. */
 export interface IndexResults {
   readonly search: SearchResult;
   readonly begin: boolean;

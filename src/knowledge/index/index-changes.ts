@@ -1,13 +1,13 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Store } from "#database/contract.ts";
 import { prepareRead } from "#database/dialects/prepared.ts";
 import type { DocumentChange, IndexedDocument } from "./index-file.ts";
 
-// What the store has of a workspace's documents, read in pieces: however many they are, others have their turn between.
+// Reads a workspace's documents from the store page by page, and yields to the event loop between pages.
 
 const documentsAtOnce = 1_000;
 const fetchedDocumentsMax = 50;
-/** Passages that are written at once: what waits for the file meanwhile waits no longer than these take. */
+/** Maximum number of passages per transaction. Other writers wait for one transaction. */
 const writtenChunksMax = 300;
 
 export type StoreReads = Pick<Store, "read" | "select">;
@@ -17,14 +17,14 @@ export type WantedDocument = IndexedDocument & { readonly chunks: number };
 export interface IndexPlan {
   readonly gone: readonly string[];
   readonly audiences: readonly Pick<IndexedDocument, "id" | "audience">[];
-  /** Documents whose texts are to be replaced. */
+  /** Documents whose texts must be replaced. */
   readonly changed: readonly WantedDocument[];
 }
 
-/** Pages of what the index has, the next after the id that ended the one before. */
+/** Reads one page of the indexed documents, starting after an id. */
 export type IndexedPages = (after: string, limit: number) => Promise<readonly IndexedDocument[]>;
 
-/** The version of the knowledge base; undefined: there is no such workspace. */
+/** The version of the knowledge base. Undefined when the workspace does not exist. */
 export async function storedVersion(store: StoreReads, workspaceId: string): Promise<number | undefined> {
   const [workspace] = await versionOf(store, { workspaceId });
   return workspace?.knowledge_version;
@@ -35,8 +35,8 @@ const versionOf = prepareRead((db, { workspaceId }: { readonly workspaceId: stri
 );
 
 /**
- * What the index lacks. The store may change between the pages: then its version does too, and there is another plan
- * after this one. A document that was there before this one was made is seen, or is gone by now.
+ * Compares the store with the index. The store may change between the pages: its version then changes too, and another
+ * plan follows. The plan contains every document that existed before the call and still exists.
  */
 export async function planOf(
   { read }: Pick<Store, "read">,
@@ -72,14 +72,14 @@ async function pages<Row extends { readonly id: string }>(
     const last = page.at(-1);
     if (last === undefined || page.length < documentsAtOnce) return all;
     after = last.id;
-    // A database in this process answers at once, and would let nobody else have a turn.
-    await turn();
+    // SQLite answers synchronously, and would block the event loop.
+    await yieldToEventLoop();
   }
 }
 
 /**
- * Read in one statement, so that the chunks are those of the version: they may be newer than when the plan was made. A
- * document that is gone is left out, and stays in the index till the plan that knows of it.
+ * Loads documents with their chunks. One statement, so that chunks and version match; both may be newer than the plan.
+ * Deleted documents are left out; the next plan removes them from the index.
  */
 export async function withChunks({ read }: Pick<Store, "read">, ids: readonly string[]): Promise<DocumentChange[]> {
   const rows = await read

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Word } from "#language/terms.ts";
 import type { IndexSearch, SearchResult } from "./contract.ts";
-import type { Seen, Tables } from "./index-search.ts";
-import { createHeldWords, createSeen, prepareTables, searchTables } from "./index-search.ts";
+import type { ReadCaches, Tables } from "./index-search.ts";
+import { createVocabularyCache, createReadCaches, prepareTables, searchTables } from "./index-search.ts";
 import { withWords } from "./passage-words.ts";
 import { isSpelt, partMin } from "#language/spelling.ts";
 
@@ -62,7 +62,7 @@ export function openIndexFile(path: string): IndexFile {
     throw error;
   }
   const opened = new Map<string, Tables>();
-  const vocabularies = createHeldWords();
+  const vocabularies = createVocabularyCache();
   const numberOf = database.prepare("select n, version, seen from workspaces where id = ?");
   const begin = { immediate: database.prepare("begin immediate"), deferred: database.prepare("begin deferred") };
   const commit = database.prepare("commit");
@@ -81,7 +81,7 @@ export function openIndexFile(path: string): IndexFile {
 
   /** Another one after whatever another connection has written; what is written here is told to `forget`. */
   const dataVersion = database.prepare("pragma data_version");
-  const held = createSeen();
+  const held = createReadCaches();
   let heldVersion: unknown;
   function forget(): void {
     held.totals.clear();
@@ -90,7 +90,7 @@ export function openIndexFile(path: string): IndexFile {
   }
 
   /** What holds for the transaction in hand. */
-  function seen(): Seen {
+  function seen(): ReadCaches {
     const version = dataVersion.get()?.["data_version"];
     if (version !== heldVersion) forget();
     heldVersion = version;

@@ -6,43 +6,43 @@ import type { Candidate, IndexSearch, SearchResult } from "./contract.ts";
 import { createVocabulary } from "#language/spelling.ts";
 import type { Vocabulary } from "#language/spelling.ts";
 
-/** The tables of one workspace; `n` is its number in the file. */
+/** The prepared statements of one workspace. `n` is its number in the file. */
 export interface Tables {
   readonly n: number;
   readonly frequency: StatementSync;
   readonly size: StatementSync;
   readonly gates: StatementSync;
-  /** Gives the rows of passages, the best first; the second only those that may be seen, of some documents. */
+  /** Return rows of passages, best first. `findWithin` filters by access and by document. */
   readonly find: StatementSync;
   readonly findWithin: StatementSync;
   readonly passage: StatementSync;
   readonly words: StatementSync;
 }
 
-/** What was read of the tables of all workspaces, and holds until something is written into the file. */
-export interface Seen {
+/** Caches over the tables of all workspaces. Must be cleared when the file changes. */
+export interface ReadCaches {
   readonly totals: Cache<number, Totals>;
-  /** By the workspace's number and a term; 0: no passage has it. */
+  /** By workspace number and term. 0: no passage has the term. */
   readonly frequency: Cache<string, number>;
-  /** By the workspace's number and a row. */
+  /** By workspace number and row. */
   readonly passages: Cache<string, Candidate>;
 }
 
 interface Totals {
   readonly chunks: number;
   readonly terms: number;
-  /** Every different audience of a document. */
+  /** The distinct audiences of documents. */
   readonly gates: readonly string[];
 }
 
 const workspacesSeenMax = 1_000;
 const termsSeenMax = 20_000;
-/** Of titles, texts and terms of a thousand passages and more: the ones that most questions are about. */
+/** Room for titles, texts and terms of about a thousand passages. */
 const charactersSeenMax = 2_000_000;
 
-/** Words that are held in memory, over all workspaces; those of the workspace that was asked least recently go first. */
-const wordsHeldMax = 400_000;
-/** More words that nothing has are not a slip of the finger. */
+/** Maximum number of words in memory, over all workspaces. The least recently used workspace is evicted first. */
+const cachedWordsMax = 400_000;
+/** Maximum number of corrected words per question. A text with more unknown words is not misspelt. */
 const repairsMax = 8;
 const meantMax = 3;
 
@@ -70,7 +70,7 @@ export function prepareTables(database: DatabaseSync, n: number): Tables {
   };
 }
 
-export function createSeen(): Seen {
+export function createReadCaches(): ReadCaches {
   return {
     totals: createCache(workspacesSeenMax),
     frequency: createCache(termsSeenMax),
@@ -78,26 +78,26 @@ export function createSeen(): Seen {
   };
 }
 
-/** The words of the workspaces that were asked last. What another process adds or removes is seen at the next look. */
-export function createHeldWords(): { of(tables: Tables): Vocabulary } {
-  // By the number in the file, which is never used again; the one used last is at the end.
-  const held = new Map<number, { readonly epoch: number; row: number; readonly vocabulary: Vocabulary }>();
+/** The vocabularies of the most recently used workspaces. Reads the changes of other processes with each call. */
+export function createVocabularyCache(): { of(tables: Tables): Vocabulary } {
+  // By workspace number, which is never reused. Most recently used last.
+  const cached = new Map<number, { readonly epoch: number; row: number; readonly vocabulary: Vocabulary }>();
   return {
     of(tables) {
       const { epoch } = tables.size.get() as { epoch: number };
-      const known = held.get(tables.n);
-      const entry = known?.epoch === epoch ? known : { epoch, row: 0, vocabulary: createVocabulary() };
+      const previous = cached.get(tables.n);
+      const entry = previous?.epoch === epoch ? previous : { epoch, row: 0, vocabulary: createVocabulary() };
       const added = tables.words.all(entry.row) as { row: number; word: string; term: string }[];
       for (const { row, word, term } of added) {
         entry.vocabulary.add(word, term);
         entry.row = row;
       }
-      held.delete(tables.n);
-      held.set(tables.n, entry);
-      let sum = [...held.values()].reduce((all, each) => all + each.vocabulary.size, 0);
-      for (const [n, { vocabulary }] of held) {
-        if (sum <= wordsHeldMax || n === tables.n) break;
-        held.delete(n);
+      cached.delete(tables.n);
+      cached.set(tables.n, entry);
+      let sum = [...cached.values()].reduce((all, each) => all + each.vocabulary.size, 0);
+      for (const [n, { vocabulary }] of cached) {
+        if (sum <= cachedWordsMax || n === tables.n) break;
+        cached.delete(n);
         sum -= vocabulary.size;
       }
       return entry.vocabulary;
@@ -108,7 +108,7 @@ export function createHeldWords(): { of(tables: Tables): Vocabulary } {
 export function searchTables(
   tables: Tables,
   request: IndexSearch,
-  seen: Seen,
+  seen: ReadCaches,
   vocabularyOf: () => Vocabulary,
 ): SearchResult {
   const { chunks, terms, gates } = totalsOf(tables, seen);
@@ -119,7 +119,7 @@ export function searchTables(
     if (count > 0) frequency.set(term, count);
     return count > 0;
   };
-  const asked = request.terms.filter((term) => isKnown(term));
+  const knownTerms = request.terms.filter((term) => isKnown(term));
   const repaired = new Map<string, readonly string[]>();
   const unknown = (request.misspelt ?? []).filter(({ term }) => !isKnown(term)).slice(0, repairsMax);
   const vocabulary = unknown.length === 0 ? undefined : vocabularyOf();
@@ -131,11 +131,11 @@ export function searchTables(
     if (meant.length > 0) repaired.set(term, meant);
   }
   const repairs = repaired.size === 0 ? {} : { repaired };
-  const known = [...new Set([...asked, ...[...repaired.values()].flat()])];
+  const searched = [...new Set([...knownTerms, ...[...repaired.values()].flat()])];
   const base = { chunkCount: chunks, averageTerms: chunks === 0 ? 0 : terms / chunks, frequency, ...repairs };
-  if (known.length === 0) return { ...base, candidates: [] };
+  if (searched.length === 0) return { ...base, candidates: [] };
   const open = gates.filter((audience) => canAccess(audience, request.audience));
-  const wanted = { match: matchOf(known, frequency), limit: request.limit };
+  const wanted = { match: matchOf(searched, frequency), limit: request.limit };
   const rows =
     open.length === gates.length && request.documentIds === undefined
       ? tables.find.all(wanted)
@@ -147,7 +147,7 @@ export function searchTables(
   return { ...base, candidates: rows.flatMap(({ row }) => passageOf(tables, Number(row), seen) ?? []) };
 }
 
-function totalsOf({ n, size, gates }: Tables, { totals }: Seen): Totals {
+function totalsOf({ n, size, gates }: Tables, { totals }: ReadCaches): Totals {
   const known = totals.get(n);
   if (known !== undefined) return known;
   const { chunks, terms } = size.get() as { chunks: number; terms: number };
@@ -156,7 +156,7 @@ function totalsOf({ n, size, gates }: Tables, { totals }: Seen): Totals {
   return made;
 }
 
-function frequencyOf({ n, frequency }: Tables, term: string, seen: Seen): number {
+function frequencyOf({ n, frequency }: Tables, term: string, seen: ReadCaches): number {
   const key = `${n} ${term}`;
   const known = seen.frequency.get(key);
   if (known !== undefined) return known;
@@ -165,7 +165,7 @@ function frequencyOf({ n, frequency }: Tables, term: string, seen: Seen): number
   return count;
 }
 
-function passageOf({ n, passage }: Tables, row: number, { passages }: Seen): Candidate | undefined {
+function passageOf({ n, passage }: Tables, row: number, { passages }: ReadCaches): Candidate | undefined {
   const key = `${n} ${row}`;
   const known = passages.get(key);
   if (known !== undefined) return known;
@@ -177,12 +177,12 @@ function passageOf({ n, passage }: Tables, row: number, { passages }: Seen): Can
   return made;
 }
 
-/** So many passages are weighed for one question, or those with the two rarest words. */
+/** Maximum number of passages scored per question, unless the two rarest words alone have more. */
 const weighedMax = 10_000;
 
 /**
- * Any of the words will do; but where they are in very many passages, it has to be one of the rarer ones, and the others
- * only add to it. To weigh a passage costs more than to find it.
+ * Builds the FTS expression. Any word matches, unless that would score too many passages: then one of the rarer words is
+ * required, and the others only raise the score. Scoring a passage costs more than finding it.
  */
 function matchOf(terms: readonly string[], frequency: ReadonlyMap<string, number>): string {
   const of = (term: string): number => frequency.get(term) ?? 0;

@@ -9,7 +9,7 @@ export interface ThreadTask {
   readonly priority: ThreadPriority;
 }
 
-/** Works on the index's file in a thread of its own. */
+/** Runs calls on the index file in a worker thread. */
 export interface IndexThread extends Pick<CallThread<IndexCall, unknown>, "started" | "stop"> {
   run<C extends IndexCall>(call: C, signal?: AbortSignal): Promise<IndexResults[C["kind"]]>;
 }
@@ -17,7 +17,7 @@ export interface IndexThread extends Pick<CallThread<IndexCall, unknown>, "start
 export interface IndexThreadOptions {
   readonly path: string;
   readonly log: Log;
-  /** Absent: somebody waits for the answers. */
+  /** Default: `answers`. */
   readonly priority?: ThreadPriority;
   readonly entry?: URL;
   readonly searchMs?: number;
@@ -25,7 +25,7 @@ export interface IndexThreadOptions {
   readonly idleMs?: number;
 }
 
-/** Questions go before what is written: that can be much, and is cut into pieces for it. */
+/** Searches run before writes, which are split into batches for this reason. */
 export function createIndexThread(options: IndexThreadOptions): IndexThread {
   const { path, log, entry = new URL("./index-worker.ts", import.meta.url), idleMs } = options;
   const { searchMs = 10_000, writeMs = 120_000, priority = "answers" } = options;

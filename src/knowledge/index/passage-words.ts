@@ -7,13 +7,13 @@ export interface PassageWords {
   readonly bodyWords: readonly Word[];
 }
 
-/** A document's passages, in their order, with their content words: the same for every index. */
+/** Adds content words to the passages of one document. Every index must use the same words. */
 export function withWords<T extends { readonly title: string; readonly text: string }>(
   passages: readonly T[],
 ): readonly (T & PassageWords)[] {
   const ofAll = languageOf(passages.map(({ title, text }) => `${title}\n${text}`).join("\n"));
   return passages.map((passage) => {
-    // One document can be in two languages, and a passage can be too short to tell.
+    // A document can be in two languages. A passage that is too short for detection uses the document's language.
     const { languages, sure } = guessLanguages(passage.text);
     const language = sure ? (languages[0] ?? ofAll) : ofAll;
     return {

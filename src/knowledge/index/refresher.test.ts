@@ -3,18 +3,18 @@ import { openIndexRefresher } from "./refresher.ts";
 import type { Log } from "#runtime/log.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
 
-it("tries what cannot be prepared more and more rarely, warns once, and tells when it is well again", async () => {
+it("retries a failing workspace with backoff, warns once, and logs its recovery", async () => {
   const clock = createHandMovedClock(1_000_000);
-  const told: string[] = [];
+  const logged: string[] = [];
   const log = {
     debug: () => undefined,
-    info: (_: object, text: string) => told.push(`info: ${text}`),
-    warn: (_: object, text: string) => told.push(`warn: ${text}`),
+    info: (_: object, text: string) => logged.push(`info: ${text}`),
+    warn: (_: object, text: string) => logged.push(`warn: ${text}`),
     error: () => undefined,
   } as unknown as Log;
   const tries = { broken: 0, well: 0 };
   let broken = true;
-  const keeper = openIndexRefresher({
+  const refresher = openIndexRefresher({
     indexes: [
       {
         name: "the index",
@@ -45,12 +45,12 @@ it("tries what cannot be prepared more and more rarely, warns once, and tells wh
   expect(tries.well).toBe(1);
   expect(tries.broken).toBeGreaterThan(10);
   expect(tries.broken).toBeLessThan(20);
-  expect(told).toEqual(["warn: index: refresh failed, retrying"]);
-  expect(keeper.trouble()).toBe("the index of one workspace cannot be brought up to date: the log tells why");
+  expect(logged).toEqual(["warn: index: refresh failed, retrying"]);
+  expect(refresher.trouble()).toBe("the index of one workspace cannot be brought up to date: the log tells why");
   broken = false;
   await pass(62_000);
-  expect(keeper.trouble()).toBeNull();
-  expect(told.at(-1)).toBe("info: index: up to date again");
-  expect(told).toHaveLength(2);
-  await keeper.close();
+  expect(refresher.trouble()).toBeNull();
+  expect(logged.at(-1)).toBe("info: index: up to date again");
+  expect(logged).toHaveLength(2);
+  await refresher.close();
 });

@@ -3,38 +3,38 @@ import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Reader } from "#database/contract.ts";
 
-/** What is made of the workspaces' documents, and has to follow their changes. */
+/** An index over the workspaces' documents that must follow their changes. */
 export interface RefreshedIndex {
   readonly name: string;
-  /** Becomes another one with every change of any workspace. */
+  /** Changes with every change of any workspace. Must be cheap to read. */
   state(): Promise<string>;
-  /** Of each workspace that there is something to hold of, what becomes another one with every change of it. */
+  /** The version of each workspace with data. It changes with every change of the workspace. */
   states(): Promise<ReadonlyMap<string, number>>;
-  /** Takes in all that was committed before the call. */
+  /** Indexes everything committed before the call. */
   prepare(workspaceId: string, signal: AbortSignal): Promise<void>;
 }
 
 export interface IndexRefresher {
-  /** There may be something new: looks at once, and not only after a while. */
+  /** Checks for changes now instead of at the next interval. */
   look(): void;
-  /** What cannot be brought up to date now, in words; null when nothing is. */
+  /** Describes which indexes cannot be refreshed, for operators. Null when all can. */
   trouble(): string | null;
   close(): Promise<void>;
 }
 
 const everyMs = 2_000;
-/** What fails is tried again after this time at most; first after two seconds, then twice as long each time. */
-const againMsMax = 60_000;
+/** Maximum delay of retries, which double from two seconds. */
+const retryMsMax = 60_000;
 
-/** A workspace that could not be brought up to date. */
+/** A workspace whose last refresh failed. */
 interface Failing {
   readonly times: number;
   readonly notBefore: number;
 }
 
 /**
- * Brings what is made of documents up to date as soon as they change, from the start on, so that no question has to wait
- * for it. Every process does this for itself: it looks at the database, whichever process changed something there.
+ * Refreshes indexes as soon as documents change, so that no question waits for it. Runs in every process, and polls the
+ * database for the changes of all processes.
  */
 export function openIndexRefresher({
   indexes,
@@ -60,7 +60,7 @@ export function openIndexRefresher({
     const state = await one.each.state();
     if (state === one.seen) return;
     const states = await one.each.states();
-    for (const known of [one.ready, one.failing]) for (const id of known.keys()) if (!states.has(id)) known.delete(id);
+    for (const map of [one.ready, one.failing]) for (const id of map.keys()) if (!states.has(id)) map.delete(id);
     let complete = true;
     for (const [workspaceId, wanted] of states) {
       if (one.ready.get(workspaceId) === wanted) continue;
@@ -80,10 +80,14 @@ export function openIndexRefresher({
         const times = (before?.times ?? 0) + 1;
         one.failing.set(workspaceId, {
           times,
-          notBefore: clock.now() + Math.min(everyMs * 2 ** (times - 1), againMsMax),
+          notBefore: clock.now() + Math.min(everyMs * 2 ** (times - 1), retryMsMax),
         });
-        const tell = before === undefined ? log.warn : log.debug;
-        tell.call(log, { err: error, workspaceId, times, name: one.each.name }, "index: refresh failed, retrying");
+        const logFailure = before === undefined ? log.warn : log.debug;
+        logFailure.call(
+          log,
+          { err: error, workspaceId, times, name: one.each.name },
+          "index: refresh failed, retrying",
+        );
       }
     }
     if (complete) one.seen = state;
@@ -120,11 +124,11 @@ export function openIndexRefresher({
     trouble() {
       const names = watched.filter(({ failing }) => failing.size > 0);
       if (names.length === 0) return null;
-      const told = names.map(({ each, failing }) => {
+      const descriptions = names.map(({ each, failing }) => {
         const count = failing.size === 1 ? "one workspace" : `${failing.size} workspaces`;
         return `${each.name} of ${count} cannot be brought up to date`;
       });
-      return `${told.join("; ")}: the log tells why`;
+      return `${descriptions.join("; ")}: the log tells why`;
     },
     async close() {
       stop.abort(new Error("the program ends"));
@@ -134,7 +138,7 @@ export function openIndexRefresher({
   };
 }
 
-/** The index of the words in passages. */
+/** Refreshes the full-text index. */
 export function refreshedIndex(read: Reader, prepare: RefreshedIndex["prepare"]): RefreshedIndex {
   const workspaces = read.selectFrom("workspaces").where("deleted_at", "is", null).where("knowledge_version", ">", 0);
   return {
@@ -151,7 +155,7 @@ export function refreshedIndex(read: Reader, prepare: RefreshedIndex["prepare"])
   };
 }
 
-/** What passages mean. */
+/** Refreshes the vectors. */
 export function refreshedVectors(read: Reader, prepare: RefreshedIndex["prepare"]): RefreshedIndex {
   const models = read.selectFrom("vector_models").where("stamp", ">", 0);
   return {

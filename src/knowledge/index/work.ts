@@ -1,19 +1,19 @@
 import type { Tx } from "#database/contract.ts";
 import { insertWork, insertWorkOnce } from "#database/queries/outbox.ts";
 
-// What an index outside has to be told of, in the transaction of the change.
+// Work for external indexes. Must be queued in the transaction of the change.
 
 export const knowledgeKind = "knowledge";
 export const knowledgeLane = (workspaceId: string): string => `knowledge:${workspaceId}`;
 
 interface KnowledgePayload {
-  /** A collection that nothing needs any more. */
+  /** A collection to delete. */
   readonly drop?: string;
-  /** One that may be gone, or lack what was written. */
+  /** A collection to verify, since it may be missing or incomplete. */
   readonly check?: string;
 }
 
-/** Queues that the workspace's collection be brought up to date, after what the payload says. */
+/** Queues a refresh of the workspace's collection. The payload's actions run first. */
 export async function queueKnowledge(
   tx: Tx,
   workspaceId: string,
@@ -24,7 +24,7 @@ export async function queueKnowledge(
   await insertWork(tx, [work], now);
 }
 
-/** The same, unless it already waits. */
+/** Like {@link queueKnowledge}, unless the same work is already queued. */
 export async function queueKnowledgeOnce(
   tx: Tx,
   workspaceId: string,
@@ -37,7 +37,7 @@ export async function queueKnowledgeOnce(
 export const vectorKind = "embed";
 export const vectorLane = (workspaceId: string): string => `embed:${workspaceId}`;
 
-/** Queues that the workspace's passages be given vectors; those after this one first. */
+/** Queues the embedding of the workspace's passages, starting after this id. */
 export async function queueVectors(tx: Tx, workspaceId: string, now: number, after = ""): Promise<void> {
   const lane = vectorLane(workspaceId);
   const waiting = await tx
@@ -51,10 +51,10 @@ export async function queueVectors(tx: Tx, workspaceId: string, now: number, aft
   if (waiting === undefined) await insertWork(tx, [{ lane, kind: vectorKind, payload, dueAt: now }], now);
 }
 
-/** The row of this id says that workspaces which come later are to have it too. */
+/** A row with this id applies to workspaces that are created later. */
 export const everyWorkspace = "*";
 
-/** Both where an index outside holds the workspace's passages, and where they have vectors. */
+/** Queues the refresh of the external index and of the vectors, when the workspace has them. */
 export async function queueKnowledgeWhereOutside(tx: Tx, workspaceId: string, now: number): Promise<void> {
   const outside = await tx
     .selectFrom("knowledge_collections")

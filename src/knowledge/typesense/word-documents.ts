@@ -4,7 +4,7 @@ import type { Search } from "#database/search/typesense/collections.ts";
 import type { Typesense } from "#database/search/typesense/client.ts";
 import type { Searched } from "./search-scope.ts";
 import { searchIn } from "./search-scope.ts";
-import { createVocabulary, isSpelt, partMin, twoSlipsFrom } from "#language/spelling.ts";
+import { createVocabulary, isSpelt, partMin, twoTyposFrom } from "#language/spelling.ts";
 
 // Beside the passages a collection holds their words as they are written, a document for each, so that a word that no
 // passage has is taken for the same ones as with the embedded index: passages hold stems, and of a passage that is found
@@ -86,7 +86,7 @@ function wordOf(form: string): Word {
 function spelledLike(word: string): Pick<Search, string> {
   return {
     q: sketchOf(word),
-    num_typos: word.length >= twoSlipsFrom ? "2" : "1",
+    num_typos: word.length >= twoTyposFrom ? "2" : "1",
     typo_tokens_threshold: 1,
     // Otherwise it takes the four most frequent ones for all.
     exhaustive_search: true,

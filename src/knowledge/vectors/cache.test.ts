@@ -13,16 +13,16 @@ describe.each([
 ])("vectors that are compared %s", (_, hereMax) => {
   let store: Store;
   let closeStore: () => Promise<void>;
-  let shelf: VectorCache;
+  let cache: VectorCache;
   const clock = steppingClock();
 
   beforeEach(async () => {
     ({ store, close: closeStore } = await openTestStore(newSqlite));
-    shelf = createVectorCache({ store, model, clock, log: silentLog, hereMax });
+    cache = createVectorCache({ store, model, clock, log: silentLog, hereMax });
     await store.write((tx) => tx.insertInto("vector_models").values({ workspace_id: "w", model, stamp: 0 }).execute());
   });
   afterEach(async () => {
-    await shelf.close();
+    await cache.close();
     await closeStore();
   });
 
@@ -50,14 +50,14 @@ describe.each([
       .set((eb) => ({ stamp: eb("stamp", "+", 1) }))
       .execute();
   const near = async (degrees: number, limit = 3): Promise<readonly string[]> =>
-    (await shelf.nearest("w", at(degrees), limit)).map(({ chunkId }) => chunkId);
+    (await cache.nearest("w", at(degrees), limit)).map(({ chunkId }) => chunkId);
 
   it("finds the nearest, nearest first, among many of several blocks", async () => {
     const angles = Array.from({ length: 2_500 }, (__, n) => [`c${String(n).padStart(4, "0")}`, at(n * 0.1)] as const);
     for (let start = 0; start < angles.length; start += 500)
       await put(Object.fromEntries(angles.slice(start, start + 500)));
     expect(await near(100.02)).toEqual(["c1000", "c1001", "c0999"]);
-    const [best] = await shelf.nearest("w", at(200), 1);
+    const [best] = await cache.nearest("w", at(200), 1);
     expect(best?.chunkId).toBe("c2000");
     expect(best?.similarity).toBeCloseTo(1, 5);
   });
@@ -72,7 +72,7 @@ describe.each([
     });
     // What is held answers for a while.
     expect(await near(0)).toEqual(["a", "b", "c"]);
-    await shelf.prepare("w");
+    await cache.prepare("w");
     expect(await near(0)).toEqual(["a", "d", "c"]);
     await put({ e: at(1) });
     clock.advance(10_000);
@@ -81,9 +81,9 @@ describe.each([
 
   it("compares with none of another length, or of another model", async () => {
     await put({ a: at(0), none: new Float32Array(0), long: Float32Array.of(1, 0, 0) });
-    await shelf.prepare("w");
+    await cache.prepare("w");
     expect(await near(0)).toEqual(["a"]);
-    expect((await shelf.nearest("w", Float32Array.of(1, 0, 0), 3)).map(({ chunkId }) => chunkId)).toEqual(["long"]);
+    expect((await cache.nearest("w", Float32Array.of(1, 0, 0), 3)).map(({ chunkId }) => chunkId)).toEqual(["long"]);
     const other = createVectorCache({ store, model: "test:other", clock, log: silentLog, hereMax });
     expect(await other.nearest("w", at(0), 3)).toEqual([]);
     await other.close();

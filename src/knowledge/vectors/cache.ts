@@ -1,4 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { untilAborted } from "#runtime/abort.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
@@ -11,22 +11,22 @@ export interface Near {
   readonly similarity: number;
 }
 
-/** The vectors of workspaces that are asked, held in memory. */
+/** An in-memory cache of the vectors of recently used workspaces. */
 export interface VectorCache {
   /** The passages nearest to this vector, nearest first. */
   nearest(workspaceId: string, vector: Float32Array, limit: number, signal?: AbortSignal): Promise<readonly Near[]>;
-  /** Takes in what has changed, so that no question has to wait for it. */
+  /** Loads the changes, so that no question waits for them. */
   prepare(workspaceId: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Passages of a workspace that are compared: beyond it the time for one question would be felt. */
+/** Maximum number of passages compared per workspace. More would slow down each question. */
 const comparedMax = 50_000;
-/** Numbers that are held in memory, over all workspaces. */
-const heldMax = 60_000_000;
-/** While vectors are being made they change with every batch, and need not be read each time. */
+/** Maximum size of the cache in numbers, over all workspaces. */
+const cachedMax = 60_000_000;
+/** Minimum time between reads. While passages are being embedded, every batch is a change. */
 const rereadMs = 5_000;
-/** So long a question waits for what has changed. */
+/** How long a question waits for changes. */
 const patienceMs = 1_000;
 const idsAtOnce = 2_000;
 const vectorsAtOnce = 200;
@@ -42,7 +42,7 @@ interface CachedVectors {
   stamp: number;
   readAt: number;
   blocks: readonly Block[];
-  /** Without a vector, or with one of another length. */
+  /** Passages without a vector, or with one of another length. */
   useless: Set<string>;
 }
 
@@ -59,9 +59,9 @@ export function createVectorCache({
   readonly log: Log;
   readonly hereMax?: number;
 }): VectorCache {
-  // The one asked last is at the end.
-  const held = new Map<string, CachedVectors>();
-  const reading = new Map<string, Promise<void>>();
+  // Most recently used last.
+  const cached = new Map<string, CachedVectors>();
+  const refreshes = new Map<string, Promise<void>>();
   const comparison = createNearest({ log, ...(hereMax === undefined ? {} : { hereMax }) });
 
   async function stampOf(workspaceId: string): Promise<number | undefined> {
@@ -73,23 +73,23 @@ export function createVectorCache({
     return row?.model === model ? row.stamp : undefined;
   }
 
-  /** One at a time for each workspace; what is read is used as it comes. */
+  /** Runs once at a time per workspace. Vectors are usable as soon as they are read. */
   function catchUp(workspaceId: string, dimensions: number | undefined): Promise<void> {
-    const running = reading.get(workspaceId);
+    const running = refreshes.get(workspaceId);
     if (running !== undefined) return running;
-    const run = readChanges(workspaceId, dimensions).finally(() => reading.delete(workspaceId));
-    reading.set(workspaceId, run);
+    const run = readChanges(workspaceId, dimensions).finally(() => refreshes.delete(workspaceId));
+    refreshes.set(workspaceId, run);
     return run;
   }
 
   async function readChanges(workspaceId: string, dimensions: number | undefined): Promise<void> {
     const stamp = await stampOf(workspaceId);
     if (stamp === undefined) {
-      held.delete(workspaceId);
+      cached.delete(workspaceId);
       return;
     }
     const present = await idsOf(workspaceId);
-    let all = held.get(workspaceId);
+    let all = cached.get(workspaceId);
     if (all !== undefined && dimensions !== undefined && all.dimensions !== dimensions) all = undefined;
     if (all !== undefined) {
       all.blocks = all.blocks.map((block) => without(block, present, all?.dimensions ?? 0));
@@ -111,19 +111,19 @@ export function createVectorCache({
         if (length === all.dimensions) put(all, id, vector);
         else all.useless.add(id);
       }
-      if (all !== undefined) hold(workspaceId, all);
-      // A database in this process answers at once, and would let nobody else have a turn.
-      await turn();
+      if (all !== undefined) keep(workspaceId, all);
+      // SQLite answers synchronously, and would block the event loop.
+      await yieldToEventLoop();
     }
     if (all === undefined) return;
     all.stamp = stamp;
     all.readAt = clock.now();
-    hold(workspaceId, all);
+    keep(workspaceId, all);
   }
 
   async function idsOf(workspaceId: string): Promise<ReadonlySet<string>> {
     const ids = new Set<string>();
-    for (let after = { digest: "", chunk_id: "" }; ids.size < comparedMax; await turn()) {
+    for (let after = { digest: "", chunk_id: "" }; ids.size < comparedMax; await yieldToEventLoop()) {
       const page = await read
         .selectFrom("chunk_vectors")
         .select(["digest", "chunk_id"])
@@ -143,14 +143,14 @@ export function createVectorCache({
     return ids;
   }
 
-  function hold(workspaceId: string, all: CachedVectors): void {
-    held.delete(workspaceId);
-    held.set(workspaceId, all);
+  function keep(workspaceId: string, all: CachedVectors): void {
+    cached.delete(workspaceId);
+    cached.set(workspaceId, all);
     const sizeOf = ({ blocks, dimensions }: CachedVectors): number => blocks.length * blockSize * dimensions;
-    let sum = [...held.values()].reduce((size, each) => size + sizeOf(each), 0);
-    for (const [id, each] of held) {
-      if (sum <= heldMax || id === workspaceId) break;
-      held.delete(id);
+    let sum = [...cached.values()].reduce((size, each) => size + sizeOf(each), 0);
+    for (const [id, each] of cached) {
+      if (sum <= cachedMax || id === workspaceId) break;
+      cached.delete(id);
       sum -= sizeOf(each);
     }
   }
@@ -159,15 +159,15 @@ export function createVectorCache({
     async nearest(workspaceId, vector, limit, signal) {
       const stamp = await stampOf(workspaceId);
       if (stamp === undefined) return [];
-      const known = held.get(workspaceId);
+      const known = cached.get(workspaceId);
       const usable = known?.dimensions === vector.length ? known : undefined;
       if (usable === undefined || (usable.stamp !== stamp && clock.now() - usable.readAt >= rereadMs)) {
-        // What is there answers until the rest is.
+        // After that time the cached vectors must do.
         await untilAborted(withinPatience(catchUp(workspaceId, vector.length)), signal);
       }
-      const all = held.get(workspaceId);
+      const all = cached.get(workspaceId);
       if (all === undefined || all.dimensions !== vector.length) return [];
-      hold(workspaceId, all);
+      keep(workspaceId, all);
       const blocks = all.blocks.map(({ ids, numbers, count }) => ({ ids, numbers, count }));
       const hits = await comparison.find(
         { vector, blocks: blocks.map(({ numbers, count }) => ({ numbers, count })), limit },
@@ -180,7 +180,7 @@ export function createVectorCache({
     },
     async prepare(workspaceId) {
       const stamp = await stampOf(workspaceId);
-      if (stamp !== undefined && held.get(workspaceId)?.stamp !== stamp) await catchUp(workspaceId, undefined);
+      if (stamp !== undefined && cached.get(workspaceId)?.stamp !== stamp) await catchUp(workspaceId, undefined);
     },
     close: () => comparison.stop(),
   };
@@ -188,7 +188,7 @@ export function createVectorCache({
   async function withinPatience(work: Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, patienceMs);
-    // It may fail when nobody waits for it any more; the next question tries again.
+    // It may fail after the caller has given up. The next question tries again.
     work.catch((error: unknown) => log.debug({ err: error }, "vectors: reading failed"));
     try {
       await Promise.race([work, promise]);
@@ -216,13 +216,13 @@ function put(all: CachedVectors, id: string, vector: Uint8Array): void {
   const last = all.blocks.at(-1);
   const block = last === undefined || last.count === blockSize ? newBlock(all.dimensions) : last;
   if (block !== last) all.blocks = [...all.blocks, block];
-  // Behind what a comparison that runs now looks at.
+  // Appended after the count that a running comparison reads.
   new Uint8Array(block.numbers).set(vector, block.count * all.dimensions * 4);
   block.ids.push(id);
   block.count += 1;
 }
 
-/** The block without what is gone: another one, since the old one may be looked at now. */
+/** A copy of the block without deleted passages. The old block must not change: a comparison may be reading it. */
 function without(block: Block, present: ReadonlySet<string>, dimensions: number): Block {
   if (block.ids.every((id) => present.has(id))) return block;
   const made = newBlock(dimensions);

@@ -6,13 +6,12 @@ import { EmbedderAway, TextRefused } from "#models/embedding.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "#knowledge/index/contract.ts";
 import type { Near, VectorCache } from "./cache.ts";
 
-/** Passages that are found by their meaning, beside those that are found by their words. */
+/** Maximum number of passages found by vector. */
 const nearMax = 30;
 const questionCharactersMax = 2_000;
 
 /**
- * An index that finds passages by their words, and what an embedding server says they mean. Where that server does not
- * answer, the words alone have to do.
+ * Combines full-text search with vector search. Uses full-text search alone when the embedding server does not answer.
  */
 export function createHybridIndex({
   words,
@@ -30,24 +29,24 @@ export function createHybridIndex({
   const nearOf = new WeakMap<object, Map<string, Promise<readonly Near[]>>>();
 
   async function near({ text, workspaceId, limit, message, signal }: SearchRequest): Promise<readonly Near[]> {
-    const asked = limit === 0 ? "" : (text?.() ?? "").slice(0, questionCharactersMax);
-    if (asked.trim() === "") return [];
-    if (message === undefined) return nearText(workspaceId, asked, signal);
-    const known = nearOf.get(message) ?? new Map<string, Promise<readonly Near[]>>();
-    nearOf.set(message, known);
-    const key = JSON.stringify([workspaceId, asked]);
-    const result = known.get(key) ?? nearText(workspaceId, asked, signal);
-    known.set(key, result);
+    const query = limit === 0 ? "" : (text?.() ?? "").slice(0, questionCharactersMax);
+    if (query.trim() === "") return [];
+    if (message === undefined) return nearText(workspaceId, query, signal);
+    const byQuery = nearOf.get(message) ?? new Map<string, Promise<readonly Near[]>>();
+    nearOf.set(message, byQuery);
+    const key = JSON.stringify([workspaceId, query]);
+    const result = byQuery.get(key) ?? nearText(workspaceId, query, signal);
+    byQuery.set(key, result);
     return result;
   }
 
   async function nearText(
     workspaceId: string,
-    asked: string,
+    query: string,
     signal: AbortSignal | undefined,
   ): Promise<readonly Near[]> {
     try {
-      const [vector] = await embedder.embed([asked], "question", signal);
+      const [vector] = await embedder.embed([query], "question", signal);
       return vector === undefined ? [] : await vectors.nearest(workspaceId, vector, nearMax, signal);
     } catch (error) {
       if (!(error instanceof EmbedderAway || error instanceof TextRefused)) throw error;
@@ -60,7 +59,7 @@ export function createHybridIndex({
     ...words,
     async search(request): Promise<SearchResult> {
       const [result, nearest] = await Promise.all([words.search(request), near(request)]);
-      // A passage of a workspace that is gone is not shown; the words' index knows whether it is.
+      // The full-text index has no passages when the workspace was deleted. Nothing must be shown then.
       if (nearest.length === 0 || result.chunkCount === 0) return result;
       const similarityOf = new Map(nearest.map(({ chunkId, similarity }) => [chunkId, similarity]));
       const found = new Set(result.candidates.map(({ chunkId }) => chunkId));

@@ -2,7 +2,7 @@ import type { Log } from "#runtime/log.ts";
 import type { CallThread } from "#knowledge/index/call-thread.ts";
 import { createCallThread } from "#knowledge/index/call-thread.ts";
 
-/** Vectors of the length 1, one behind the other, in memory that threads share. */
+/** Unit vectors, stored one after another in shared memory. */
 export interface VectorBlock {
   readonly numbers: SharedArrayBuffer;
   readonly count: number;
@@ -20,19 +20,25 @@ export interface Hit {
   readonly similarity: number;
 }
 
-/** So many numbers are compared where the caller is, in less time than the way to the thread and back takes. */
-const here = 500_000;
+/** Up to this many numbers are compared on the calling thread, which is faster than the messages. */
+const hereMaxDefault = 500_000;
 const limitMs = 10_000;
 const idleMs = 60_000;
 
 export interface Nearest {
-  /** The nearest of all blocks' vectors, nearest first. */
+  /** The nearest vectors of all blocks, nearest first. */
   find(call: NearestCall, signal?: AbortSignal): Promise<readonly Hit[]>;
   stop(): Promise<void>;
 }
 
-/** Compares vectors, large numbers of them off the event loop. */
-export function createNearest({ log, hereMax = here }: { readonly log: Log; readonly hereMax?: number }): Nearest {
+/** Compares vectors. Large comparisons run in a worker thread. */
+export function createNearest({
+  log,
+  hereMax = hereMaxDefault,
+}: {
+  readonly log: Log;
+  readonly hereMax?: number;
+}): Nearest {
   const thread: CallThread<NearestCall, readonly Hit[]> = createCallThread({
     entry: new URL("./worker.ts", import.meta.url),
     data: null,
@@ -53,21 +59,21 @@ export function createNearest({ log, hereMax = here }: { readonly log: Log; read
 
 export function nearest({ vector, blocks, limit }: NearestCall): Hit[] {
   const dimensions = vector.length;
-  const found: Hit[] = [];
+  const hits: Hit[] = [];
   let least = Number.NEGATIVE_INFINITY;
   for (const [block, { numbers, count }] of blocks.entries()) {
     const all = new Float32Array(numbers);
     for (let at = 0, start = 0; at < count; at += 1, start += dimensions) {
       let similarity = 0;
       for (let i = 0; i < dimensions; i += 1) similarity += (vector[i] ?? 0) * (all[start + i] ?? 0);
-      if (found.length >= limit * 2 && similarity <= least) continue;
-      found.push({ block, at, similarity });
-      if (found.length >= limit * 4) {
-        found.sort((left, right) => right.similarity - left.similarity);
-        found.length = limit;
-        least = found.at(-1)?.similarity ?? least;
+      if (hits.length >= limit * 2 && similarity <= least) continue;
+      hits.push({ block, at, similarity });
+      if (hits.length >= limit * 4) {
+        hits.sort((left, right) => right.similarity - left.similarity);
+        hits.length = limit;
+        least = hits.at(-1)?.similarity ?? least;
       }
     }
   }
-  return found.toSorted((left, right) => right.similarity - left.similarity).slice(0, limit);
+  return hits.toSorted((left, right) => right.similarity - left.similarity).slice(0, limit);
 }
