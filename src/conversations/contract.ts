@@ -12,74 +12,74 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { WindowView } from "./delivery/reply-window.ts";
 
 /**
- * What can be done with conversations: the only place where their state changes. Each call is one transaction and
- * resolves when it is durable. Throws `Problem` where the caller can act.
+ * The only place that changes conversations. Each call is one transaction and resolves after the commit. Throws
+ * `Problem` for errors that the caller can correct.
  */
 export interface Engine {
-  /** A platform's event: stored with the work it causes. Rejects when it could not be stored. */
+  /** Stores an inbound event together with the work it causes. Rejects if the event could not be stored. */
   ingest(accountId: string, event: InboundEvent): Promise<Accepted>;
-  /** A question over the API, answered in this process. */
+  /** Answers an API query in this process. */
   query(query: Query, signal: AbortSignal): Promise<QueryResult>;
-  /** An agent's reply; leaves on the channel the customer used. Claims an open or escalated conversation. */
+  /** Queues an agent's reply for the customer's channel. Claims an open or escalated conversation. */
   reply(reply: AgentReply): Promise<{ readonly messageId: string; readonly seq: number }>;
-  /** Changes a conversation: all of it, or nothing. */
+  /** Applies all fields of the change, or none. */
   update(workspaceId: string, conversationId: string, change: ConversationChange, actor: Actor): Promise<void>;
-  /** Does what an agent at a desk asks for; `seen`: only if the conversation still stands so. */
+  /** Applies an agent's action. With `expected`, only if the conversation still has that state. */
   applyAction(
     workspaceId: string,
     conversationId: string,
     action: Action,
     agent: ActingAgent,
-    seen?: Seen,
+    expected?: Seen,
   ): Promise<ActionResult>;
-  /** Says what an agent at the inbox says, by the same rules. */
+  /** Posts an agent's message from the inbox, under the same conflict rules as {@link applyAction}. */
   postAgentMessage(
     workspaceId: string,
     conversationId: string,
-    words: AgentMessage,
+    message: AgentMessage,
     agent: ActingAgent,
   ): Promise<AgentMessageResult>;
-  /** What can be done on this conversation's channel with a reply that was sent. */
+  /** Returns whether the channel can edit and delete replies that were already sent. */
   editsInProgress(accountId: string, channel: Channel): Promise<{ readonly edit: boolean; readonly remove: boolean }>;
-  /** Stores a file for a message to come. Throws Problem `payload_too_large`. */
+  /** Stores a file for a later message. Throws Problem `payload_too_large`. */
   upload(upload: Upload, source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Uploaded>;
-  /** Stores files for a message that is told of again until it is stored; see {@link bringFiles}. */
+  /** Stores the files of a message before the message itself. A retry for the same message reuses them. */
   prefetchFiles(
     files: readonly FileSource[],
     to: Omit<Upload, "name" | "mediaType">,
     options: PrefetchOptions,
     signal: AbortSignal,
   ): Promise<readonly PrefetchedFile[]>;
-  /** Takes back an upload that was not sent. */
+  /** Deletes an upload that was not sent. */
   dropUpload(upload: { readonly workspaceId: string; readonly uploadedBy: string; readonly id: string }): Promise<void>;
   addNote(workspaceId: string, conversationId: string, note: NewNote, actor: Actor): Promise<Note>;
   remove(workspaceId: string, conversationId: string, actor: Actor): Promise<void>;
-  /** Moves SLA states that are due now, so that a filter on them is exact. */
+  /** Updates SLA states that are due, so that filters on them are exact. */
   settleClocks(workspaceId: string): Promise<void>;
-  /** Shows the customer that somebody writes. Not stored. */
+  /** Shows the customer a typing indicator. Not stored. */
   typing(workspaceId: string, conversationId: string, who: TypingParty): Promise<void>;
-  /** Until when a conversation's customer can be written to, for agents; null: at any time. */
+  /** Returns the reply window as agents see it, or null if the channel has none. */
   window(row: ConversationRow): Promise<WindowView | null>;
 }
 
 export interface Query {
   readonly workspaceId: string;
-  /** Absent: a new conversation. */
+  /** Absent to start a conversation. */
   readonly conversationId?: string;
   readonly text: string;
-  /** Present when a hash or a token proved who asks. */
+  /** Present if a hash or a token proved the user's identity. */
   readonly user?: VerifiedUser;
-  /** What the request says of that user beside a token that does not cover it. */
+  /** Unproven details of the user: in the request, but not covered by the token. */
   readonly claimed?: Sender["claimed"];
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly strictness?: Strictness;
   readonly topK?: number;
-  /** For a language model, 0 to 1. */
+  /** The language model's temperature, 0 to 1. */
   readonly temperature?: number;
   readonly documentIds?: readonly string[];
-  /** Of the tags that the asker has, only these. */
+  /** Restricts the user's audience tags to these. */
   readonly audience?: readonly string[];
-  /** The sender's own id of this question: the same id again is the same question, and gets the same answer. */
+  /** Idempotency key. A repeated id returns the first answer. */
   readonly clientId?: string;
   readonly onToken?: (delta: string) => void;
 }

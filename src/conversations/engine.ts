@@ -65,45 +65,45 @@ export interface EngineDependencies {
   readonly fanout: Fanout;
   readonly wake: Wake;
   readonly processId: string;
-  /** As people reach us; without a slash at the end. */
+  /** The URL under which this installation is reached, without a trailing slash. */
   readonly publicUrl: string;
   readonly checkpoint: Checkpoint;
   readonly localWorker: FindLocalWorker;
   readonly inboundBurst: InboundBurstGauge;
 }
 
-/** The accounts that this process knows. */
+/** Looks up channel accounts. */
 export interface Accounts {
   get(
     id: string,
   ): Promise<{ readonly id: string; readonly workspaceId: string; readonly channel: Channel } | undefined>;
-  /** The workspace's built-in account of the API. */
+  /** Returns the workspace's built-in API account. */
   api(workspaceId: string): Promise<{ readonly id: string; readonly channel: "api" }>;
 }
 
-/** The engine's own work in the outbox, by kind; the worker calls it. */
+/** Runs the engine's outbox work. The worker calls one method per kind. */
 export interface EngineWork {
   answerTurn(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   send(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   timer(rows: readonly OutboxRow[]): Promise<void>;
   index(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** An agent's change of a reply. */
+  /** Sends an agent's edit or deletion of a sent reply to the platform. */
   editSentReply(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** Opens, closes or snoozes a conversation on its platform too. */
+  /** Applies a status change to the conversation on its platform. */
   pushStatus(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** Shows a note to the people who work on the conversation's platform. */
+  /** Posts a note to the agents who work on the conversation's platform. */
   pushNote(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** Tells the conversation's platform of a hand-over to people. */
+  /** Hands the conversation over to agents on its platform. */
   pushHandover(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** Says what rules have to say to customers. */
+  /** Sends replies that automation rules queued. */
   sendRuleReply(rows: readonly OutboxRow[]): Promise<void>;
   reroute(rows: readonly OutboxRow[]): Promise<void>;
   file(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   unfile(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** What these return is to be called when what they stored is durable. */
+  /** Each `abandon…` method returns a callback. Call it only after the transaction has committed. */
   abandonEdit(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonSend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
-  /** An answer could not be made, and is not tried any more: people take over. */
+  /** Hands the conversation to agents after the last attempt at an answer has failed. */
   abandonTurn(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonRuleReply(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonFile(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
@@ -113,7 +113,7 @@ export interface EngineWork {
 
 export interface CreatedEngine extends Engine {
   readonly work: EngineWork;
-  /** Gives the signals of what others have stored. */
+  /** Publishes the signals of a committed transaction. Must not be called before the commit. */
   publishEffects(effects: Effects | null): void;
 }
 
@@ -145,10 +145,10 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     return workspace;
   }
 
-  /** Gives the signals of what is durable now. */
+  /** Must not be called before the transaction has committed. */
   function publishEffects(effects: Effects | null): void {
     if (effects === null) return;
-    // Even if what follows fails: it is taken, and would wait for the end of its lease.
+    // First, because this process holds the lease: if a later step failed, the work would wait until the lease expires.
     if (effects.taken !== undefined) localWorker()?.take(effects.taken);
     for (const [dueAt, works] of Map.groupBy(effects.wake, (work) => work.dueAt)) {
       wake.notify(
@@ -168,14 +168,14 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     }
   }
 
-  /** Stores what is done to a conversation; `now` is when it is its turn. */
-  const change = <T>(conversationId: string, work: (tx: Tx, now: number) => Promise<T>): Promise<T> =>
+  /** Runs `work` under the conversation's lock. `now` is read after the lock is held. */
+  const writeConversation = <T>(conversationId: string, work: (tx: Tx, now: number) => Promise<T>): Promise<T> =>
     store.write(async (tx) => {
       await awaitTurn(tx, conversationId);
       return work(tx, clock.now());
     });
 
-  const takeReply = <E extends Effects | null>(tx: Tx, effects: E, conversationId: string, now: number) =>
+  const claimReply = <E extends Effects | null>(tx: Tx, effects: E, conversationId: string, now: number) =>
     claimForAgent(tx, localWorker(), effects, sendLane(conversationId), now);
 
   const waitUntilIdle = createWaitUntilIdle(store, localWorker);
@@ -193,7 +193,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     ...dependencies,
     workspaceOf,
     apiAccount: (workspaceId) => accounts.api(workspaceId),
-    enqueue: (arrival) => inboundBurst.during(() => enqueue(arrival)),
+    enqueue: (incoming) => inboundBurst.during(() => enqueue(incoming)),
     publishEffects,
   });
 
@@ -202,11 +202,11 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       const conversation = await conversationOfWork(rows);
       const workspace = await workspaceOfWork(rows, conversation);
       if (workspace === undefined) return;
-      // Over the API each question has an answer of its own; elsewhere one answer serves a burst.
+      // An API query always gets its own answer. On other channels one answer covers several messages.
       const groups = conversation?.channel === "api" ? rows.map((row) => [row]) : [rows];
       checkpoint("answer.before");
       for (const [at, group] of groups.entries()) {
-        // One answer changes what the next is made of.
+        // The previous answer changed the conversation, so later turns must read it again.
         const read = at === 0 ? conversation : undefined;
         const { effects } = await answerTurn(dependencies, workspace, group, {}, signal, read);
         checkpoint("answer.stored");
@@ -220,7 +220,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       const conversation = await conversationOfWork(rows);
       const workspace = await workspaceOfWork(rows, conversation);
       if (conversation === undefined || workspace === undefined) return;
-      publishEffects(await change(conversation.id, (tx, now) => runTimer(tx, search, workspace, rows, now)));
+      publishEffects(await writeConversation(conversation.id, (tx, now) => runTimer(tx, search, workspace, rows, now)));
     },
     index: (rows, signal) => indexTexts({ ...dependencies, waitUntilIdle }, rows, signal),
     async editSentReply(rows, signal) {
@@ -281,23 +281,23 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       const { changes, draft } = locked;
       const settings = await settingsIn(tx, draft.row.workspace_id);
       const actor = systemActor("escalation");
-      // An account that cannot be used is one reason why there is no answer.
-      const isTold = draft.row.channel === "api" || channels.loaded({ id: draft.row.account_id });
-      if (isTold) handOver(draft, channels, settings, actor, { reason: "answer failed" });
+      // The account itself may be unusable; the customer can then not be notified.
+      const isNotified = draft.row.channel === "api" || channels.loaded({ id: draft.row.account_id });
+      if (isNotified) handOver(draft, channels, settings, actor, { reason: "answer failed" });
       else handOverSilently(draft, actor, "answer failed");
-      const content = `The bot could not answer${isTold ? "" : ", and the customer was not told"}: ${reason}`;
+      const content = `The bot could not answer${isNotified ? "" : ", and the customer was not told"}: ${reason}`;
       await insertNote(tx, draft, { content, authorEmail: null }, actor, now);
       const effects = await changes.flush(tx);
       return () => publishEffects(effects);
     },
   };
 
-  /** The conversation that this work is about. */
+  /** All rows of one batch belong to one conversation. */
   async function conversationOfWork([first]: readonly OutboxRow[]): Promise<ConversationRow | undefined> {
     return first === undefined ? undefined : readConversation(store, conversationOf(first));
   }
 
-  /** The workspace of the conversation; undefined, and the work gone, when that is gone. */
+  /** Returns undefined, and deletes the work, if the conversation or its workspace no longer exists. */
   async function workspaceOfWork(
     rows: readonly OutboxRow[],
     conversation: ConversationRow | undefined,
@@ -315,29 +315,29 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     async reply(reply) {
       const workspace = await workspaceOf(reply.workspaceId);
       const followUp = await readyToReply(dependencies, reply.conversationId);
-      const { effects, messageId, seq } = await change(reply.conversationId, async (tx, now) => {
+      const { effects, messageId, seq } = await writeConversation(reply.conversationId, async (tx, now) => {
         const replied = await replyAsAgent(tx, channels, search, files, workspace, reply, now, followUp);
-        return { ...replied, effects: await takeReply(tx, replied.effects, reply.conversationId, now) };
+        return { ...replied, effects: await claimReply(tx, replied.effects, reply.conversationId, now) };
       });
       publishEffects(effects);
       return { messageId, seq };
     },
     upload: (upload, source, signal) => uploadFile({ ...dependencies, publishEffects }, upload, source, signal),
-    prefetchFiles: (wanted, to, options, signal) =>
-      prefetchFiles({ ...dependencies, publishEffects }, wanted, to, options, signal),
+    prefetchFiles: (sources, to, options, signal) =>
+      prefetchFiles({ ...dependencies, publishEffects }, sources, to, options, signal),
     dropUpload: (upload) => dropUpload({ ...dependencies, publishEffects }, upload),
-    async update(workspaceId, conversationId, wanted, actor) {
+    async update(workspaceId, conversationId, change, actor) {
       const workspace = await workspaceOf(workspaceId);
-      if (wanted.status === "escalated") await readyToReply(dependencies, conversationId);
+      if (change.status === "escalated") await readyToReply(dependencies, conversationId);
       publishEffects(
-        await change(conversationId, (tx, now) =>
-          updateConversation(tx, channels, search, workspace, conversationId, wanted, actor, now),
+        await writeConversation(conversationId, (tx, now) =>
+          updateConversation(tx, channels, search, workspace, conversationId, change, actor, now),
         ),
       );
     },
     async addNote(workspaceId, conversationId, note, actor) {
       const workspace = await workspaceOf(workspaceId);
-      const { added, effects } = await change(conversationId, async (tx, now) => {
+      const { added, effects } = await writeConversation(conversationId, async (tx, now) => {
         const row = await requireConversation(tx, workspace.id, conversationId);
         const changes = createUnitOfWork(now, search);
         const noted = await insertNote(tx, changes.track(row, workspace.settings, false), note, actor, now);
@@ -349,34 +349,34 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     async remove(workspaceId, conversationId, actor) {
       const workspace = await workspaceOf(workspaceId);
       publishEffects(
-        await change(conversationId, (tx, now) =>
+        await writeConversation(conversationId, (tx, now) =>
           removeConversation(tx, search, workspace, conversationId, actor, now),
         ),
       );
     },
-    async applyAction(workspaceId, conversationId, action, agent, seen) {
+    async applyAction(workspaceId, conversationId, action, agent, expected) {
       const workspace = await workspaceOf(workspaceId);
-      const { acted, effects } = await change(conversationId, (tx, now) =>
-        applyAction(tx, { channels, search }, workspace, conversationId, action, agent, seen, now),
+      const { acted, effects } = await writeConversation(conversationId, (tx, now) =>
+        applyAction(tx, { channels, search }, workspace, conversationId, action, agent, expected, now),
       );
       publishEffects(effects);
       return acted;
     },
-    async postAgentMessage(workspaceId, conversationId, words, agent) {
+    async postAgentMessage(workspaceId, conversationId, message, agent) {
       const workspace = await workspaceOf(workspaceId);
       const followUp = await readyToReply(dependencies, conversationId);
-      const { said, effects } = await change(conversationId, async (tx, now) => {
+      const { said, effects } = await writeConversation(conversationId, async (tx, now) => {
         const acted = await handleAgentMessage(
           tx,
           dependencies,
           workspace,
           conversationId,
-          words,
+          message,
           agent,
           followUp,
           now,
         );
-        return { ...acted, effects: await takeReply(tx, acted.effects, conversationId, now) };
+        return { ...acted, effects: await claimReply(tx, acted.effects, conversationId, now) };
       });
       publishEffects(effects);
       return said;
@@ -386,7 +386,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       try {
         await channels.ready({ id: accountId });
       } catch (error) {
-        // Of an account that is gone nothing can be changed any more.
+        // Replies of a removed account can no longer be edited.
         if (!(error instanceof DeliveryError)) throw error;
         return { edit: false, remove: false };
       }
@@ -395,9 +395,9 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     window: (row) => viewWindow({ read: store.read, channels, log, now: clock.now() }, row),
     async settleClocks(workspaceId) {
       const workspace = await workspaceOf(workspaceId);
-      // A worker that is late leaves few; the bound keeps a request from doing its work for minutes.
+      // Only a late worker leaves due timers behind. The limit bounds the duration of one request.
       for (const id of await dueClocks(store.read, workspaceId, clock.now(), 500)) {
-        publishEffects(await change(id, (tx, now) => settleNow(tx, search, workspace, id, now)));
+        publishEffects(await writeConversation(id, (tx, now) => settleNow(tx, search, workspace, id, now)));
       }
     },
     async typing(workspaceId, conversationId, who) {
@@ -408,7 +408,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
         .where("workspace_id", "=", workspaceId)
         .executeTakeFirst();
       if (row === undefined) throw new Problem("conversation_not_found", "there is no conversation with this id");
-      // Over the API nobody looks on.
+      // API conversations show no typing indicator.
       if (row.channel === "api") return;
       const account = { id: row.account_id };
       await channels.ready(account);

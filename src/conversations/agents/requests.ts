@@ -6,15 +6,15 @@ export interface AgentReply {
   readonly workspaceId: string;
   readonly conversationId: string;
   readonly content: string;
-  /** The agent's address; created as an agent of the workspace is not needed. */
+  /** The agent's e-mail address. It need not belong to an agent of the workspace. */
   readonly authorEmail: string;
-  /** The name that customers see where the address is no agent's of the workspace. */
+  /** The name shown to customers if the address does not belong to an agent of the workspace. */
   readonly authorName?: string;
-  /** The sender's own id of this reply: the same id again is the same reply. */
+  /** Idempotency key. A repeated id does not send a second reply. */
   readonly clientId?: string;
-  /** The newest message that the agent had seen; refused when the customer or a colleague has written since. */
+  /** The newest message the agent had read. The reply is refused if the customer or a colleague wrote later. */
   readonly basedOnSeq?: number;
-  /** Uploads of {@link Engine.upload} that go with it; the content may then be empty. */
+  /** Ids of uploads from {@link Engine.upload}. With files, the content may be empty. */
   readonly files?: readonly string[];
   /** Who has uploaded them. */
   readonly uploadedBy?: string;
@@ -29,12 +29,12 @@ export type Snooze =
 export interface ConversationChange {
   readonly status?: Status;
   readonly assignedTo?: string;
-  /** Claims it also from the colleague who has put it to sleep. */
+  /** Also claims a conversation that a colleague snoozed. */
   readonly takeOver?: boolean;
   readonly snooze?: Snooze;
-  /** Reopens a resolved conversation in the state that it was resolved from, without telling the customer. */
+  /** Reopens a resolved conversation in its previous state, without a message to the customer. */
   readonly restore?: { readonly status: "open" | "escalated" | "claimed"; readonly snooze?: Snooze };
-  /** Replaces the set; already trimmed, lower-cased, without duplicates. */
+  /** Replaces all tags. Must be trimmed, lower-cased and without duplicates. */
   readonly tags?: readonly string[];
   /** Adds to the set. */
   readonly addTags?: readonly string[];
@@ -42,17 +42,17 @@ export interface ConversationChange {
   readonly removeTags?: readonly string[];
   readonly priority?: Priority;
   readonly notes?: readonly NewNote[];
-  /** The sender's own id of this change: its notes are not added again. */
+  /** Idempotency key. A repeated id does not add the notes again. */
   readonly clientId?: string;
 }
 
 export interface NewNote {
   readonly content: string;
-  /** Null: the actor's own name. */
+  /** Null to use the actor's name. */
   readonly authorEmail: string | null;
-  /** The sender's own id of this note, as `newId("req")` makes it: the same id again is the same note. */
+  /** Idempotency key, made by `newId("req")`. A repeated id does not add a second note. */
   readonly clientId?: string;
-  /** The people who work on the conversation's platform have it already, or need not see it. */
+  /** Do not push the note to the conversation's platform. */
   readonly hereOnly?: true;
 }
 

@@ -1,15 +1,15 @@
 export interface Upload {
   readonly workspaceId: string;
   readonly accountId: string;
-  /** Null: the customer's first message is still to come. */
+  /** Null before the customer's first message. */
   readonly conversationId: string | null;
-  /** An agent, or a customer's thread: nobody else can send it. */
+  /** An agent or a customer's thread. Only this uploader can attach the file to a message. */
   readonly uploadedBy: string;
   readonly name: string;
   readonly mediaType: string;
-  /** Of a visitor, whose quotas the file counts in. */
+  /** The visitor's IP address, for upload quotas. */
   readonly address?: string;
-  /** As the sender says; absent: unknown. */
+  /** The size that the sender declared; absent if unknown. */
   readonly declaredBytes?: number;
 }
 

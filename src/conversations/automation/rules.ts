@@ -23,7 +23,7 @@ export interface RuleSubject extends Draft {
   readonly isNew: boolean;
   /** What has happened to it in this transaction, by anybody but rules. */
   readonly happenings: readonly Happening[];
-  /** A person has done some of it. */
+  /** A customer, an agent or an API client made some of the changes. */
   readonly byPerson: boolean;
   readonly tagsAdded: ReadonlySet<string>;
   readonly tagsRemoved: ReadonlySet<string>;

@@ -16,6 +16,6 @@ export interface DeliverDependencies {
   readonly checkpoint: Checkpoint;
   /** Made by {@link createMarks}, once for all that is sent. */
   readonly deliveryTracker: DeliveryTracker;
-  /** Gives the signals of what is durable now. */
+  /** Called after the commit. */
   readonly publishEffects: (effects: Effects | null) => void;
 }

@@ -5,32 +5,31 @@ import { groupsOf } from "#conversations/attachments/attachments.ts";
 import type { TextChange } from "./incoming-event.ts";
 import type { Tx } from "#database/contract.ts";
 
-/** A message that several events are, and what each of them says: an album has words below any of its pictures. */
+/** One message made of several events, such as an album in which each picture can have its own caption. */
 export interface Album {
   readonly conversationId: string;
   readonly messageId: string;
-  /** By the platform's id of the part, in the order in which they came. */
-  readonly words: Map<string, string>;
-  /** What each part has brought, by the platform's keys; null: not all of it is known. */
+  /** Text by the platform's id of the part, in order of arrival. */
+  readonly texts: Map<string, string>;
+  /** The platform's file keys by part; null if some of a part's keys are unknown. */
   readonly files: Map<string, Set<string> | null>;
 }
 
 type AlbumMessage = Pick<Album, "conversationId" | "messageId">;
 
 export interface Albums {
-  /** A message that others may join. */
+  /** Registers a message that later parts may join. */
   begin(message: AlbumMessage, externalId: string, text: string, files: readonly InboundFile[]): void;
   of(conversationId: string, messageId: string): Promise<Album>;
-  /** Of those that came in this transaction or were asked for, the one with this part. */
-  here(conversationId: string, externalId: string): Album | undefined;
-  /** The one that this part has joined, here or before. */
+  /** Finds the album with this part among those already loaded in this transaction. Does not query. */
+  loaded(conversationId: string, externalId: string): Album | undefined;
+  /** Finds the album that this part joined, in this transaction or earlier. */
   joinedBy(accountId: string, conversationId: string, externalId: string): Promise<Album | undefined>;
 }
 
-export const wordsOf = ({ words }: Album): string =>
-  [...words.values()].filter((text) => text.trim() !== "").join("\n");
+export const textOf = ({ texts }: Album): string => [...texts.values()].filter((text) => text.trim() !== "").join("\n");
 
-/** The files of a changed part that it did not have before: none where that is not known, or the message is full. */
+/** Returns the files an edit added to its part: none if the earlier files are unknown or the message is full. */
 export function newFiles(album: Album, event: TextChange, had: number): readonly InboundFile[] {
   if (event.kind === "delete" || had >= filesPerMessage) return [];
   const known = album.files.get(event.messageExternalId) ?? undefined;
@@ -39,21 +38,21 @@ export function newFiles(album: Album, event: TextChange, had: number): readonly
   return fresh;
 }
 
-/** The change of a part as one of the whole message. */
-export function withWords(album: Album | undefined, event: TextChange): TextChange {
+/** Turns the edit of one part into an edit of the whole message's text. */
+export function withAlbumText(album: Album | undefined, event: TextChange): TextChange {
   if (album === undefined || event.kind === "delete") return event;
-  album.words.set(event.messageExternalId, event.text);
-  return { ...event, text: wordsOf(album) };
+  album.texts.set(event.messageExternalId, event.text);
+  return { ...event, text: textOf(album) };
 }
 
-/** `isBegin`: with the part itself. A change alone does not tell what was there before it. */
-export function noteFiles({ files }: Album, part: string, brought: readonly InboundFile[], isBegin: boolean): void {
+/** `isBegin`: the event is the part itself. An edit alone does not reveal the files that the part had before. */
+export function recordFiles({ files }: Album, part: string, brought: readonly InboundFile[], isBegin: boolean): void {
   const known = isBegin ? new Set<string>() : files.get(part);
   for (const { key } of brought) if (key !== undefined) known?.add(key);
   files.set(part, known === undefined || brought.some(({ key }) => key === undefined) ? null : known);
 }
 
-/** What is read is remembered, with what is changed in it: a transaction stores its own events last. */
+/** Keeps loaded albums in memory with their changes, because a transaction stores its own events last. */
 export function createAlbums(tx: Tx): Albums {
   const known = new Map<string, Album>();
 
@@ -68,33 +67,33 @@ export function createAlbums(tx: Tx): Albums {
       .where("kind", "in", ["message", "edit"])
       .orderBy("id")
       .execute();
-    const album: Album = { conversationId, messageId, words: new Map(), files: new Map() };
-    // A change may have come before what it changes.
+    const album: Album = { conversationId, messageId, texts: new Map(), files: new Map() };
+    // An edit may be stored before the part it changes.
     for (const { payload } of rows.toSorted((a, b) => Number(a.kind === "edit") - Number(b.kind === "edit"))) {
-      // The text of events that are long past is gone.
+      // Retention removes the text of old events.
       const event = JSON.parse(payload) as Partial<Extract<InboundEvent, { kind: "message" | "edit" }>>;
       const part = event.messageExternalId ?? event.externalId;
       if (part === undefined || event.text === undefined) continue;
-      album.words.set(part, event.text);
-      noteFiles(album, part, event.files ?? [], event.kind === "message");
+      album.texts.set(part, event.text);
+      recordFiles(album, part, event.files ?? [], event.kind === "message");
     }
     known.set(messageId, album);
     return album;
   }
 
-  const here = (conversationId: string, externalId: string): Album | undefined =>
-    [...known.values()].find((album) => album.conversationId === conversationId && album.words.has(externalId));
+  const loaded = (conversationId: string, externalId: string): Album | undefined =>
+    [...known.values()].find((album) => album.conversationId === conversationId && album.texts.has(externalId));
 
   return {
     begin({ conversationId, messageId }, externalId, text, files) {
-      const album: Album = { conversationId, messageId, words: new Map([[externalId, text]]), files: new Map() };
-      noteFiles(album, externalId, files, true);
+      const album: Album = { conversationId, messageId, texts: new Map([[externalId, text]]), files: new Map() };
+      recordFiles(album, externalId, files, true);
       known.set(messageId, album);
     },
     of,
-    here,
+    loaded,
     async joinedBy(accountId, conversationId, externalId) {
-      const found = here(conversationId, externalId);
+      const found = loaded(conversationId, externalId);
       if (found !== undefined) return found;
       const row = await tx
         .selectFrom("inbound_events")
@@ -107,7 +106,7 @@ export function createAlbums(tx: Tx): Albums {
       if (row.message_id !== null) {
         return row.conversation_id === conversationId ? of(conversationId, row.message_id) : undefined;
       }
-      // Its files were kept aside until a message took them.
+      // The part's files were stored aside until a message of the group claimed them.
       const { asideOf: group } = JSON.parse(row.payload) as StoredAside;
       const taken = group === undefined ? undefined : [...(await groupsOf(tx, [{ accountId, group }])).values()][0];
       return taken?.conversationId === conversationId ? of(conversationId, taken.messageId) : undefined;

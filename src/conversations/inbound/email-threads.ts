@@ -9,11 +9,11 @@ import type { KnownContact } from "#conversations/contacts/contacts.ts";
 import type { Tx } from "#database/contract.ts";
 import { claim } from "#conversations/agents/update.ts";
 
-// What is particular to channels whose threads can be passed on, and go on with other accounts' conversations: e-mail.
+// Rules for e-mail, where a thread can be forwarded and can continue the conversation of another account.
 
 /**
- * Whether it is the conversation's own customer who writes: the same contact, or the address that is theirs. Of somebody
- * whom the company has verified an address proves nothing that anybody can write above a letter.
+ * Returns whether the sender is the conversation's own customer: the same contact, or the customer's e-mail address.
+ * For a verified customer an unproven address does not count, because a From header can be forged.
  */
 export function isCustomer(row: ConversationRow, { contact, ownerId }: KnownContact, sender: Sender): boolean {
   if (contact.id === row.contact_id || ownerId === (row.own_contact_id ?? row.contact_id)) return true;
@@ -24,11 +24,11 @@ export function isCustomer(row: ConversationRow, { contact, ownerId }: KnownCont
 
 export function guestNote({ proven, claimed }: Sender, { name }: KnownContact["contact"]): string {
   const address = proven?.email ?? claimed?.email ?? "an unknown address";
-  const doubt = proven?.email === undefined ? ", which is not proven," : "";
-  return `Somebody else than the customer has written here: ${name === null ? "" : `${name}, `}${address}${doubt} is not the address of this conversation. The bot does not answer this; make sure who it is before you tell them anything.`;
+  const caveat = proven?.email === undefined ? ", which is not proven," : "";
+  return `Somebody else than the customer has written here: ${name === null ? "" : `${name}, `}${address}${caveat} is not the address of this conversation. The bot does not answer this; make sure who it is before you tell them anything.`;
 }
 
-/** An agent's message that came by the platform itself: it claims the conversation as a reply from the inbox does. */
+/** Stores a message that an agent wrote on the platform. Claims the conversation, as a reply from the inbox does. */
 export function addAgentMessage(
   draft: Draft,
   accountId: string,
@@ -55,7 +55,7 @@ export function addAgentMessage(
   return message;
 }
 
-/** Whether the thread may be one that goes on with a conversation of another account. */
+/** Returns whether the event's thread can continue a conversation of another account. */
 export const continuesElsewhere = ({ event }: IncomingEvent): boolean =>
   event.kind === "agent" || event.kind === "notice" || (event.kind === "message" && event.checkSender === true);
 
@@ -67,8 +67,8 @@ export async function linkMessageRefs(
   const links = incoming.flatMap(({ account, event }, i) => {
     const conversationId = results[i]?.conversationId;
     if (conversationId === null || conversationId === undefined || results[i]?.duplicate === true) return [];
-    const marks = event.kind === "message" || event.kind === "agent" ? (event.marks ?? []) : [];
-    return marks.map((name) => ({
+    const messageRefs = event.kind === "message" || event.kind === "agent" ? (event.marks ?? []) : [];
+    return messageRefs.map((name) => ({
       account_id: account.id,
       kind: "mark" as const,
       name,

@@ -2,7 +2,7 @@ import type { TextChange } from "./incoming-event.ts";
 import type { InboundEvent, InboundFile } from "#channels/contract.ts";
 import type { DeliveryState, MessagesTable } from "#database/schema/tables.ts";
 import type { Albums } from "./albums.ts";
-import { newFiles, withWords } from "./albums.ts";
+import { newFiles, withAlbumText } from "./albums.ts";
 import type { MessageFiles } from "#conversations/attachments/attachments.ts";
 import { dropAttachments } from "#conversations/attachments/attachments.ts";
 import type { UnitOfWork, Draft } from "#conversations/transaction/draft.ts";
@@ -12,7 +12,7 @@ import { noteFailure } from "#conversations/delivery/failures.ts";
 import type { Tx } from "#database/contract.ts";
 import { rerouteWork } from "#conversations/delivery/reroute-work.ts";
 
-/** Changes the text of a message that is not stored yet. What was deleted stays so, whatever comes after it. */
+/** Edits a message that is not inserted yet. A deleted message stays deleted. */
 export function changeText(message: MessagesTable, event: TextChange, now: number): void {
   if (message.deleted_at !== null) return;
   if (event.kind === "edit") Object.assign(message, { content: event.text, edited_at: now });
@@ -20,8 +20,8 @@ export function changeText(message: MessagesTable, event: TextChange, now: numbe
 }
 
 /**
- * Changes the text of a message that is stored, and adds what `fetch` makes of the files that are new in it; null when it
- * is not there yet, and the event waits for it.
+ * Edits or deletes a stored message and attaches its new files, which `fetch` prepares. Returns the message's id, or
+ * null if the message has not arrived yet; the caller must then keep the edit pending.
  */
 export async function applyEdit(
   tx: Tx,
@@ -35,9 +35,9 @@ export async function applyEdit(
   if (message === undefined) return null;
   const had = message.files ?? 0;
   const brings = event.kind === "edit" && (event.files ?? []).length > 0;
-  // Only what has files can be an album.
+  // An album always has files.
   const album = had > 0 || brings ? await albums.of(draft.row.id, message.id) : undefined;
-  const change = withWords(album, event);
+  const change = withAlbumText(album, event);
   const content = change.kind === "edit" ? change.text : "";
   if (message.deleted_at !== null) return message.id;
   const fresh = album !== undefined && brings ? newFiles(album, event, had) : [];
@@ -47,7 +47,7 @@ export async function applyEdit(
     .set(event.kind === "edit" ? { content, edited_at: changes.now } : { content, deleted_at: changes.now })
     .where("id", "=", message.id)
     .execute();
-  // What joins it in this transaction is written after this.
+  // Parts that join the message later in this transaction must not restore the old text.
   changes.files.rewrite(message.id, event.kind === "edit" ? content : null);
   if (event.kind === "delete") {
     const files = await tx
@@ -72,7 +72,7 @@ export async function applyEdit(
   return message.id;
 }
 
-const customersMessage = (tx: Tx, { row }: Draft) =>
+const customerMessages = (tx: Tx, { row }: Draft) =>
   tx
     .selectFrom("messages")
     .select(["id", "seq", "content", "files", "created_at", "deleted_at"])
@@ -80,19 +80,19 @@ const customersMessage = (tx: Tx, { row }: Draft) =>
     .where("role", "=", "user");
 
 const storedMessage = (tx: Tx, draft: Draft, { messageExternalId }: TextChange) =>
-  customersMessage(tx, draft).where("external_id", "=", messageExternalId).executeTakeFirst();
+  customerMessages(tx, draft).where("external_id", "=", messageExternalId).executeTakeFirst();
 
-/** Words can stand below each picture of an album. */
+/** An edit can name any picture of an album, because each picture can have a caption. */
 async function albumMessage(tx: Tx, draft: Draft, albums: Albums, event: TextChange) {
   if (event.kind === "delete") return undefined;
   const { account_id: accountId, id } = draft.row;
   const album = await albums.joinedBy(accountId, id, event.messageExternalId);
   return album === undefined
     ? undefined
-    : customersMessage(tx, draft).where("id", "=", album.messageId).executeTakeFirst();
+    : customerMessages(tx, draft).where("id", "=", album.messageId).executeTakeFirst();
 }
 
-/** The platform calls the thread by another name from now on. */
+/** Called when the platform renames a thread. */
 export async function moveContext(tx: Tx, conversationId: string, toThread: string): Promise<void> {
   await tx.updateTable("conversations").set({ context_key: toThread }).where("id", "=", conversationId).execute();
 }
@@ -107,12 +107,12 @@ const rank: Readonly<Record<DeliveryState, number>> = {
   read: 6,
 };
 
-/** The states that a part may be in when it comes into this one. */
+/** Returns the states from which a part may enter `state`. */
 export function statesBefore(state: DeliveryState): readonly DeliveryState[] {
   return (Object.keys(rank) as DeliveryState[]).filter((before) => rank[before] < rank[state]);
 }
 
-/** A platform's report on a part that was sent. Reports come late and out of order; the furthest one counts. */
+/** Applies a delivery report to a sent part. Reports arrive late and out of order; the furthest state wins. */
 export async function applyDelivery(
   tx: Tx,
   changes: UnitOfWork,

@@ -19,25 +19,25 @@ export interface IncomingEvent {
   readonly account: AccountRef;
   readonly workspace: Workspace;
   readonly event: InboundEvent;
-  /** This process answers at once, itself: the work is stored as taken. */
+  /** This process runs the answer itself: the work is stored with its lease. */
   readonly lease?: { readonly id: string; readonly until: number };
-  /** How the question is to be answered, by whichever process does it in the end. */
+  /** Options of the API query, stored for whichever process runs the answer. */
   readonly options?: QuestionOptions;
-  /** The conversation that it goes on with, and with no other that begins in its place. */
+  /** The only conversation that the event may continue. */
   readonly continues?: string;
 }
 
 export interface IngestResult extends Accepted {
-  /** The work of answering, when it was taken at once. */
+  /** The answer's work row, if this process leased it on insert. */
   readonly work: OutboxRow | null;
-  /** Something newer was there already: nothing is done, and nothing of it is kept. */
+  /** A newer edit was already stored: the event is skipped and its content is not kept. */
   readonly isPassedOver?: true;
 }
 
-/** By which an event is known again. */
+/** Key for the detection of duplicates. */
 export const keyOf = ({ account, event }: IncomingEvent): string => `${account.id}\n${event.externalId}`;
 
-/** The conversation as it was found; throws where it was deleted since its client named it. */
+/** Returns the conversation as given. Throws if it was deleted after the client named it. */
 export function continued(
   { continues }: IncomingEvent,
   found: ConversationRow | undefined,
@@ -46,7 +46,7 @@ export function continued(
   throw new Problem("conversation_not_found", "there is no conversation with this id");
 }
 
-/** What became of those that were accepted before. */
+/** Returns the results of events that were already stored. */
 export async function knownEvents(tx: Tx, incoming: readonly IncomingEvent[]): Promise<Map<string, IngestResult>> {
   const known = new Map<string, IngestResult>();
   for (const [accountId, group] of Map.groupBy(incoming, ({ account }) => account.id)) {
@@ -77,7 +77,7 @@ const storedEvents = prepareWork(
 export function inboundRow(
   { account, event }: IncomingEvent,
   outcome: IngestResult,
-  /** It is a part of a message that another event has begun. */
+  /** The event joins a message that another event began. */
   joins: boolean,
   now: number,
 ): Omit<InboundEventsTable, "id"> {
@@ -86,7 +86,7 @@ export function inboundRow(
     account_id: account.id,
     external_id: event.externalId,
     kind: event.kind,
-    // What opens a file stands sealed beside it, and nowhere else. What nobody has said to the bot is not kept.
+    // A file's reference is a secret, kept encrypted with the attachment only. Text not meant for the bot is not kept.
     payload: JSON.stringify(isForNothing ? onlyThat(event) : withoutRefs(event)),
     target_external_id: isForNothing ? storedAsideIdOf(event) : targetIdOf(event, joins),
     conversation_id: outcome.conversationId,
@@ -98,16 +98,16 @@ export function inboundRow(
 const isForKnownOnly = (event: InboundEvent): boolean =>
   (event.kind === "edit" && event.knownOnly === true) || (event.kind === "message" && event.group?.joinsOnly === true);
 
-/** By this a change of a part whose files were kept aside finds the message that has them by then. */
+/** Lets an edit of a part whose files were stored aside find the message that later claimed them. */
 const storedAsideIdOf = (event: InboundEvent): string | null => (event.kind === "message" ? partIdOf(event) : null);
 
-/** What is kept of an event that is for nothing. */
+/** The stored payload of an event that belongs to no message. */
 export interface StoredAside {
-  /** {@link groupKey} of the group that it is a part of. */
+  /** {@link groupKey} of the part's group. */
   readonly asideOf?: string;
 }
 
-/** That it came, and whose it is: by that it is found when they are forgotten. */
+/** Keeps only the event's identity and sender, so that an erasure of the customer finds the row. */
 function onlyThat(event: InboundEvent) {
   if (event.kind !== "message" && event.kind !== "edit") return withoutRefs(event);
   const {
@@ -127,7 +127,7 @@ function targetIdOf(event: InboundEvent, joins: boolean): string | null {
   return event.kind === "message" && joins ? partIdOf(event) : null;
 }
 
-/** What the platform calls the message itself. */
+/** Returns the platform's id of the message, which can differ from the event's id. */
 export const partIdOf = (event: Extract<InboundEvent, { kind: "message" }>): string =>
   event.messageExternalId ?? event.externalId;
 

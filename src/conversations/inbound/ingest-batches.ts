@@ -13,7 +13,7 @@ import type { Store } from "#database/contract.ts";
 
 interface PendingEvent {
   readonly incoming: IncomingEvent;
-  readonly resolve: (arrived: IngestResult) => void;
+  readonly resolve: (result: IngestResult) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -25,56 +25,56 @@ export interface IngestBatchDependencies {
   readonly log: Log;
   readonly checkpoint: Checkpoint;
   readonly localWorker: FindLocalWorker;
-  /** Gives the signals of what is durable now. */
+  /** Called after the commit. */
   readonly publishEffects: (effects: Effects) => void;
 }
 
-const groupMax = 200;
+const batchMax = 200;
 const attemptsMax = 4;
 
 /**
- * The next that are stored together. Each question over the API has an answer of its own, which a rule may give: it shares
- * no transaction with another of its conversation, in which a rule would fire once.
+ * Removes the next batch from the queue. A rule fires at most once per conversation and transaction, and each API query
+ * needs its own answer. A batch therefore holds at most one API query per conversation.
  */
-function takeGroup(waiting: PendingEvent[]): readonly PendingEvent[] {
-  const group: PendingEvent[] = [];
+function takeBatch(waiting: PendingEvent[]): readonly PendingEvent[] {
+  const batch: PendingEvent[] = [];
   const later: PendingEvent[] = [];
-  const asked = new Set<string>();
-  for (const each of waiting.splice(0, groupMax)) {
+  const queried = new Set<string>();
+  for (const each of waiting.splice(0, batchMax)) {
     const { account, event } = each.incoming;
     const thread =
       account.channel === "api" && event.kind === "message" ? JSON.stringify([account.id, event.thread]) : undefined;
-    if (thread !== undefined && asked.has(thread)) later.push(each);
-    else group.push(each);
-    if (thread !== undefined) asked.add(thread);
+    if (thread !== undefined && queried.has(thread)) later.push(each);
+    else batch.push(each);
+    if (thread !== undefined) queried.add(thread);
   }
   waiting.unshift(...later);
-  return group;
+  return batch;
 }
 
 /**
- * Stores arrivals in groups: while one group is being stored the next gathers, so the more arrive at once, the more share
- * the statements of a group. Resolves for each when it is durable.
+ * Stores inbound events in batches. Events that arrive while one batch is being stored form the next batch, so the
+ * batch size grows with the load. Each call resolves after the commit of its event.
  */
 export function createIngestBatches(
   dependencies: IngestBatchDependencies,
-): (arrival: IncomingEvent) => Promise<IngestResult> {
+): (incoming: IncomingEvent) => Promise<IngestResult> {
   const { store, search, files, clock, log, checkpoint, localWorker, publishEffects } = dependencies;
   const waiting: PendingEvent[] = [];
   let storing = false;
 
   async function storeWaiting(): Promise<void> {
     while (waiting.length > 0) {
-      let group: readonly PendingEvent[] = [];
-      // Taken when the transaction begins, not when it is asked for; the same ones when it has to run again.
+      let batch: readonly PendingEvent[] = [];
+      // Called inside the transaction, so that late events still join. A retried transaction gets the same batch.
       const take = (): readonly PendingEvent[] => {
-        if (group.length === 0) group = takeGroup(waiting);
-        return group;
+        if (batch.length === 0) batch = takeBatch(waiting);
+        return batch;
       };
       try {
-        await storeGroup(take);
+        await storeBatch(take);
       } catch (error) {
-        // The transaction could not even begin.
+        // If the transaction never started, `take` has not been called yet.
         const failed = take();
         if (failed.length > 1) {
           log.warn({ err: error, events: failed.length }, "inbound: storing a batch failed, storing each event alone");
@@ -85,10 +85,10 @@ export function createIngestBatches(
     storing = false;
   }
 
-  async function storeGroup(take: () => readonly PendingEvent[]): Promise<void> {
+  async function storeBatch(take: () => readonly PendingEvent[]): Promise<void> {
     const { results, effects } = await store.write(async (tx) => {
-      const batch = take().map(({ incoming }) => incoming);
-      const stored = await ingest(tx, search, files.seal, batch, clock);
+      const events = take().map(({ incoming }) => incoming);
+      const stored = await ingest(tx, search, files.seal, events, clock);
       return { ...stored, effects: await claimInline(tx, localWorker(), stored.effects, clock.now()) };
     });
     checkpoint("accept.committed");
@@ -104,10 +104,10 @@ export function createIngestBatches(
   async function storeAlone(one: PendingEvent): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await storeGroup(() => [one]);
+        await storeBatch(() => [one]);
         return;
       } catch (error) {
-        // Another process has begun the same conversation, or taken the same event: the next try finds it.
+        // Another process inserted the same conversation or event. The next attempt reads it.
         if (isDuplicate(error) && attempt < attemptsMax) continue;
         one.reject(error);
         return;
@@ -115,12 +115,12 @@ export function createIngestBatches(
     }
   }
 
-  return (arrival) =>
+  return (incoming) =>
     new Promise((resolve, reject) => {
-      waiting.push({ incoming: arrival, resolve, reject });
+      waiting.push({ incoming, resolve, reject });
       if (storing) return;
       storing = true;
-      // One turn of the event loop gathers what arrived together.
+      // Events of the same event-loop iteration share the first batch.
       setImmediate(() => void storeWaiting());
     });
 }

@@ -6,7 +6,7 @@ import { insertRows } from "#database/dialects/insert-rows.ts";
 import type { InboundEventsTable, MessagesTable } from "#database/schema/tables.ts";
 import type { IncomingEvent, IngestResult } from "./incoming-event.ts";
 import { continued, inboundRow, keyOf, knownEvents, partIdOf } from "./incoming-event.ts";
-import { createAlbums, newFiles, noteFiles, withWords, wordsOf } from "./albums.ts";
+import { createAlbums, newFiles, recordFiles, textOf, withAlbumText } from "./albums.ts";
 import type { Grouped, MessageFiles } from "#conversations/attachments/attachments.ts";
 import {
   filesOfEvent,
@@ -49,8 +49,8 @@ interface IngestBatchResult {
 const nothing: IngestResult = { duplicate: false, conversationId: null, messageId: null, seq: null, work: null };
 
 /**
- * Stores events in the order given, with all the work they cause, in a number of statements that does not grow with
- * their number. Fails as a whole; then they are to be tried one by one.
+ * Stores events in the given order, with the work they cause. The number of statements does not grow with the number of
+ * events. Fails as a whole; the caller must then retry each event alone.
  */
 export async function ingest(
   tx: Tx,
@@ -62,7 +62,7 @@ export async function ingest(
   const known = await knownEvents(tx, incoming);
   const fresh = incoming.filter((arrival) => !known.has(keyOf(arrival)));
   const conversations = await lockIncoming(tx, fresh);
-  // Later than whatever was waited for.
+  // Read only now, because waiting for the locks can take long.
   const now = time();
   const changes = createUnitOfWork(now, search);
   const contacts = await loadContacts(
@@ -73,7 +73,7 @@ export async function ingest(
     now,
   );
   const users = await userIdsOf(tx, chatContacts(conversations.values()));
-  const parked = await pendingEdits(tx, fresh);
+  const pending = await pendingEdits(tx, fresh);
   const edits = await lastEdits(tx, fresh);
   const uploads = await uploadsOf(
     tx,
@@ -92,7 +92,7 @@ export async function ingest(
   const albums = createAlbums(tx);
   const joining = new Set<InboundEvent>();
   const applied: AppliedEdit[] = [];
-  // Messages of this very group: the table does not have them yet.
+  // Messages of this batch, which are not inserted yet.
   const arrived = new Map<string, MessagesTable>();
   const inbound: Omit<InboundEventsTable, "id">[] = [];
   const results: IngestResult[] = [];
@@ -127,12 +127,12 @@ export async function ingest(
   await linkApplied(tx, applied);
   return { results: await withWork(tx, results, incoming), effects };
 
-  /** A browser's session becomes its user's on sign-in; a socket that was open before proves nothing. */
+  /** After a sign-in the browser's session belongs to the user. Sockets opened before that are refused. */
   function isOfAnother(arrival: IncomingEvent): boolean {
     const { account, event } = arrival;
     if (!isChat(account.channel) || (event.kind !== "message" && event.kind !== "contact")) return false;
     const row = conversations.get(contextOf(account.id, event.thread));
-    // Two processes may have made a contact for the session at the same time: it then has not always the thread's.
+    // Two processes may have created a contact at once: the session's contact can then differ from the thread's.
     const user = users.get(row?.contact_id ?? "");
     if (user !== undefined && user !== event.sender.verified?.userId) return true;
     return contacts.isOfAnother(personOf(arrival, event));
@@ -151,8 +151,8 @@ export async function ingest(
         const together = groups.get(groupOf(account.id, event) ?? "");
         if (together !== undefined && row?.id === together.conversationId && !isLate(row, event, together)) {
           const draft = changes.track(row, workspace.settings, false);
-          draft.joinMessage(together, await joinedWords(arrival, event, together), filesOf(arrival, event));
-          await joinWaiting(draft, arrival, event, together);
+          draft.joinMessage(together, await joinedText(arrival, event, together), filesOf(arrival, event));
+          await joinPendingFiles(draft, arrival, event, together);
           return { ...nothing, conversationId: row.id, messageId: together.messageId, seq: together.seq };
         }
         if (event.group?.joinsOnly === true) {
@@ -194,7 +194,7 @@ export async function ingest(
         if (event.order <= (draft.row.platform_order ?? "")) return { ...nothing, conversationId: row.id };
         draft.row.platform_order = event.order;
         draft.touch();
-        // Our own change is here already, and nothing that came before it counts any more.
+        // Our own change is already stored. Its order number still makes older events obsolete.
         if (event.change.kind !== "ours") applyPlatformStatus(draft, event, account.channel, now);
         return { ...nothing, conversationId: row.id };
       }
@@ -211,7 +211,7 @@ export async function ingest(
         if (row === undefined) return nothing;
         const draft = changes.track(row, workspace.settings, false);
         const unreachable = event.reachable ? null : event.reason;
-        // A platform can tell it more than once, and each message that is refused tells it too.
+        // Platforms repeat this event, and every refused message reports the same state.
         if ((draft.row.unreachable === null) !== event.reachable) await noteProblem(tx, draft, event.reason, now);
         if (draft.row.unreachable !== unreachable) {
           draft.row.unreachable = unreachable;
@@ -222,7 +222,7 @@ export async function ingest(
       case "edit":
       case "delete": {
         const target = targetOf(account.id, event.thread, event.messageExternalId);
-        const album = row === undefined ? undefined : albums.here(row.id, event.messageExternalId);
+        const album = row === undefined ? undefined : albums.loaded(row.id, event.messageExternalId);
         const together =
           arrived.get(target) ??
           [...arrived.values()].find(({ id }) => event.kind === "edit" && id === album?.messageId);
@@ -230,7 +230,7 @@ export async function ingest(
           return { ...nothing, conversationId: row?.id ?? null, isPassedOver: true };
         }
         if (row !== undefined && together !== undefined) {
-          changeText(together, withWords(album, event), now);
+          changeText(together, withAlbumText(album, event), now);
           if (event.kind === "delete") changes.files.withdraw(together);
           const files =
             together.deleted_at === null && album !== undefined ? newFiles(album, event, together.files ?? 0) : [];
@@ -247,14 +247,14 @@ export async function ingest(
                 filesOf(arrival, { ...event, files }),
               );
         if (messageId === null) {
-          storePendingEdit(parked, target, event);
+          storePendingEdit(pending, target, event);
           if (event.kind === "edit" && event.knownOnly !== true)
             await storeWaitingFiles(tx, event, filesOf(arrival, event));
         }
-        // What joins it in this transaction is written after this.
+        // Parts that join the message later in this transaction must not restore the old text.
         for (const grouped of groups.values()) {
           if (grouped.messageId === messageId && event.kind === "edit") {
-            grouped.content = wordsOf(await albums.of(grouped.conversationId, messageId));
+            grouped.content = textOf(await albums.of(grouped.conversationId, messageId));
           }
         }
         return { ...nothing, conversationId: row?.id ?? null, messageId };
@@ -262,39 +262,39 @@ export async function ingest(
     }
   }
 
-  /** What a message says with the words of another part of it. */
-  async function joinedWords(
+  /** Returns the message's text including this part. */
+  async function joinedText(
     { account }: IncomingEvent,
     event: Extract<InboundEvent, { kind: "message" }>,
     { conversationId, messageId }: Grouped,
   ): Promise<string> {
     joining.add(event);
     const externalId = partIdOf(event);
-    const change = parked.get(targetOf(account.id, event.thread, externalId));
+    const change = pending.get(targetOf(account.id, event.thread, externalId));
     if (change !== undefined) {
       applied.push({ accountId: account.id, externalId, message: { id: messageId, conversation_id: conversationId } });
     }
     const album = await albums.of(conversationId, messageId);
-    album.words.set(externalId, change === undefined ? event.text : change.kind === "edit" ? change.text : "");
-    noteFiles(album, externalId, event.files ?? [], true);
-    return wordsOf(album);
+    album.texts.set(externalId, change === undefined ? event.text : change.kind === "edit" ? change.text : "");
+    recordFiles(album, externalId, event.files ?? [], true);
+    return textOf(album);
   }
 
-  /** Adds what a change that came before its message has brought to it. */
-  async function joinWaiting(
+  /** Attaches the files of an edit that arrived before its part. */
+  async function joinPendingFiles(
     draft: Draft,
     { account }: IncomingEvent,
     event: Extract<InboundEvent, { kind: "message" }>,
     message: Grouped,
   ): Promise<void> {
-    const change = parked.get(targetOf(account.id, event.thread, partIdOf(event)));
+    const change = pending.get(targetOf(account.id, event.thread, partIdOf(event)));
     if (change?.kind !== "edit" || change.files === undefined) return;
     const album = await albums.of(message.conversationId, message.messageId);
     const files = await takeWaitingFiles(tx, account.id, change, newFiles(album, change, message.files));
     if (files.fresh.length > 0) draft.joinMessage(message, message.content, files);
   }
 
-  /** A context whose customer turns out to be another contact takes its conversation with it. */
+  /** Moves the conversation to the contact if the thread's customer turns out to be another one. */
   function showCustomer(draft: Draft, customer: KnownContact): boolean {
     const { contact_id: before } = draft.row;
     const shown = showContact(draft.row, customer);
@@ -329,19 +329,19 @@ export async function ingest(
       ...(guest ? [guestNote(event.sender, contact)] : []),
       ...(event.peopleOnly === undefined ? [] : [event.peopleOnly]),
     ];
-    // A conversation that goes on elsewhere stays whose it is: an address joins nothing by itself.
+    // Messages through another account do not change the customer: an address alone is no proof of identity.
     if (!guest && row.account_id === arrival.account.id) showCustomer(draft, customer);
     if (!guest) row.via_account_id = row.account_id === arrival.account.id ? null : arrival.account.id;
     if (!guest && row.account_id === arrival.account.id) row.customer_wrote_at = now;
     const actor = { type: "customer", id: contact.id, name: contact.name } as const;
-    // Whoever writes can be written to.
+    // A customer who writes is reachable.
     row.unreachable = null;
     draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
-    // Platforms do the same with theirs.
+    // The platform reopened its own conversation on this message.
     if (row.account_id === arrival.account.id) draft.setPlatformStatus({ kind: "open" });
     const externalId = partIdOf(event);
     const target = targetOf(arrival.account.id, event.thread, externalId);
-    const change = parked.get(target);
+    const change = pending.get(target);
     const message = draft.addMessage({
       role: "user",
       content: event.text,
@@ -349,7 +349,7 @@ export async function ingest(
       authorName: contact.name ?? event.sender.name ?? null,
       externalId,
       ...metadataOf(event, guest),
-      // What was taken back before it came is not fetched.
+      // Do not fetch files of a message that is already deleted.
       ...(change?.kind === "delete" ? {} : { files: await filesAtOnce(arrival, event) }),
     });
     if (change !== undefined) {
@@ -362,7 +362,7 @@ export async function ingest(
       const grouped = groupedOf(message);
       if (group !== undefined) groups.set(group, grouped);
       albums.begin(grouped, externalId, message.content, event.files ?? []);
-      await joinWaiting(draft, arrival, event, grouped);
+      await joinPendingFiles(draft, arrival, event, grouped);
     }
     row.last_customer_seq = message.seq;
     if (notes.length > 0 && botMayAnswer(row.status)) {
@@ -380,7 +380,7 @@ export async function ingest(
           seq: message.seq,
           ...(arrival.options === undefined ? {} : { options: arrival.options }),
         },
-        // Stored, so that the rest of an album is waited for once and no longer, whoever does the work.
+        // Stored with the work, so that the wait for the rest of an album happens once, in whichever process runs it.
         dueAt: event.group === undefined ? now : now + groupWaitMs,
         ...(arrival.lease === undefined ? {} : { lease: arrival.lease }),
       });
@@ -388,7 +388,7 @@ export async function ingest(
     return { arrived: { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq }, notes };
   }
 
-  /** With those of its group that came before anybody knew that it is a customer's. */
+  /** Includes files of the group that were stored aside before its first message. */
   async function filesAtOnce(
     arrival: IncomingEvent,
     event: Extract<InboundEvent, { kind: "message" }>,
@@ -398,7 +398,7 @@ export async function ingest(
     return withStoredAside(tx, arrival.account.id, groupKey(event.thread, event.group.key), files);
   }
 
-  /** Words that come when the bot has begun to answer the rest of the group are a message that it answers as well. */
+  /** Text that arrives after the bot began its answer becomes a message of its own, so that the bot answers it too. */
   function isLate(
     { status }: ConversationRow,
     { group, text }: Extract<InboundEvent, { kind: "message" }>,
@@ -447,9 +447,9 @@ function groupOf(accountId: string, event: Extract<InboundEvent, { kind: "messag
   return event.group === undefined ? undefined : `${accountId}\n${groupKey(event.thread, event.group.key)}`;
 }
 
-/** Names the customer's conversation before each new one. */
+/** Links each new conversation to the customer's previous one. */
 async function linkPreviousConversations(tx: Tx, drafts: readonly Draft[], contacts: Contacts): Promise<void> {
-  // Those of this very group: the table does not have them yet.
+  // Conversations of this batch are not inserted yet.
   const begun = new Map<string, string>();
   for (const { row } of drafts) {
     const before = begun.get(row.contact_id);
@@ -468,7 +468,7 @@ async function linkPreviousConversations(tx: Tx, drafts: readonly Draft[], conta
   }
 }
 
-/** Reads back the rows of work that the caller does itself. */
+/** Reads back the work rows that the caller runs itself. */
 async function withWork(
   tx: Tx,
   results: readonly IngestResult[],
@@ -493,7 +493,7 @@ async function withWork(
   );
 }
 
-/** What came beside the text, and what else is to be known of the message. */
+/** Collects the message's metadata. */
 function metadataOf(
   { metadata, wantsPerson }: Extract<InboundEvent, { kind: "message" }>,
   guest: boolean,

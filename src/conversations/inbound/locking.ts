@@ -10,7 +10,7 @@ export const contextOf = (accountId: string, thread: string): string => `${accou
 const contextOfIncoming = ({ account, event }: IncomingEvent): string =>
   contextOf(account.id, event.kind === "delivery" ? "" : event.thread);
 
-/** The conversations that these events belong to, by account and thread: locked until the transaction ends. */
+/** Locks the events' conversations until the transaction ends. Keys of the result: {@link contextOf}. */
 export async function lockIncoming(tx: Tx, incoming: readonly IncomingEvent[]): Promise<Map<string, ConversationRow>> {
   const found = new Map<string, ConversationRow>();
   const lock = async (of: readonly IncomingEvent[]): Promise<void> => {
@@ -18,13 +18,13 @@ export async function lockIncoming(tx: Tx, incoming: readonly IncomingEvent[]): 
       found.set(contextOf(row.account_id, row.context_key), row);
     }
   };
-  const isMissing = (arrival: IncomingEvent): boolean => !found.has(contextOfIncoming(arrival));
+  const isMissing = (event: IncomingEvent): boolean => !found.has(contextOfIncoming(event));
   await lock(incoming.filter(({ event }) => event.kind !== "delivery"));
   const beginning = incoming.filter(
-    (arrival) => arrival.event.kind === "message" && arrival.event.group !== undefined && isMissing(arrival),
+    (each) => each.event.kind === "message" && each.event.group !== undefined && isMissing(each),
   );
   if (beginning.length > 0 && (await lockAccounts(tx, beginning))) await lock(beginning);
-  const elsewhere = incoming.filter((arrival) => continuesElsewhere(arrival) && isMissing(arrival));
+  const elsewhere = incoming.filter((each) => continuesElsewhere(each) && isMissing(each));
   if (elsewhere.length > 0) {
     for (const [context, row] of await lockLinked(tx, distinctContexts(elsewhere))) found.set(context, row);
   }
@@ -32,8 +32,8 @@ export async function lockIncoming(tx: Tx, incoming: readonly IncomingEvent[]): 
 }
 
 /**
- * Parts of one group that two processes are told of at the same moment have no conversation yet whose lock makes one wait
- * for the other: neither would see what the other stores. False where there is one writer anyway.
+ * Locks the accounts of groups whose conversation does not exist yet. Without this lock, two processes that receive
+ * parts of one group at the same time would not see each other's rows. Returns false on databases with a single writer.
  */
 async function lockAccounts(tx: Tx, incoming: readonly IncomingEvent[]): Promise<boolean> {
   if (dialectOf(tx) !== "mysql") return false;

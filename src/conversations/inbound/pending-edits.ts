@@ -4,7 +4,7 @@ import type { MessagesTable } from "#database/schema/tables.ts";
 import type { TextChange } from "./incoming-event.ts";
 import type { Tx } from "#database/contract.ts";
 
-/** A change that waited for its message, and found it. */
+/** A pending edit that was applied when its message arrived. */
 export interface AppliedEdit {
   readonly accountId: string;
   readonly externalId: string;
@@ -14,7 +14,7 @@ export interface AppliedEdit {
 export const targetOf = (accountId: string, thread: string, messageExternalId: string): string =>
   `${accountId}\n${thread}\n${messageExternalId}`;
 
-/** What was deleted stays deleted, whatever comes after it; else the edit counts that was made last. */
+/** Keeps the newest edit of a message. A deletion always wins over edits. */
 export function storePendingEdit(edits: Map<string, TextChange>, target: string, event: TextChange): void {
   const before = edits.get(target);
   const isOlder = event.kind === "edit" && before !== undefined && event.sentAt < before.sentAt;
@@ -24,15 +24,15 @@ export function storePendingEdit(edits: Map<string, TextChange>, target: string,
 type IncomingEdit = readonly { readonly account: { readonly id: string }; readonly event: InboundEvent }[];
 
 /**
- * When messages were edited last, as far as it is known; those of these events are added as they are taken. Platforms
- * deliver again what was not acknowledged, which may be after what came later.
+ * Returns the time of each message's newest stored edit, by {@link targetOf}. Platforms redeliver unacknowledged
+ * events, so an old edit can arrive after a newer one. {@link isNewest} adds the edits of the current batch.
  */
 export async function lastEdits(tx: Tx, incoming: IncomingEdit): Promise<Map<string, number>> {
   const last = new Map<string, number>();
   const edits = incoming.flatMap(({ account, event }) => (event.kind === "edit" ? [{ account, event }] : []));
   for (const [accountId, group] of Map.groupBy(edits, ({ account }) => account.id)) {
     for (const target of new Set(group.map(({ event }) => event.messageExternalId))) {
-      // One that was passed over has no target, so the last that came is the last that was made.
+      // Skipped edits are stored without a target, so the last stored edit is also the newest one.
       for (const change of changesIn((await lastEditOf(tx, { accountId, target })).rows)) {
         isNewest(last, targetOf(accountId, change.thread, change.messageExternalId), change);
       }
@@ -41,7 +41,7 @@ export async function lastEdits(tx: Tx, incoming: IncomingEdit): Promise<Map<str
   return last;
 }
 
-/** Whether nothing has changed the message after this was done, which counts from then on. */
+/** Returns whether no newer edit of the message is known, and records this one as the newest. */
 export function isNewest(last: Map<string, number>, target: string, { kind, sentAt }: TextChange): boolean {
   if (kind === "delete") return true;
   if (sentAt < (last.get(target) ?? 0)) return false;
@@ -49,9 +49,9 @@ export function isNewest(last: Map<string, number>, target: string, { kind, sent
   return true;
 }
 
-/** Edits and deletions that came before the message that they change. */
+/** Returns edits and deletions that arrived before their message, by {@link targetOf}. */
 export async function pendingEdits(tx: Tx, incoming: IncomingEdit): Promise<Map<string, TextChange>> {
-  const parked = new Map<string, TextChange>();
+  const pending = new Map<string, TextChange>();
   const messages = incoming.filter(({ event }) => event.kind === "message");
   for (const [accountId, group] of Map.groupBy(messages, ({ account }) => account.id)) {
     const targets = group.map(({ event }) =>
@@ -59,13 +59,13 @@ export async function pendingEdits(tx: Tx, incoming: IncomingEdit): Promise<Map<
     );
     const { rows } = await changesOf(tx, { accountId, targets });
     for (const change of changesIn(rows)) {
-      storePendingEdit(parked, targetOf(accountId, change.thread, change.messageExternalId), change);
+      storePendingEdit(pending, targetOf(accountId, change.thread, change.messageExternalId), change);
     }
   }
-  return parked;
+  return pending;
 }
 
-/** The text of a deleted conversation's events is gone; and what joins a message changes it otherwise. */
+/** Skips messages that joined another one, and events whose content was erased with their conversation. */
 function changesIn(rows: readonly { readonly payload: string }[]): readonly TextChange[] {
   return rows.flatMap(({ payload }) => {
     const event = JSON.parse(payload) as Partial<TextChange>;
@@ -83,7 +83,7 @@ const changesOf = prepareWork(
       .orderBy("id"),
 );
 
-/** A place that somebody shares is edited thousands of times. */
+/** Reads a single row, because a shared live location can have thousands of edits. */
 const lastEditOf = prepareWork((db, { accountId, target }: { readonly accountId: string; readonly target: string }) =>
   db
     .selectFrom("inbound_events")
@@ -95,7 +95,7 @@ const lastEditOf = prepareWork((db, { accountId, target }: { readonly accountId:
     .limit(1),
 );
 
-/** So that what waited is deleted with the conversation that it was for. */
+/** Links applied edits to their conversation, so that they are deleted with it. */
 export async function linkApplied(tx: Tx, applied: readonly AppliedEdit[]): Promise<void> {
   for (const { accountId, externalId, message } of applied) {
     await tx

@@ -14,15 +14,15 @@ import type { FileEffects } from "./file-effects.ts";
 import type { NewMessage } from "./new-message.ts";
 import type { Tx } from "#database/contract.ts";
 
-/** What a transaction does to conversations, gathered in memory and written in a few statements at its end. */
+/** Collects a transaction's changes of conversations in memory and writes them in a few statements at its end. */
 export interface UnitOfWork {
   readonly now: number;
-  /** A conversation as it is after all changes so far. `isNew`: not stored yet. */
+  /** Returns the conversation's draft with all changes so far. `isNew`: the row is not inserted yet. */
   track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft;
   addWork(work: NewWork): void;
-  /** What is brought by messages, new ones and those that others join. */
+  /** Files of new messages and of messages that other parts join. */
   readonly files: Pick<FileEffects, "rewrite" | "withdraw">;
-  /** Writes everything. What must happen after the commit is in the result. */
+  /** Writes all changes. The caller must publish the result after the commit. */
   flush(tx: Tx): Promise<Effects>;
 }
 
@@ -30,8 +30,8 @@ export interface StatusDetails {
   readonly snoozedUntil?: number | null;
   readonly reason?: string;
   /**
-   * A step by which a resolve is taken back: the SLA clock continues, and neither endpoints, rules nor the platform's people
-   * are told of it.
+   * The change undoes a resolve: the SLA clock continues, and webhooks, rules and the platform's agents are not
+   * notified.
    */
   readonly undoes?: boolean;
 }
@@ -39,36 +39,36 @@ export interface StatusDetails {
 export interface Draft {
   readonly row: ConversationRow;
   readonly now: number;
-  /** Adds files to a message that was stored, or added here, before, and says what its words are with those of them. */
+  /** Adds files to an earlier message, stored or of this transaction. `content` is the whole text after the join. */
   joinMessage(message: Grouped, content: string, files: MessageFiles): void;
-  /** A message that is stored was changed or taken back: everybody who shows it or is told of it hears of it. */
+  /** Publishes the edit or deletion of a stored message to the desk, the customer's thread and webhooks. */
   messageUpdated(messageId: string): void;
   /** Appends a message and queues its parts. */
   addMessage(message: NewMessage): MessagesTable;
   /**
-   * Moves through the lifecycle table; the same status is no change. Throws `invalid_transition` for what the table does
-   * not have.
+   * Changes the status by the lifecycle table. The current status is accepted as no change. Throws
+   * `invalid_transition` for a step that the table does not allow.
    */
   setStatus(to: Status, actor: Actor, how?: StatusDetails): void;
-  /** Writes an entry of the audit log; its id. */
+  /** Adds an audit log entry and returns its id. */
   audit(
     action: AuditAction,
     actor: Actor,
     change: { from?: string | null; to?: string | null; detail?: string | null },
   ): string;
   setTags(add: readonly string[], remove: readonly string[], actor: Actor): void;
-  /** Tells the endpoints that want it. What {@link setStatus} and {@link addMessage} do is told by themselves. */
+  /** Queues a webhook event. {@link setStatus} and {@link addMessage} already emit theirs. */
   emit(type: ConversationEventType, actor: Actor, details?: EventDetails): void;
-  /** Shows it at the agents' desk. What {@link addMessage} and {@link setStatus} do is shown by itself. */
+  /** Queues an item for the agents' desk. {@link addMessage} and {@link setStatus} already queue theirs. */
   syncDesk(item: SyncItem): void;
-  /** The conversation gets a thread at the desk, whatever the settings say. */
+  /** Gives the conversation a thread at the desk, regardless of the settings. */
   bringToDesk(): void;
-  /** How the conversation stands on its platform by now: what came from there is not sent back. */
-  setPlatformStatus(standing: PlatformStatus): void;
-  /** Shows the note to the platform's people, where it has some. */
+  /** Records the status the platform already has, so that it is not pushed back to the platform. */
+  setPlatformStatus(status: PlatformStatus): void;
+  /** Queues the note for the platform's agents, if the platform has any. */
   pushNote(id: string): void;
-  /** Marks the row as changed where a field was set directly. */
+  /** Marks the row as changed. Call it after a field was set directly. */
   touch(): void;
-  /** What is done here is a rule's doing, and triggers no rule. */
+  /** Runs changes that a rule makes. They trigger no other rule. */
   asRule<T>(work: () => T): T;
 }

@@ -1,12 +1,12 @@
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import type { ConversationSignal } from "./inbox-signal.ts";
 
-/** Signals to give once the transaction is durable. */
+/** Signals to publish after the commit. */
 export interface Effects {
-  /** Work that was taken for this process itself. */
+  /** Work that this process has already leased. */
   readonly taken?: readonly OutboxRow[];
   readonly wake: readonly { readonly lane: string; readonly dueAt: number }[];
-  /** `amended`: something that was shown before has changed. */
+  /** `amended`: a message that was already shown has changed. */
   readonly threads: readonly { readonly accountId: string; readonly contextKey: string; readonly amended?: boolean }[];
   readonly workspaces: readonly ConversationSignal[];
 }

@@ -42,13 +42,13 @@ interface TrackedDraft extends Draft {
   readonly isNew: boolean;
   readonly before: ConversationRow;
   changed: boolean;
-  /** There is something new for the customer to see. */
+  /** The customer's view has new content. */
   visible: boolean;
-  /** Something that the customer was shown is another. */
+  /** A message that the customer has seen was changed. */
   edited: boolean;
-  /** There are new words to find it by. */
-  spoken: boolean;
-  /** What lists and searches are narrowed by has changed. */
+  /** The text to index for search has changed. */
+  textChanged: boolean;
+  /** A field that lists and searches filter by has changed. */
   refiltered: boolean;
   readonly items: SyncItem[];
   isShownAtDesk: boolean;
@@ -56,13 +56,13 @@ interface TrackedDraft extends Draft {
   readonly platformNotes: string[];
   handedOver: Handover | undefined;
   readonly happenings: Happening[];
-  /** A person has done some of it. */
+  /** A customer, an agent or an API client made some of the changes. */
   byPerson: boolean;
   readonly tagsAdded: Set<string>;
   readonly tagsRemoved: Set<string>;
-  /** A rule is at work. */
+  /** Set while a rule makes changes. */
   ruled: boolean;
-  /** The customer's messages that a rule has answered, by `seq`. */
+  /** `seq` of the customer's messages that a rule has answered. */
   readonly answeredByRule: Set<number>;
   queueRuleReply(text: string, rule: string, answers: readonly number[]): void;
 }
@@ -74,7 +74,7 @@ export function createUnitOfWork(now: number, search: Pick<ConversationSearch, "
   const audits: AuditTable[] = [];
   const works: NewWork[] = [];
   const files = createFileEffects(works, now);
-  const speeches: { readonly draft: TrackedDraft; readonly speech: Omit<RuleReply, "status" | "seq"> }[] = [];
+  const ruleReplies: { readonly draft: TrackedDraft; readonly reply: Omit<RuleReply, "status" | "seq"> }[] = [];
   const events = createEvents(now);
   const links: ConversationLinksTable[] = [];
   const tagging = createTagEffects();
@@ -92,15 +92,15 @@ export function createUnitOfWork(now: number, search: Pick<ConversationSearch, "
       changed: isNew,
       visible: false,
       edited: false,
-      spoken: false,
+      textChanged: false,
       refiltered: false,
       items: [],
       isShownAtDesk: false,
       platformStatus: platformStatusOf(row),
       platformNotes: [],
       handedOver: undefined,
-      setPlatformStatus(standing) {
-        draft.platformStatus = standing;
+      setPlatformStatus(status) {
+        draft.platformStatus = status;
       },
       pushNote(id) {
         draft.platformNotes.push(id);
@@ -169,7 +169,7 @@ export function createUnitOfWork(now: number, search: Pick<ConversationSearch, "
     tagging.add({ draft, tag, kind, entry, happening });
   }
 
-  /** Where a client fetches its answers it is there at once; else the adapter has to be asked how it is sent. */
+  /** API clients fetch the reply, so it is stored at once. On other channels the adapter must render it first. */
   function queueRuleReply(draft: TrackedDraft, text: string, rule: string, answers: readonly number[]): void {
     const { row, settings } = draft;
     const answersSeq = answers.at(-1) ?? null;
@@ -185,7 +185,7 @@ export function createUnitOfWork(now: number, search: Pick<ConversationSearch, "
       });
       return;
     }
-    speeches.push({ draft, speech: { conversationId: row.id, rule, text, answersSeq } });
+    ruleReplies.push({ draft, reply: { conversationId: row.id, rule, text, answersSeq } });
   }
 
   function addMessage(draft: TrackedDraft, message: NewMessage): MessagesTable {
@@ -199,7 +199,7 @@ export function createUnitOfWork(now: number, search: Pick<ConversationSearch, "
     deliveries.push(...sending.deliveries);
     links.push(...sending.links);
     works.push(...sending.works);
-    draft.spoken = true;
+    draft.textChanged = true;
     draft.changed = true;
     draft.visible = true;
     draft.syncDesk({ kind: "message", seq: stored.seq });
@@ -217,7 +217,7 @@ export function createUnitOfWork(now: number, search: Pick<ConversationSearch, "
       draft.syncDesk({ kind: "changed", id: message.messageId });
       events.emitJoined(draft, message.messageId);
     }
-    draft.spoken = true;
+    draft.textChanged = true;
     draft.changed = true;
     draft.visible = true;
   }
@@ -260,7 +260,7 @@ export function createUnitOfWork(now: number, search: Pick<ConversationSearch, "
     if (to === "open") {
       row.resolved_at = null;
       row.low_streak = 0;
-      // The bot takes up from the next message: what came while it was not its turn is the people's.
+      // The bot answers from the next message on. Earlier unanswered messages belong to the agents.
       row.settled_seq = row.last_customer_seq;
       row.assigned_to = null;
     }
@@ -299,10 +299,10 @@ export function createUnitOfWork(now: number, search: Pick<ConversationSearch, "
     await tagging.passOver(tx, audits);
     await automate(tx, changed);
     await events.number(tx);
-    const spoken = changed.filter((draft) => draft.spoken);
+    const reindexed = changed.filter((draft) => draft.textChanged);
     works.push(
       ...indexWorks(
-        spoken.map(({ row }) => row),
+        reindexed.map(({ row }) => row),
         now,
       ),
     );
@@ -313,13 +313,13 @@ export function createUnitOfWork(now: number, search: Pick<ConversationSearch, "
       row.version += 1;
       const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
       row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);
-      // Written out: with the names in a list, what V8 had compiled of all this was thrown away again and again.
+      // Comparisons are written out because a loop over field names made V8 deoptimize this function repeatedly.
       draft.refiltered ||=
         row.status !== before.status ||
         row.sla_state !== before.sla_state ||
         row.customer_email_key !== before.customer_email_key;
       const at = nextTimer(row, draft.settings, now);
-      // A timer that fires too early looks again; only an earlier one has to be moved.
+      // A timer that fires too early reschedules itself, so only an earlier due time needs a new row.
       if (at === null || (row.timer_at !== null && row.timer_at <= at && row.timer_at > now)) continue;
       if (row.timer_at !== null) rearmed.push(draft);
       row.timer_at = at;
@@ -364,15 +364,15 @@ export function createUnitOfWork(now: number, search: Pick<ConversationSearch, "
       draft.ruled = true;
     }
     await runRules(tx, changed, now);
-    // What rules do after they have spoken, such as to assign the conversation, is no reason not to say it.
-    for (const { draft, speech } of speeches) {
-      const payload: RuleReply = { ...speech, status: draft.row.status, seq: draft.row.last_seq };
+    // Read after all rules ran, so that a later action such as an assignment does not make the reply stale.
+    for (const { draft, reply } of ruleReplies) {
+      const payload: RuleReply = { ...reply, status: draft.row.status, seq: draft.row.last_seq };
       works.push({ lane: ruleReplyLane(draft.row.id), kind: "speak", payload, dueAt: now });
     }
     for (const draft of changed) await withdrawTurns(tx, draft);
   }
 
-  /** A rule has answered, or given it to people: the bot does not answer as well. */
+  /** Cancels bot answers to messages that a rule has answered, or handed to agents. */
   async function withdrawTurns(tx: Tx, { row, answeredByRule }: TrackedDraft): Promise<void> {
     if (answeredByRule.size === 0 && row.status === "open") return;
     const lane = turnLane(row.id);
