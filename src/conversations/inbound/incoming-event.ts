@@ -86,7 +86,8 @@ export function inboundRow(
     account_id: account.id,
     external_id: event.externalId,
     kind: event.kind,
-    // A file's reference is a secret, kept encrypted with the attachment only. Text not meant for the bot is not kept.
+    // A file's reference is a secret, kept encrypted with the attachment only. An event that belongs to no message keeps
+    // no content.
     payload: JSON.stringify(isForNothing ? onlyThat(event) : withoutRefs(event)),
     target_external_id: isForNothing ? storedAsideIdOf(event) : targetIdOf(event, joins),
     conversation_id: outcome.conversationId,

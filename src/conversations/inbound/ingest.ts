@@ -337,7 +337,7 @@ export async function ingest(
     // A customer who writes is reachable.
     row.unreachable = null;
     draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
-    // The platform reopened its own conversation on this message.
+    // Platforms reopen their own conversation on a customer's message.
     if (row.account_id === arrival.account.id) draft.setPlatformStatus({ kind: "open" });
     const externalId = partIdOf(event);
     const target = targetOf(arrival.account.id, event.thread, externalId);
@@ -493,7 +493,6 @@ async function withWork(
   );
 }
 
-/** Collects the message's metadata. */
 function metadataOf(
   { metadata, wantsPerson }: Extract<InboundEvent, { kind: "message" }>,
   guest: boolean,
