@@ -1,42 +1,42 @@
-/** Whether so many events come at once that their senders wait, and everything that can wait gives way to storing them. */
+/** A burst of inbound events: while it is on, ingest comes first and queued work waits. */
 export interface InboundBurst {
   isOn(): boolean;
-  /** Called each time that it is over. */
+  /** The listener is called at the end of each burst. */
   onEnd(listener: () => void): void;
 }
 
 export interface InboundBurstGauge extends InboundBurst {
-  /** An event has come, and its sender waits until this has ended. */
+  /** Wraps the ingest of one event. Its sender waits until the promise settles. */
   during<T>(accept: () => Promise<T>): Promise<T>;
 }
 
-/** While as many wait at the same time, this process does not keep up with them. */
+/** A burst begins when this many senders wait at the same time. */
 const waitingLeast = 16;
-/** It does while fewer wait all the time, as of steady traffic always some do. */
+/** A burst ends when fewer than this wait. Steady traffic always has a few. */
 const waitingStill = 8;
 /**
- * Whoever sends one event after the other sends the next when the one before is acknowledged. Shorter than a person
- * would notice, and longer than that takes.
+ * A sender that sends one event at a time sends the next after the acknowledgement. This interval is longer than that
+ * takes, and too short for a person to notice.
  */
 const quietMs = 2;
-/** What goes on for longer is no rush: it is how much there is to do, and the rest of the work is part of it. */
+/** Longest burst. Longer traffic is the normal load, and queued work is part of it. */
 const longestMs = 2_000;
-/** After one that long. */
+/** Pause after a burst of that length, before another can begin. */
 const pauseMs = 10_000;
 
-/** Tells a rush from how many senders wait, and its end from few waiting and few coming any more. */
+/** Detects bursts by the number of waiting senders. `now` is in milliseconds. */
 export function createInboundBurst(now: () => number = () => performance.now()): InboundBurstGauge {
   const listeners: (() => void)[] = [];
   let on = false;
   let waiting = 0;
-  /** As many as waited at the same time since the last look. */
+  /** Most senders that waited at the same time since the last look. */
   let most = 0;
   let began = 0;
   let notBefore = Number.NEGATIVE_INFINITY;
 
   function watch(): void {
     most = waiting;
-    // The timer may be late, with events in the sockets that nobody has read yet: they are when the loop has gone round.
+    // The timer may be late while sockets hold unread events; setImmediate runs after they are read.
     setTimeout(() => setImmediate(look), quietMs);
   }
 

@@ -8,19 +8,19 @@ interface PendingItem<T, R> {
 
 export interface BatchWriterOptions<T, R> {
   readonly store: Pick<Store, "write">;
-  /** Stores what many want stored, in few statements; the results in their order. Fails as a whole. */
+  /** Stores all items in few statements. Results have the items' order. Fails as a whole. */
   readonly all: (tx: Tx, items: readonly T[]) => Promise<readonly R[]>;
-  /** Stores one, when it could not be stored with the others. */
+  /** Stores one item alone, after its batch has failed. */
   readonly alone: (tx: Tx, item: T) => Promise<R>;
-  /** As with {@link Store.write}. */
+  /** See {@link Store.write}. */
   readonly flush?: boolean;
 }
 
 const batchMax = 100;
 
 /**
- * Stores in one go what waits for the database at the same time: the more there is to do, the less each costs. The result
- * of each comes when it is stored, and what fails with one fails for that one alone.
+ * Stores items that wait for the database at the same time in one transaction. Each promise settles when its item is
+ * committed. An item that fails does not fail the others.
  */
 export function createBatchWriter<T, R>({
   store,
@@ -37,7 +37,7 @@ export function createBatchWriter<T, R>({
     try {
       results = await store.write(
         (tx) => {
-          // Taken when the transaction begins, not when it was asked for; the same ones when it has to run again.
+          // Taken when the transaction begins, to include late items. A repeated transaction gets the same items.
           taken ??= take();
           return taken.length === 0
             ? Promise.resolve([])
@@ -68,7 +68,7 @@ export function createBatchWriter<T, R>({
     return group;
   }
 
-  /** Those that one transaction had no room for. Not as they are left over: inside of it no other can be asked for. */
+  /** Items beyond the batch size. Called after the transaction, because none can be requested inside another. */
   function askForRest(): void {
     if (waiting.length > 0) ask();
   }

@@ -4,8 +4,8 @@ import type { Log } from "#runtime/log.ts";
 const everyMs = 600_000;
 
 /**
- * Does what a process has to do every ten minutes, for as long as it is open. What is done once for the whole
- * installation is work of the outbox.
+ * Runs this process's own jobs every ten minutes until it is closed. Jobs of the whole installation belong in the
+ * outbox.
  */
 export function openCleanupJob({
   clock,
@@ -14,7 +14,7 @@ export function openCleanupJob({
 }: {
   readonly clock: Clock;
   readonly log: Log;
-  /** Run one after the other, by their names in the log. */
+  /** Run one after the other. The keys are their names in the log. */
   readonly jobs: Readonly<Record<string, () => Promise<unknown>>>;
 }): { close(): Promise<void> } {
   let running: Promise<void> | undefined;

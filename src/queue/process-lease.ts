@@ -119,7 +119,7 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
       stopped = true;
       stop();
       await store.write(async (tx) => {
-        // Of what was cut off, so that the client's next try need not wait.
+        // Releases interrupted requests, so that the client's next try need not wait.
         await releaseLeases(tx, [id]);
         await releaseRequests(tx, [id]);
         await tx.deleteFrom("requests_in_flight").where("process_id", "=", id).execute();

@@ -84,7 +84,7 @@ function openWake(commands: Redis, blocking: Redis, clock: Clock, log: Log, pref
 
   function notify(lanes: readonly string[], dueAt: number): void {
     const delay = dueAt - clock.now();
-    // What is due in the far future is found by polling in time.
+    // Polling finds work that is due in the far future.
     if (delay > delayMaxMs) return;
     const jobs = [...new Set(lanes)].map((lane) => ({
       name: "lane",
@@ -93,14 +93,14 @@ function openWake(commands: Redis, blocking: Redis, clock: Clock, log: Log, pref
         delay: Math.max(0, delay),
         removeOnComplete: true,
         removeOnFail: true,
-        // One signal a lane is enough; one that comes while the lane's signal is handled is kept.
+        // One signal a lane is enough. A signal that arrives while one is handled is kept.
         ...(delay > 0 ? {} : { deduplication: { id: lane, keepLastIfActive: true } }),
       },
     }));
     const wakeHere = (): void => {
       for (const lane of lanes) local?.(lane, dueAt);
     };
-    // BullMQ would wait for a Redis that is away; the work would wait with it.
+    // BullMQ would wait for an absent Redis, and the work with it.
     if (commands.status !== "ready") {
       wakeHere();
       return;

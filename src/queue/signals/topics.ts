@@ -1,8 +1,8 @@
-/** What is told of one thread: to the customer's side of it. */
+/** Signals of one thread, for the customer's side. */
 export const threadTopic = (accountId: string, contextKey: string): string => `thread:${accountId}:${contextKey}`;
 
-/** That an agent may be signed out: to whoever holds a live connection of theirs. */
+/** Signals that an agent may be signed out, for the holders of their live connections. */
 export const agentTopic = (agentId: string): string => `agent:${agentId}`;
 
-/** What is told of every conversation of a workspace: to its agents. */
+/** Signals of all conversations of a workspace, for its agents. */
 export const workspaceTopic = (workspaceId: string): string => `workspace:${workspaceId}`;

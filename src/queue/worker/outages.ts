@@ -2,19 +2,19 @@ import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 
 const lanesMax = 1_000;
-/** Work that waits for a server is tried more often than that: what fails after it is another outage. */
+/** Waiting work is retried more often than this. A failure after a longer gap is a new outage. */
 const outageMs = 120_000;
 
-/** Servers of ours that are away, and the lanes that wait for them: each outage is told once, and once that it is over. */
+/** Tracks servers that are away and the lanes that wait for them, so that each outage is logged once, and its end once. */
 export function createOutages(clock: Clock, log: Log) {
   const away = new Map<string, { readonly lanes: Set<string>; readonly failedAt: number }>();
 
-  /** Whether it was told already that the server is away which work of this lane needs. */
+  /** Returns whether this outage was logged already, and records that the lane waits for the server. */
   function isKnown(server: string | undefined, lane: string | undefined): boolean {
     if (server === undefined || lane === undefined) return false;
     const now = clock.now();
     const before = away.get(server);
-    // What waited for it may have been done by another process, of which nobody is told here.
+    // Another process may have done the waiting work; this one does not learn of it.
     const isSame = before !== undefined && now - before.failedAt < outageMs;
     const lanes = isSame ? before.lanes : new Set<string>();
     if (lanes.size < lanesMax) lanes.add(lane);
@@ -22,7 +22,7 @@ export function createOutages(clock: Clock, log: Log) {
     return isSame;
   }
 
-  /** Work of this lane has been done. */
+  /** Called when work of this lane succeeded. */
   function over(lane: string): void {
     for (const [server, { lanes }] of away) {
       if (!lanes.has(lane)) continue;

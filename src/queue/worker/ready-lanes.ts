@@ -1,16 +1,16 @@
-/** Lanes that may have work, in the order in which they came to have it, each kind by itself. */
+/** Lanes that may have work: first come, first served within a kind, and the kinds take turns. */
 export interface ReadyLanes {
-  /** Of a lane that waits already, the time since when stays. */
+  /** A lane that is already here keeps its time. */
   add(lane: string, since: number): void;
   remove(lanes: readonly string[]): void;
   size(): number;
-  /** Since when the first waits of those that wait since a time that counts. */
+  /** Time of the lane that has waited longest, of those whose time `counts`. */
   oldest(counts: (since: number) => boolean): number | undefined;
-  /** So many at most, and of each kind as many as there is room for; one of each kind in turn. */
+  /** At most `count` lanes, at most `roomFor` of each kind, one of each kind in turn. */
   next(count: number, roomFor: (kind: string) => number, isRunning: (lane: string) => boolean): string[];
 }
 
-/** `isHeld`: what waits since then is not to be begun yet; `alone`: nothing of another kind waits. */
+/** `isHeld`: a lane that waits since then must not start yet. `alone`: no lane of another kind waits. */
 export function createReadyLanes(isHeld: (since: number, kind: string, alone: boolean) => boolean): ReadyLanes {
   const kinds = new Map<string, Map<string, number>>();
 
@@ -21,7 +21,7 @@ export function createReadyLanes(isHeld: (since: number, kind: string, alone: bo
   ): Generator<string, undefined, undefined> {
     let left = room;
     for (const [lane, since] of kinds.get(kind) ?? []) {
-      // Those after it have not waited as long.
+      // Later lanes have waited less.
       if (left <= 0 || isHeld(since, kind, kinds.size === 1)) return;
       if (isRunning(lane)) continue;
       left -= 1;
@@ -41,7 +41,7 @@ export function createReadyLanes(isHeld: (since: number, kind: string, alone: bo
         const kind = kindOf(lane);
         const of = kinds.get(kind);
         if (of?.delete(lane) !== true) continue;
-        // Goes to the end, so that it is the others' turn where there is not room for all.
+        // Moves the kind to the end, so that other kinds come first where there is not room for all.
         kinds.delete(kind);
         if (of.size > 0) kinds.set(kind, of);
       }

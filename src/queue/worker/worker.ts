@@ -18,22 +18,22 @@ import type { Log } from "#runtime/log.ts";
 import type { InboundBurst } from "#queue/backpressure.ts";
 import type { Store, Tx } from "#database/contract.ts";
 
-/** Does one kind of work. It ends its rows itself, in the transaction that stores the result. */
+/** Runs one kind of work. It deletes its rows itself, in the transaction that stores the result. */
 export interface Handler {
-  /** True: gets all due rows of a lane at once. False: one after the other. */
+  /** True: `run` gets all due rows of a lane at once. False: one row at a time. */
   readonly batch: boolean;
-  /** Tries before work is given up. */
+  /** Tries before a row becomes a dead letter. */
   readonly attemptsMax: number;
-  /** Lanes of this kind, whose names begin with it, that may run at the same time; absent: as many as there is room for. */
+  /** Lanes of this kind that may run at the same time. Absent: no limit but the worker's own. */
   readonly lanesMax?: number;
-  /** While other work waits it gives way, for this long at most: what it does is done once for all that comes meanwhile. */
+  /** Longest delay in favour of other work. Rows that arrive meanwhile are done in the same run. */
   readonly yieldsMs?: number;
   run(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** True: this failure is waited out, and the work not given up for it, however often it was tried. */
+  /** True: the work is retried after this failure however often it was tried. */
   waitsOut?(row: OutboxRow, error: unknown, now: number): boolean;
-  /** False: tries that are waited out do not count towards `attemptsMax`. Default: they do. */
+  /** False: tries that `waitsOut` covers do not count towards `attemptsMax`. Absent: they count. */
   readonly countsWaiting?: false;
-  /** Stores what giving up means; the row itself stays as a dead letter. What it returns is called when that is durable. */
+  /** Stores the consequences of a dead letter. The returned callback is called after the commit. */
   abandoned?(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
 
@@ -44,43 +44,43 @@ export interface WorkerOptions {
   /** Names this process in leases. */
   readonly processId: string;
   readonly handlers: Readonly<Record<string, Handler | undefined>>;
-  /** Whether this version knows what the row says; absent: it does. What it does not is left to a newer one. */
+  /** Whether this version can read the row's payload. Rows it cannot read are left to a newer version. Absent: always. */
   readonly reads?: (row: OutboxRow) => boolean;
   /** Lanes that may run at the same time. */
   readonly lanesMax: number;
-  /** Milliseconds to wait after a failed try, by how often it was tried. */
+  /** Milliseconds to wait after a failed try. */
   readonly backoffMs: (attempts: number, error: unknown) => number;
-  /** The server of ours that a failure tells to be away. Each of its outages is told once, and once that it is over. */
+  /** Names the server whose absence caused the failure. Each outage is logged once, and its end once. */
   readonly awayServer?: (error: unknown) => string | undefined;
-  /** While it is on, no lane is begun that has not waited for long: what is stored already waits for nobody's answer. */
+  /** While it is on, a lane starts only after it has waited `heldMs`, because events have senders that wait. */
   readonly inboundBurst: InboundBurst;
 }
 
 export interface Worker {
-  /** These lanes may have work, due at this time. */
+  /** Hints that the lane may have work, due at this time. */
   wake(lane: string, dueAt: number): void;
-  /** Those of these lanes that can be begun at once: what was woken before them is not passed over, unless by a rush. */
+  /** Returns the lanes that this worker can start now, after those that wait already. `inRush`: also during a burst. */
   offer(lanes: readonly string[], inRush?: boolean): readonly string[];
-  /** Whether work runs that does not give way itself. */
+  /** Whether work runs that has no `yieldsMs`. */
   isBusy(): boolean;
-  /** Under which work is taken for {@link take}; another each time, for one transaction. */
+  /** A lease for rows that {@link take} gets. A new one for each transaction. */
   lease(): { readonly id: string; readonly until: number };
-  /** Does rows of lanes that were offered. */
+  /** Runs claimed rows of lanes that {@link offer} returned. */
   take(rows: readonly OutboxRow[]): void;
-  /** Lanes that run now, by kind. */
+  /** Number of running lanes by kind. */
   running(): ReadonlyMap<string, number>;
-  /** Lets running work end, at most this long, and gives back what was not begun. */
+  /** Waits for running work, `graceMs` at most, and releases rows that have not started. */
   close(graceMs: number): Promise<void>;
 }
 
 const leaseMs = 15_000;
 const pollMs = 1_000;
 const gracefulAbortMs = 500;
-/** How long a rush may hold up a lane. */
+/** Longest delay of a lane by a burst. */
 const heldMs = 2_000;
 /**
- * Work of a newer version may be there while an older one still runs: it is left to that one for more than two hours. Each
- * time it waits for this long only: who can do it must wait, too, and it may be a customer's question.
+ * During an upgrade the outbox can hold rows of a newer version. They are left to it for more than two hours. The delay is
+ * short, because it also delays the process that can do the work.
  */
 const leftMs = 10_000;
 const leftAttemptsMax = 750;
@@ -98,17 +98,17 @@ class LeftWork extends Error {
 }
 
 /**
- * Whether a process could not do it when it was tried last, of whatever version that was. This is read off what the database
- * holds, so those beginnings stay as they are.
+ * Whether the last try was by a process that could not do this work. Older versions stored the same prefixes of the error,
+ * so these must not change.
  */
 const wasLeft = ({ last_error: error }: OutboxRow): boolean =>
   error !== null && Object.values(leftBecause).some((because) => error.startsWith(because));
 
-/** Drains the lanes of the outbox. The database is the queue; to be woken only spares the wait for the next poll. */
+/** Drains the lanes of the outbox. The database is the queue; signals only save the wait for the next poll. */
 export function openWorker(options: WorkerOptions): Worker {
   const { store, clock, log, processId, handlers, inboundBurst } = options;
   const abort = new AbortController();
-  // A clock that is put back, or far ahead, holds up nothing.
+  // The absolute difference: a clock that is put back or far ahead must not hold lanes.
   const isYounger = (since: number, ms: number): boolean => Math.abs(clock.now() - since) < ms;
   const readyLanes = createReadyLanes((since, kind, alone) => {
     const { yieldsMs = 0 } = handlers[kind] ?? {};
@@ -116,9 +116,9 @@ export function openWorker(options: WorkerOptions): Worker {
   });
   let stopHeld: (() => void) | undefined;
   const running = new Set<string>();
-  /** What is taken and not begun, by its lane. */
+  /** Claimed rows that have not started, by lane. */
   const handed = new Map<string, readonly OutboxRow[]>();
-  /** Lanes that have run, and may have got more meanwhile. */
+  /** Lanes that have run and may have new rows. */
   const ended = new Set<string>();
   let looking = false;
   let closing = false;
@@ -126,7 +126,7 @@ export function openWorker(options: WorkerOptions): Worker {
   let scheduled = false;
   let stopTimer: () => void = () => undefined;
   let timerAt = Number.POSITIVE_INFINITY;
-  /** Until when the newest lease is. */
+  /** End of the newest lease. */
   let leasedUntil = 0;
   let onIdle: (() => void) | undefined;
   const outages = createOutages(clock, log);
@@ -134,7 +134,7 @@ export function openWorker(options: WorkerOptions): Worker {
 
   const stopPoll = repeat(pollMs, poll);
   const stopRenewal = repeat(leaseMs / 3, async () => {
-    // Only of what runs: rows whose failure could not be stored are free again when their lease ends.
+    // Only running lanes: the lease of rows whose failure could not be stored must expire.
     await store.write((tx) => renewLeases(tx, [...running, ...handed.keys()], lease()));
   });
   inboundBurst.onEnd(() => {
@@ -157,7 +157,7 @@ export function openWorker(options: WorkerOptions): Worker {
     };
   }
 
-  /** A database that is away is a state to wait out, told once, not an end of the worker. */
+  /** Logs a database outage once. The worker goes on after it. */
   async function guarded(run: () => Promise<void>): Promise<void> {
     try {
       await run();
@@ -172,7 +172,7 @@ export function openWorker(options: WorkerOptions): Worker {
   async function poll(): Promise<void> {
     if (closing) return;
     const now = clock.now();
-    // What has no room now would only hide what has.
+    // Rows of full kinds would take places in the result.
     for (const lane of await dueLanes(store.read, now, { except: fullKinds(), limit: 500 }))
       readyLanes.add(lane, clock.now());
     schedule();
@@ -180,7 +180,7 @@ export function openWorker(options: WorkerOptions): Worker {
     if (due !== null) arm(due);
   }
 
-  /** Timers are to fire on time, not at the next poll. */
+  /** Timer work must run on time, not at the next poll. */
   function arm(at: number): void {
     if (closing || at >= timerAt) return;
     stopTimer();
@@ -193,7 +193,7 @@ export function openWorker(options: WorkerOptions): Worker {
 
   function lease(): { readonly id: string; readonly until: number } {
     const until = clock.now() + leaseMs;
-    // A clock that was put back must not leave leases behind that end some time in the future.
+    // After a clock was put back, leases must not follow the old, later time.
     const isOfNow = Math.abs(until - leasedUntil) < leaseMs;
     leasedUntil = isOfNow ? Math.max(until, leasedUntil + 1) : until;
     return { id: processId, until: leasedUntil };
@@ -211,7 +211,7 @@ export function openWorker(options: WorkerOptions): Worker {
   function schedule(): void {
     if (scheduled || claiming || closing || readyLanes.size() === 0) return;
     scheduled = true;
-    // Gathers what one turn of the event loop has woken into one claim.
+    // One claim for all lanes of one turn of the event loop.
     setImmediate(() => {
       scheduled = false;
       void guarded(claim);
@@ -228,14 +228,14 @@ export function openWorker(options: WorkerOptions): Worker {
     return Object.keys(handlers).filter((kind) => roomFor(kind) <= 0);
   }
 
-  /** The wanted lanes that there is room for. */
+  /** Ready lanes that there is room for. */
   const nextLanes = (): string[] =>
     readyLanes.next(options.lanesMax - running.size, roomFor, (lane) => running.has(lane));
 
-  /** Looks again when the first of those that a rush holds up has waited long enough. */
+  /** Schedules a claim for the time when the first held lane has waited long enough. */
   function armHeld(): void {
     if (stopHeld !== undefined || !inboundBurst.isOn()) return;
-    // What has waited for longer waits for room, and may do so for long yet.
+    // Lanes that have waited longer wait for room, not for the end of the burst.
     const oldest = readyLanes.oldest((since) => isYounger(since, heldMs));
     if (oldest === undefined) return;
     stopHeld = clock.timer(Math.max(0, oldest + heldMs - clock.now()), () => {
@@ -269,7 +269,7 @@ export function openWorker(options: WorkerOptions): Worker {
     void guarded(() => drain(rows)).finally(() => {
       running.delete(lane);
       beginHanded();
-      // What came in meanwhile was passed over while the lane was ours.
+      // Claims skip a running lane, so rows that arrived meanwhile are still there.
       if (!running.has(lane)) lookInto(lane);
       schedule();
       if (running.size === 0) onIdle?.();
@@ -285,7 +285,7 @@ export function openWorker(options: WorkerOptions): Worker {
 
   function beginHanded(): void {
     for (const [lane, rows] of handed) {
-      // At the end they are begun to be given back.
+      // While closing they start too, because a started lane releases its rows.
       if (running.size >= options.lanesMax && !closing) return;
       if (running.has(lane) || (roomFor(kindOf(lane)) <= 0 && !closing)) continue;
       handed.delete(lane);
@@ -293,7 +293,7 @@ export function openWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** Looks without taking a turn at writing: mostly there is nothing. */
+  /** Reads before it claims: most lanes have no new rows, and a claim needs a write transaction. */
   function lookInto(lane: string): void {
     ended.add(lane);
     if (looking || closing) return;
@@ -346,12 +346,12 @@ export function openWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** Why this process cannot do it; undefined where it can. */
+  /** Returns the reason why this process cannot do the work, or undefined if it can. */
   function whyLeft(row: OutboxRow): LeftWork | undefined {
     const { kind } = row;
     const isRead = options.reads?.(row);
     if (handlers[kind] === undefined) {
-      // What it can read is of its own version.
+      // The payload is readable, so the version is right and another process has the handler.
       if (isRead === true) return new LeftWork("elsewhere", `this one does no work of kind ${kind}`);
       return new LeftWork("newer", `this program does no work of kind ${kind}`);
     }
@@ -359,7 +359,7 @@ export function openWorker(options: WorkerOptions): Worker {
     return new LeftWork("newer", `this program cannot read what is to be done of kind ${kind}`);
   }
 
-  /** False when the lane has to wait. */
+  /** Returns false if the lane must wait. */
   async function attempt(handler: Handler | undefined, rows: readonly OutboxRow[]): Promise<boolean> {
     const [first] = rows;
     if (first === undefined) return true;
@@ -384,14 +384,14 @@ export function openWorker(options: WorkerOptions): Worker {
 
   async function failed(handler: Handler | undefined, given: readonly OutboxRow[], error: unknown): Promise<void> {
     const now = clock.now();
-    // Tries of those that could not read it do not count for the one that can.
+    // Tries by processes that could not do the work do not count for one that can.
     const isLeft = error instanceof LeftWork;
     const rows = given.map((row) => (isLeft === wasLeft(row) ? row : { ...row, attempts: 0 }));
     const reason = error instanceof Error ? error.message : "unknown failure";
     const about = { err: error, lane: rows[0]?.lane, kind: rows[0]?.kind, attempts: rows[0]?.attempts };
     const isTold = isLeft ? about.attempts !== 0 : outages.isKnown(options.awayServer?.(error), about.lane);
     log[isTold ? "debug" : "warn"](about, "outbox: work failed");
-    // Whole milliseconds, as they are stored: a timer for a fraction before them would look too early, and find nothing.
+    // Rounded up, because the database stores whole milliseconds: an earlier timer would find nothing.
     const dueAt = Math.ceil(now + (isLeft ? leftMs : options.backoffMs(rows[0]?.attempts ?? 0, error)));
     const waits = (row: OutboxRow): boolean => handler?.waitsOut?.(row, error, now) === true;
     const isCounted = (row: OutboxRow): boolean => handler?.countsWaiting !== false || !waits(row);
@@ -415,7 +415,7 @@ export function openWorker(options: WorkerOptions): Worker {
       stored = await putBack(handler?.abandoned);
     } catch (failure) {
       if (!rows.some(isDead)) throw failure;
-      // What cannot even be given up properly must not hold its lane for ever.
+      // A failing `abandoned` must not block the lane for ever.
       log.error(
         { err: failure, lane: rows[0]?.lane, kind: rows[0]?.kind },
         "outbox: failure handler failed, work is a dead letter",
@@ -482,7 +482,7 @@ export function openWorker(options: WorkerOptions): Worker {
       );
       await Promise.race([idle, new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
       cancelGrace();
-      // Of what runs still. Questions that are answered for a client have leases of this process too, and go on.
+      // Only these lanes: API queries in progress hold leases of this process too, and continue.
       await store.write((tx) => releaseLeases(tx, [processId], [...running, ...handed.keys()]));
     },
   };
