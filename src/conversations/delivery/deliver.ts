@@ -22,9 +22,9 @@ import { storedBytes } from "#conversations/attachments/stored-bytes.ts";
 import { rerouteWork } from "./reroute-work.ts";
 
 /**
- * Makes the platform call of one part, and stores what came of it. That a call begins is stored before it does, so that
- * after a crash it is known that the part may have arrived: then the platform is asked, or, where sending again shows
- * nothing twice, it is sent again, or else an agent is told.
+ * Sends one part of a message to the platform and stores the receipt. The state "sending" is stored before the call, so
+ * that after a crash the part is known to be possibly sent. The next try then asks the platform, sends again if the
+ * platform drops duplicates, or notifies the agents.
  */
 export async function deliver(dependencies: DeliverDependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
   const { store, clock, channels, search, checkpoint, deliveryTracker, publishEffects } = dependencies;
@@ -45,7 +45,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
       await store.write(async (tx) => {
         await finishWork(tx, [row]);
         await tx.deleteFrom("deliveries").where("id", "=", deliveryId).where("state", "=", "queued").execute();
-        // What waited for it was all that kept the fate of the reply open.
+        // This part was the last open one of the reply, so its delivery status is final.
         return withDeliveryStatus(tx, delivery, null, clock.now());
       }),
     );
@@ -54,12 +54,12 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
   try {
     await channels.ready(account);
   } catch (error) {
-    // The account is gone for good; any other failure is one of loading, which may pass.
+    // A DeliveryError means that the account is gone. Other failures come from loading the adapter and are retried.
     if (!(error instanceof DeliveryError)) throw error;
     await failed(error);
     return;
   }
-  // Elsewhere what was sent can still be changed.
+  // On a platform that cannot edit and delete, a sent reply is final.
   const isForGood = delivery.role === "agent" && !(channels.can(account, "edit") && channels.can(account, "remove"));
   if (isForGood && delivery.state === "queued" && delivery.thread === null) {
     if (await editUnsentReply(dependencies, delivery)) return deliver(dependencies, row, signal);
@@ -95,11 +95,11 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
       return;
     }
   }
-  // Whoever changes their reply has to know that it may have gone.
+  // An agent who edits a reply must see that it may have been sent already.
   if (!harmless || (isForGood && delivery.state === "queued")) {
     await deliveryTracker.begin({ row, deliveryId, state: delivery.state });
   } else if (!(await isHeld(store, row))) {
-    // Nothing is stored first of what may be sent twice. Still, what slept does not send what another has sent.
+    // Idempotent sends need no "sending" state. A worker that lost its lease must still not send.
     throw new LostLease();
   }
 
@@ -147,7 +147,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
   }
 
   async function storeReceipt(state: DeliveryState, sent: Receipt | null, note: string | null): Promise<void> {
-    // Nothing else hangs on the parts of most messages.
+    // Most parts need neither notes, references nor a status for an agent.
     const isPlain =
       note === null && sent !== null && (sent.messageRefs ?? []).length === 0 && delivery?.role !== "agent";
     if (isPlain) {
@@ -164,7 +164,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
         .where("state", "in", statesBefore(state))
         .executeTakeFirstOrThrow();
       if (numUpdatedRows === 0n) {
-        // The platform's report was faster, and knows more: it stands.
+        // The platform's report arrived first and is more recent, so it is kept.
         await tx
           .updateTable("deliveries")
           .set({ external_id: sent?.externalId ?? null })
@@ -227,7 +227,7 @@ async function otherParts(
   return rows.flatMap(({ external_id: externalId }) => externalId ?? []);
 }
 
-/** Shows at the agents' desk, where there is one, what became of an agent's reply. */
+/** Adds an update of the reply's delivery status at the agents' desk, if there is one. */
 async function withDeliveryStatus(
   tx: Tx,
   delivery: { readonly role: Role; readonly message_id: string; readonly conversation_id: string } | undefined,
@@ -241,13 +241,13 @@ async function withDeliveryStatus(
   return { threads: [], workspaces: [], ...effects, wake: [...(effects?.wake ?? []), { lane: work.lane, dueAt: now }] };
 }
 
-/** The customer has looked at the message where the conversation is. */
+/** Whether the customer has read this part. */
 async function isSeen(db: Reader, deliveryId: string): Promise<boolean> {
   const part = await db.selectFrom("deliveries").select("state").where("id", "=", deliveryId).executeTakeFirst();
   return part?.state === "read";
 }
 
-/** A part that is given up takes the rest of its message with it: half a message would mislead. */
+/** Fails the remaining parts of the message too, because half a message would mislead, and notifies the agents. */
 async function giveUp(
   tx: Tx,
   { search, channels }: Pick<DeliverDependencies, "search" | "channels">,
@@ -260,7 +260,7 @@ async function giveUp(
       .selectFrom("deliveries")
       .select("id")
       .where("message_id", "=", delivery.message_id)
-      // What goes by another account may still arrive.
+      // Parts sent through another account may still arrive.
       .where("account_id", "=", delivery.account_id)
       .where("state", "=", "queued")
       .execute();
@@ -273,7 +273,7 @@ async function giveUp(
   return changes.flush(tx);
 }
 
-/** The channel takes the message no more: none of its parts is sent there, and another way is looked for. */
+/** The platform's reply window has closed: fails the queued parts of the message and queues its reroute. */
 async function rerouteClosedWindow(
   tx: Tx,
   search: ConversationSearch,
@@ -298,7 +298,7 @@ async function rerouteClosedWindow(
 
 const lanesOf = (conversationId: string): readonly string[] => [sendLane(conversationId), followLane(conversationId)];
 
-/** What is stored when a send was tried as often as it may be. */
+/** Called in the transaction that makes the send a dead letter. */
 export async function abandonDelivery(
   tx: Tx,
   dependencies: Pick<DeliverDependencies, "search" | "channels">,

@@ -9,34 +9,35 @@ import type { Clock } from "#runtime/clock.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { createBatchWriter } from "#queue/batch-writer.ts";
 
-// What is stored around the platform call of each part, so that after a crash it is known what may have arrived.
+// Stores the state of each part before and after its platform call, so that a crash leaves no doubt which parts may have
+// been sent.
 
 interface SentPart {
   readonly row: OutboxRow;
   readonly deliveryId: string;
   readonly externalId: string | null;
   readonly state: Receipt["state"];
-  /** Whether it was stored that its call begins, and the platform can be asked what became of it. */
+  /** Whether "sending" was stored and the platform can be asked for the outcome. */
   readonly isFoundOut: boolean;
 }
 
 interface BegunPart extends Pick<SentPart, "row" | "deliveryId"> {
-  /** As it was read: whether the platform was asked hangs on it. */
+  /** The state that was read. It decided whether the platform was asked. */
   readonly state: "queued" | "sending";
 }
 
-/** What is stored of every part: that its call begins, and that the platform has it. */
+/** Stores that a part's call begins, and that the platform has the part. */
 export interface DeliveryTracker {
   /**
-   * Rejects with {@link LostLease} where it is not this process's any more, or more is known of it than was: then the
-   * part must not be sent by it.
+   * Rejects with {@link LostLease} if another process holds the lease, or the state has changed since it was read. The
+   * caller must not send the part then.
    */
   begin(part: BegunPart): Promise<void>;
-  /** False: something else was known of it, and nothing is stored. */
+  /** Resolves with false, and stores nothing, if another outcome was stored already. */
   sent(sent: SentPart): Promise<boolean>;
 }
 
-/** Those of many parts at the same time are stored together. */
+/** Batches the writes of parts that are sent at the same time. */
 export function createDeliveryTracker({
   store,
   clock,
@@ -80,7 +81,7 @@ export function createDeliveryTracker({
   });
   const storeSent = (flush: boolean) =>
     createBatchWriter({ store, all: sent, alone: async (tx, part: SentPart) => (await sent(tx, [part]))[0], flush });
-  // Where a loss of power leaves only that its call has begun, the platform is asked at the next start.
+  // No flush is needed where the platform can be asked: after a loss of power the next start asks it.
   const ofFoundOut = storeSent(false);
   const ofOthers = storeSent(true);
   return {
@@ -105,13 +106,13 @@ interface Sending extends Readonly<Record<string, string | number | readonly str
   readonly now: number;
 }
 
-/** Whoever was held up for longer than their lease finds nothing to mark: another has sent it, or is about to. */
+/** Updates no row if the lease has expired, because another worker has sent the part or will. */
 const markSending = prepareWork((db, { ids, workIds, leaseId, count, now }: Sending, shape) => {
   const state = shape as BegunPart["state"];
   return (
     db
       .updateTable("deliveries")
-      // What may have arrived has done so since the first try.
+      // `started_at` keeps the time of the first try: the part may have been sent since then.
       .set((eb) => ({
         ...(state === "queued" ? { started_at: now } : {}),
         attempts: eb("attempts", "+", 1),
@@ -134,7 +135,7 @@ const markSending = prepareWork((db, { ids, workIds, leaseId, count, now }: Send
 
 interface Settling extends Readonly<Record<string, number | readonly (string | null)[]>> {
   readonly ids: readonly string[];
-  /** In the order of the ids. */
+  /** In the order of `ids`. */
   readonly externalIds: readonly (string | null)[];
   readonly now: number;
 }
@@ -154,5 +155,5 @@ const markSent = prepareWork((db, { ids, externalIds, now }: Settling, shape) =>
     .where("state", "in", statesBefore(state));
 });
 
-/** The platform's report was faster, or the part is gone. */
+/** The platform's report was stored first, or the part was deleted. */
 class ConflictingOutcome extends Error {}
