@@ -11,8 +11,8 @@ import { insertNote } from "#conversations/agents/update.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 
 /**
- * Notes in the conversation that something did not reach the customer, and tells those who want to hear of it. With
- * `channels` people take over what the bot has said in vain: a customer without an answer must not wait unseen.
+ * Adds a note that a message did not reach the customer, and emits the event. With `channels`, an undelivered answer of
+ * the bot is handed over to agents: the customer must not wait unseen.
  */
 export async function noteFailure(
   tx: Tx,
@@ -46,7 +46,7 @@ export async function noteFailure(
   else handOverSilently(draft, actor, why);
 }
 
-/** Notes in the conversation, for its agents, what stands between them and the customer. */
+/** Adds a note for agents about a problem with the customer's channel. */
 export async function noteProblem(tx: Tx, draft: Draft, reason: string, now: number): Promise<void> {
   const note = { content: reason, authorEmail: "system", hereOnly: true } as const;
   await insertNote(tx, draft, note, systemActor("delivery"), now);

@@ -6,7 +6,7 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import { sendLane } from "#queue/lanes.ts";
 
-/** A snooze is another one when its end is. */
+/** Two snoozes are equal only if they end at the same time. */
 const statusText = (standing: PlatformStatus): string =>
   standing.kind === "snoozed" ? `snoozed ${standing.until ?? ""}` : standing.kind;
 
@@ -15,12 +15,12 @@ export function platformStatusOf({ status, snoozed_until: until }: ConversationR
   return kind === "snoozed" ? { kind, until } : { kind };
 }
 
-/** Rules and the bot itself are one to whoever works on the platform. */
+/** Names the agent or API key who handed over. `by` is null for rules and the bot. */
 export function handoverOf({ type, id, name }: Actor, reason: string | undefined, now: number): Handover {
   return { reason: reason ?? null, by: type === "agent" || type === "api_key" ? (name ?? id) : null, at: now };
 }
 
-/** After what is said before it, and before what is said later: in the lane of the messages. */
+/** Uses the lane of the messages, so that status and notes keep their place between them. */
 export function platformWork(
   row: ConversationRow,
   {

@@ -16,12 +16,12 @@ import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
 import { claim, insertNote } from "#conversations/agents/update.ts";
 
-// What is particular to platforms whose own people work on the conversations too: they open, close and snooze them there,
-// and write notes. Both sides are kept in step, and neither is told what it has said itself.
+// On some platforms agents open, close and snooze conversations and write notes too. Both sides are kept in sync, and no
+// change is sent back to the side that made it.
 
 type StateEvent = Extract<InboundEvent, { kind: "state" }>;
 
-/** Does here what was done there. What the lifecycle does not know of is passed over: nobody there could mend it. */
+/** Applies a change of the platform here. Changes without a counterpart in the lifecycle are ignored. */
 export function applyPlatformStatus(draft: Draft, { change, by }: StateEvent, channel: Channel, now: number): void {
   const { row } = draft;
   const actor: Actor = by === null ? systemActor(channel) : { type: "agent", id: by.email, name: by.name };
@@ -61,7 +61,7 @@ function reassign(draft: Draft, email: string, actor: Actor): void {
   draft.emit("conversation.assigned", actor);
 }
 
-/** A note that was written there is not sent back. */
+/** Stores a note that was written on the platform, and does not send it back. */
 export async function noteFromPlatform(
   tx: Tx,
   draft: Draft,
@@ -75,7 +75,7 @@ export async function noteFromPlatform(
 
 type Dependencies = Pick<DeliverDependencies, "store" | "clock" | "channels" | "search" | "publishEffects">;
 
-/** Brings the platform's own state of the conversation in line with how it stands now, whatever caused the work. */
+/** Sets the platform's status to the conversation's status of now, not to that of the moment the work was queued. */
 export async function pushStatus(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
   const { store, channels, clock } = dependencies;
   const { conversationId } = JSON.parse(row.payload) as { readonly conversationId: string };
@@ -97,7 +97,7 @@ export async function pushStatus(dependencies: Dependencies, row: OutboxRow, sig
     await callPlatform(dependencies, row, { id }, trouble, call);
   } catch (error) {
     if (!(error instanceof LostLease) || !called) throw error;
-    // Should it have slept in the middle of the call, it may stand there now as it was before what others did.
+    // The process may have paused during the call and overwritten a newer status. Push the status again.
     const { lane, kind } = row;
     const now = clock.now();
     await store.write((tx) => insertWork(tx, [{ lane, kind, payload: { conversationId }, dueAt: now }], now));
@@ -140,7 +140,10 @@ export async function pushHandover(dependencies: Dependencies, row: OutboxRow, s
   );
 }
 
-/** Makes the platform call, unless another process has taken it over. What is refused for good is noted here, and must not hold up the messages behind it. */
+/**
+ * Makes the platform call if this process still holds the lease. A rejected call becomes a note for agents, so that the
+ * messages behind it are not blocked.
+ */
 async function callPlatform(
   dependencies: Dependencies,
   row: OutboxRow,
@@ -168,7 +171,7 @@ async function callPlatform(
   await store.write((tx) => finishWork(tx, [row]));
 }
 
-/** What is stored when it was tried as often as it may be. */
+/** Called in the transaction that makes the push a dead letter. */
 export async function abandonPush(
   tx: Tx,
   search: ConversationSearch,

@@ -10,10 +10,10 @@ import type { Channels } from "#channels/channels.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Reader } from "#database/contract.ts";
 
-/** How a conversation's time for replies stands. */
+/** State of a conversation's reply window. Times are in milliseconds since 1970. */
 export interface Window {
   readonly isOpen: boolean;
-  /** Null: the customer has never written by this account. */
+  /** Null: the customer has never written through this account. */
   readonly closesAt: number | null;
   readonly of: ReplyWindow;
 }
@@ -29,11 +29,11 @@ export function windowOf(channels: Pick<Channels, "window">, row: ThreadWindow, 
   return { isOpen: closesAt !== null && now < closesAt, closesAt, of };
 }
 
-/** Where else the same customer can be written to. */
+/** Another channel on which the same customer can be reached. */
 export type OtherRoute =
-  /** By e-mail to the address that is proven to be theirs; their answer goes on with the same conversation. */
+  /** E-mail to their verified address. Their answer continues the same conversation. */
   | { readonly kind: "email"; readonly accountId: string; readonly address: string }
-  /** In a thread of their own on another channel. */
+  /** Their private thread on another channel. */
   | {
       readonly kind: "thread";
       readonly accountId: string;
@@ -45,8 +45,8 @@ export type OtherRoute =
 const threadsMax = 10;
 
 /**
- * The way to the same customer by another channel, its adapter loaded; null where there is none. Only what is proven
- * joins channels: an address that somebody typed may be another's, and so is a thread that others read too.
+ * Returns another route to the same customer, with its adapter loaded, or null. Only verified data connects channels: an
+ * address that somebody typed may be another person's, and other people may read a group thread.
  */
 export async function findOtherRoute(
   {
@@ -62,7 +62,7 @@ export async function findOtherRoute(
   },
   row: ConversationRow,
 ): Promise<OtherRoute | null> {
-  // The conversation may show less of the customer than has been proven elsewhere since.
+  // Read again: more may have been verified since the conversation's copy was stored.
   const contact = await contactOf(db, row.contact_id);
   if (contact === undefined || !isVerified(contact)) return null;
   const address = provenAddress(contact);
@@ -72,7 +72,7 @@ export async function findOtherRoute(
     try {
       await channels.ready({ id: other.account_id });
     } catch (error) {
-      // One that is gone is no way; what is wrong with another must not keep this reply from going on.
+      // A removed account is no route. A fault of one account must not keep the reply from the next.
       if (!(error instanceof DeliveryError))
         log.warn({ err: error, account: other.account_id }, "reply-window: account unusable");
       continue;
@@ -90,7 +90,7 @@ export async function findOtherRoute(
   return null;
 }
 
-/** The verified address; null: none, whatever they say of themselves. */
+/** Returns the verified address, or null. A claimed address does not count. */
 export const provenAddress = (contact: ContactsTable): string | null =>
   verifiedFields(contact).includes("email") ? contact.email : null;
 
@@ -115,15 +115,15 @@ function otherThreads(db: Reader, row: ConversationRow) {
     .execute();
 }
 
-/** What agents see of it. */
+/** The reply window as agents see it. */
 export interface WindowView {
   readonly isOpen: boolean;
   readonly closesAt: number | null;
-  /** What holds, and what becomes of a reply; null while it is open. */
+  /** Text for agents: why it is closed and where a reply goes. Null while it is open. */
   readonly closed: string | null;
 }
 
-/** For agents, before they write; null where customers can be written to at any time. */
+/** Shown to agents before they write. Null on channels without a reply window. */
 export async function viewWindow(
   context: { readonly read: Reader; readonly channels: Channels; readonly log: Log; readonly now: number },
   row: ConversationRow,

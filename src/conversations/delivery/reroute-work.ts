@@ -1,12 +1,12 @@
 import type { NewWork } from "#database/queries/outbox.ts";
 
-/** Of messages that the conversation's own channel does not take any more. */
+/** Lane of replies that the conversation's own channel no longer accepts. */
 export const rerouteLane = (conversationId: string): string => `redirect:${conversationId}`;
 
 export interface Reroute {
   readonly conversationId: string;
   readonly messageId: string;
-  /** Why it did not go, for agents. */
+  /** Why it was not sent, for agents. */
   readonly reason: string;
 }
 

@@ -25,7 +25,7 @@ import { contactOf, findOtherRoute, provenAddress } from "./reply-window.ts";
 import { claim, insertNote } from "#conversations/agents/update.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 
-/** On conversations in which an agent's reply has not reached the customer; gone with the next one that is sent. */
+/** Tag of conversations in which an agent's reply did not reach the customer. The next sent reply removes it. */
 export const needsAction = "needs_action";
 
 export interface RerouteDependencies {
@@ -38,9 +38,9 @@ export interface RerouteDependencies {
 }
 
 /**
- * Brings an agent's reply that the customer's channel takes no more to the same customer by another one; where there is
- * none, it becomes a task for the agents. Adapters have to be loaded for that, hence it is work of its own. What the bot
- * says answers what was written here, and goes nowhere else.
+ * Sends an agent's reply through another channel after the reply window of its own has closed. Without another route it
+ * becomes a task for the agents. It is work of its own because adapters must be loaded outside a transaction. Replies of
+ * the bot are not rerouted: they answer a message on this channel.
  */
 export async function reroute(dependencies: RerouteDependencies, row: OutboxRow): Promise<Effects | null> {
   const { store, clock, log, channels, search } = dependencies;
@@ -62,11 +62,11 @@ export async function reroute(dependencies: RerouteDependencies, row: OutboxRow)
     const own = locked.get(conversationId);
     if (own === undefined) return null;
     const failed = await failedParts(tx, messageId, own.account_id);
-    // Another part of it has brought it on the way already.
+    // The failure of another part has rerouted the message already.
     if (failed.length === 0 || failed.some(({ error }) => error?.startsWith(taskBegins) === true)) return null;
     const changes = createUnitOfWork(clock.now(), search);
     const draft = changes.track(own, await settingsIn(tx, own.workspace_id), false);
-    // The same, and this part's refusal came after that, as platforms tell of one part after the other.
+    // The message is on another route already; platforms report the failure of each part separately.
     if (await goesElsewhere(tx, messageId, own.account_id)) {
       await dropParts(tx, failed);
       draft.syncDesk({ kind: "fate", id: messageId });
@@ -83,7 +83,7 @@ export async function reroute(dependencies: RerouteDependencies, row: OutboxRow)
   });
 }
 
-/** In one order everywhere: two that wait for each other would wait for ever. */
+/** Locks both conversations in the order of their ids, to avoid a deadlock. */
 async function lockBoth(tx: Tx, workspaceId: string, conversationId: string, way: OtherRoute | null) {
   const ids = [conversationId, ...(way?.kind === "thread" ? [way.conversationId] : [])].toSorted();
   const rows = new Map<string, ConversationRow>();
@@ -104,7 +104,7 @@ function failedParts(tx: Tx, messageId: string, accountId: string) {
     .execute();
 }
 
-/** Whether the whole message is on its way, or has gone, by another account. */
+/** Whether the message is queued or sent through another account. */
 async function goesElsewhere(tx: Tx, messageId: string, accountId: string): Promise<boolean> {
   const part = await tx
     .selectFrom("deliveries")
@@ -117,14 +117,14 @@ async function goesElsewhere(tx: Tx, messageId: string, accountId: string): Prom
   return part !== undefined;
 }
 
-/** What has failed here is no matter any more where the message goes by another way. */
+/** Deletes failed parts of a message that has another route. */
 async function dropParts(tx: Tx, parts: readonly { readonly id: string }[]): Promise<void> {
   const ids = parts.map(({ id }) => id);
   await tx.deleteFrom("receipts").where("delivery_id", "in", ids).execute();
   await tx.deleteFrom("deliveries").where("id", "in", ids).execute();
 }
 
-/** Somebody may have been parted from whom they were taken for. */
+/** Checks under the lock that the route still leads to the same contact: contacts can be split meanwhile. */
 async function isStillTheirs(
   tx: Tx,
   own: ConversationRow,
@@ -138,7 +138,7 @@ async function isStillTheirs(
   return otherConversation?.contact_id === own.contact_id && otherConversation.status !== "archived";
 }
 
-/** The names of the reply's files, which go along, or as links. */
+/** Queues the reply on the other route. Returns the names of its files, which are sent as files or links. */
 async function sendBy(
   { channels, files }: RerouteDependencies,
   tx: Tx,
@@ -166,7 +166,7 @@ async function sendBy(
   await dropParts(tx, await failedParts(tx, message.id, row.account_id));
   const thread = way.kind === "email" ? row.id : way.thread;
   if (way.kind === "email") {
-    // It may have been proven in another conversation, and this one has to show where its replies go to.
+    // The address may have been verified in another conversation. This one must show where its replies go.
     const contact = await contactOf(tx, row.contact_id);
     if (contact !== undefined) showContact(row, { contact, ownerId: row.own_contact_id ?? contact.id });
     draft.touch();

@@ -1,4 +1,4 @@
-/** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
+/** Asks the worker to retry, not before `retryAfterMs` milliseconds. */
 export class RetryLater extends Error {
   readonly retryAfterMs: number | undefined;
 
