@@ -14,13 +14,13 @@ import type { Tx } from "#database/contract.ts";
 import { requireConversation, updateConversation } from "./update.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
-/** What an agent can do with a conversation, besides what they say; the same at every desk. */
+/** An agent's action on a conversation, apart from messages. The inbox, the API and the Slack desk use the same ones. */
 export type Action =
   | { readonly kind: "claim" | "take_over" | "release" | "resolve" | "archive" | "reopen" }
   | { readonly kind: "snooze"; readonly snooze: Snooze }
   /** Takes back the agent's own resolve. `snooze`: the end of its snooze, if it was snoozed before. */
   | { readonly kind: "undo_resolve"; readonly snooze: Snooze }
-  /** Gives it to an agent of the workspace. */
+  /** Assigns it to an agent of the workspace. */
   | { readonly kind: "assign"; readonly to: string }
   | {
       readonly kind: "describe";
@@ -30,7 +30,6 @@ export type Action =
       readonly priority?: Priority;
     };
 
-/** Who does it. */
 export interface ActingAgent {
   readonly email: string;
   readonly name: string;
@@ -40,7 +39,7 @@ export const agentActor = ({ email, name }: ActingAgent): Actor => ({ type: "age
 
 export type ActionResult =
   | { readonly kind: "done" }
-  /** Somebody changed it first. `holder`: who has the conversation now. */
+  /** A conflict: somebody changed it first. `holder`: the agent who has the conversation now. */
   | {
       readonly kind: "lost";
       readonly holder: ActingAgent | null;
@@ -54,8 +53,8 @@ export interface ActionDependencies {
 }
 
 /**
- * Does what an agent asks for, if the conversation still stands as they saw it, or they get what they want anyway. What
- * is so already is done: a second click changes nothing.
+ * Applies an agent's action, or returns a conflict if the conversation has changed since they saw it (`expected`). An
+ * action that is in effect already succeeds and changes nothing.
  */
 export async function applyAction(
   tx: Tx,
@@ -71,7 +70,7 @@ export async function applyAction(
   const action = asked.kind === "assign" ? { ...asked, to: await requireAgent(tx, workspace.id, asked.to) } : asked;
   if (isNoOp(row, action, agent)) return { acted: { kind: "done" }, effects: null };
   const moved = expected !== undefined && (row.status !== expected.status || row.assigned_to !== expected.assignedTo);
-  // Words about it take nothing from anybody.
+  // Tags and priority cannot conflict.
   if (action.kind !== "describe") {
     const taken =
       action.kind === "undo_resolve"
@@ -92,7 +91,7 @@ export async function applyAction(
   return { acted: { kind: "done" }, effects };
 }
 
-/** Their own address: databases take some that are spelled otherwise for the same. */
+/** Returns the stored spelling of the address: MySQL compares addresses without regard to case. */
 async function requireAgent(tx: Tx, workspaceId: string, email: string): Promise<string> {
   const agent = await tx
     .selectFrom("agents")
@@ -126,19 +125,19 @@ function isNoOp(row: ConversationRow, action: Action, { email }: ActingAgent): b
   }
 }
 
-/** Who has the conversation, also while it sleeps. */
+/** Returns the address of the agent who has the conversation, also while it is snoozed. */
 export function holderOf(row: Pick<ConversationRow, "status" | "snoozed_from" | "assigned_to">): string | null {
   const held = row.status === "claimed" || (row.status === "snoozed" && row.snoozed_from === "claimed");
   return held ? row.assigned_to : null;
 }
 
-/** A claim does not take from a colleague what they have; to take over does. */
+/** A claim fails if a colleague has the conversation. `take_over` does not. */
 function isTaken(row: ConversationRow, action: Action, { email }: ActingAgent): boolean {
   const holder = holderOf(row);
   return action.kind === "claim" && holder !== null && holder !== email;
 }
 
-/** The audit has the state before, and what a snooze returns to. */
+/** Reads the state before the resolve from the audit log. */
 async function restored(tx: Tx, row: ConversationRow, snooze: Snooze): Promise<ConversationChange> {
   const [resolved, snoozed] = await tx
     .selectFrom("audit")
@@ -174,7 +173,7 @@ function changeOf(
       return { status: "archived" };
     case "reopen": {
       const status = row.status === "snoozed" ? wakeTarget(row.snoozed_from) : "open";
-      // Whoever had it before the snooze has it again.
+      // Returns to the agent who had it before the snooze.
       return { status, ...(status === "claimed" && row.assigned_to !== null ? { assignedTo: row.assigned_to } : {}) };
     }
     case "snooze":
@@ -186,7 +185,7 @@ function changeOf(
   }
 }
 
-/** Whoever had it before; what sleeps wakes. */
+/** Reassigns regardless of the current owner, and un-snoozes. */
 const handedTo = ({ status }: ConversationRow, assignedTo: string): ConversationChange =>
   status === "claimed" ? { assignedTo } : { status: "claimed", assignedTo, takeOver: true };
 
@@ -200,7 +199,7 @@ const lastChange = (tx: Tx, { id }: ConversationRow) =>
     .limit(1)
     .executeTakeFirst();
 
-/** Nobody is slower than oneself: a click on what one's own click before has changed is meant as it is. */
+/** An agent's own last change is no conflict: their second click follows their first. */
 async function isOwnChange(tx: Tx, row: ConversationRow, { email }: ActingAgent): Promise<boolean> {
   const last = await lastChange(tx, row);
   return last?.actor_type === "agent" && last.actor_id === email;
@@ -214,7 +213,7 @@ export async function conflict(tx: Tx, row: ConversationRow): Promise<ActionResu
   return { kind: "lost", holder, by, status: row.status };
 }
 
-/** For the agent whose change was refused. */
+/** Text for the agent whose action was refused. */
 export function conflictText(
   { holder, by, status }: Extract<ActionResult, { kind: "lost" }>,
   agent: ActingAgent,

@@ -23,7 +23,7 @@ interface Replied {
   readonly seq: number;
 }
 
-/** Stores an agent's reply and queues it for the customer's channel; claims a conversation that nobody has. */
+/** Stores an agent's reply, queues it for the customer's channel, and claims an unclaimed conversation. */
 export async function replyAsAgent(
   tx: Tx,
   channels: Channels,
@@ -63,25 +63,25 @@ export async function replyAsAgent(
         attached,
       ),
       now,
-      // Only a visitor of a website can have left it, and only an address that they gave can be written to.
+      // E-mail follow-up exists for website visitors only, and only to an address that they gave.
       isChat(draft.row.channel) && draft.row.customer_email !== null ? followUp : undefined,
     ),
   });
   await settleTask(tx, channels, draft);
-  // A person has taken care of everything up to here.
+  // The agent has answered all messages up to here.
   draft.row.settled_seq = draft.row.last_customer_seq;
   return { effects: await changes.flush(tx), messageId: message.id, seq: message.seq };
 }
 
-/** The customer is written to again. Where the reply cannot be sent either, the task begins anew. */
+/** A new reply ends the task of the undelivered one. If it fails too, it becomes a new task. */
 async function settleTask(tx: Tx, channels: Channels, draft: Draft): Promise<void> {
   if (windowOf(channels, draft.row, draft.now) === undefined || !(await hasTask(tx, draft.row.id))) return;
   draft.setTags([], [needsAction], systemActor("delivery"));
 }
 
 /**
- * Loads the adapters that a reply in this conversation goes by: rendering happens in a transaction, where nothing can be
- * awaited. Resolves to the way by which it follows a visitor who has left.
+ * Loads the adapters that a reply in this conversation needs. Must be called before the transaction, which renders the
+ * reply and must not await. Returns the follow-up route for a visitor who has left the website.
  */
 export async function readyToReply(
   { store, channels }: { readonly store: Store; readonly channels: Channels },
@@ -98,7 +98,7 @@ export async function readyToReply(
   return isChat(row.channel) && row.customer_email !== null ? channels.followUp(row.workspace_id) : undefined;
 }
 
-/** A reply that was written without having seen the newest messages may be wrong by now. */
+/** Refuses a reply whose author has not seen the newest messages. */
 async function refuseStale(tx: Tx, { conversationId, authorEmail }: AgentReply, basedOnSeq: number): Promise<void> {
   if (await writtenAfter(tx, conversationId, basedOnSeq, authorEmail)) {
     throw new Problem("invalid_transition", "somebody has written since; read the newest messages before you reply");

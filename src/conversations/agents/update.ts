@@ -29,7 +29,7 @@ export async function requireConversation(tx: Tx, workspaceId: string, id: strin
   return row;
 }
 
-/** Applies all of a change, or throws and leaves everything as it was. */
+/** Applies the whole change, or throws a {@link Problem} and changes nothing. */
 export async function updateConversation(
   tx: Tx,
   channels: Channels,
@@ -48,13 +48,13 @@ export async function updateConversation(
     draft.row.priority = change.priority;
     draft.touch();
   }
-  // An escalation has its tag, whatever others come with it.
+  // The escalation adds its own tag, and a list of tags in the same change must not remove it.
   const kept = change.status === "escalated" && isNewEscalation(row) ? ["escalated"] : [];
   changeStatus(draft, channels, workspace.settings, change, actor, now);
   await changeTags(tx, draft, change, actor, kept);
   const { clientId } = change;
   for (const [i, note] of (change.notes ?? []).entries()) {
-    // All of a change is stored at once: with its first note, the others are there as well.
+    // Only the first note carries the client's id: a change is atomic, so if that note exists, all notes do.
     const once = clientId === undefined || i > 0 ? note : { ...note, clientId };
     if (once.clientId !== undefined && (await noteOf(tx, draft.row.id, once.clientId)) !== undefined) break;
     await insertNote(tx, draft, once, actor, now);
@@ -102,7 +102,7 @@ function changeStatus(
   }
 }
 
-/** By this the inbox knows the entry. */
+/** The inbox recognises the entry by this text. */
 const undoneDetail = "resolve taken back";
 
 function restore(draft: Draft, { status, snooze }: NonNullable<ConversationChange["restore"]>, actor: Actor): void {
@@ -118,23 +118,23 @@ function restore(draft: Draft, { status, snooze }: NonNullable<ConversationChang
     const until = snooze.kind === "until" ? snooze.at : null;
     if (until === null || until > draft.now) draft.setStatus("snoozed", actor, { undoes, snoozedUntil: until });
   }
-  // One event for all steps, with the state that they lead to.
+  // One event for all steps, with the final state.
   draft.emit("conversation.reopened", actor, { previousStatus: "resolved" });
 }
 
-/** Waking what people had before tells the customer nothing new. */
+/** Returning to agents from a snooze is no new escalation for the customer. */
 function isNewEscalation({ status, snoozed_from }: ConversationRow): boolean {
   return status === "open" || (status === "snoozed" && wakeTarget(snoozed_from) === "open");
 }
 
-/** One winner: who comes second is told who was first. The winner again changes nothing. */
+/** Claims the conversation. Throws if another agent has it. A second claim by its owner changes nothing. */
 export function claim(draft: Draft, email: string, actor: Actor, takeOver = false): void {
   const { row } = draft;
   if (row.status === "claimed") {
     if (row.assigned_to === email) return;
     throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to ?? "somebody"}`);
   }
-  // Snoozed by the agent who has it: it is still theirs.
+  // A snoozed conversation still belongs to its agent.
   if (row.status === "snoozed" && row.snoozed_from === "claimed" && row.assigned_to !== email && !takeOver) {
     throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to ?? "somebody"}`);
   }
@@ -145,8 +145,8 @@ export function claim(draft: Draft, email: string, actor: Actor, takeOver = fals
 }
 
 /**
- * It was theirs all along, but slept: whoever is given it by somebody else is told as of any other. Agents who only wake
- * what a colleague has give it to nobody.
+ * Notifies the owner of a snoozed conversation when somebody else assigns it to them again. Un-snoozing a colleague's
+ * conversation does not notify.
  */
 function notifyOwner(draft: Draft, email: string, actor: Actor, isGiven: boolean): void {
   if (actor.id === email || (actor.type === "agent" && !isGiven)) return;
@@ -158,7 +158,7 @@ function assign(draft: Draft, email: string, actor: Actor): void {
   const { row } = draft;
   if (row.assigned_to === email) return;
   const entry = draft.audit("assigned", actor, { from: row.assigned_to, to: email });
-  // The first to have it has claimed it, which is shown already.
+  // The first assignment is a claim, which the desk shows already.
   if (row.assigned_to !== null) draft.syncDesk({ kind: "event", id: entry });
   row.assigned_to = email;
   draft.emit("conversation.assigned", actor);
@@ -186,7 +186,7 @@ async function changeTags(
   );
 }
 
-/** Adds a note, or gives the one that its sender has added before. */
+/** Adds a note. Returns the existing note if the client repeats its request. */
 export async function insertNote(tx: Tx, draft: Draft, note: NewNote, actor: Actor, now: number): Promise<Note> {
   const before = note.clientId === undefined ? undefined : await noteOf(tx, draft.row.id, note.clientId);
   if (before !== undefined) return before;
@@ -267,7 +267,7 @@ export async function removeConversation(
       ...deskLanes(row.id),
     ])
     .execute();
-  // The keys of deduplication stay, so that a late redelivery does not bring the conversation back; the text does not.
+  // Deduplication keys stay without text, so that a late redelivery does not create the conversation again.
   await tx.updateTable("inbound_events").set({ payload: "{}" }).where("conversation_id", "=", row.id).execute();
   await tx
     .updateTable("conversations")
@@ -275,7 +275,7 @@ export async function removeConversation(
     .where("contact_id", "=", row.contact_id)
     .where("previous_conversation_id", "=", row.id)
     .execute();
-  // What was not sent yet is not sent any more, and what was sent cannot be replayed.
+  // Drops queued webhook events, and past ones, which could be replayed.
   await deleteEventsOf(tx, row.id);
   await tx.deleteFrom("conversations").where("id", "=", row.id).execute();
   const effects = await changes.flush(tx);
