@@ -6,14 +6,14 @@ import { deskEvent, deskNotice } from "./incoming/events.ts";
 import { eraseShown } from "./sync/erase.ts";
 import { syncDesk } from "./sync/sync.ts";
 
-/** The desk's own work in the outbox; the worker calls it. */
+/** Runs the desk's outbox work. The worker calls one method per kind. */
 export interface DeskWork {
-  /** Shows at the agents' desk what has happened. */
+  /** Posts changes of a conversation to its thread at the desk. */
   sync(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** Does what was done at the agents' desk. */
+  /** Applies an event of the desk: a message, an edit, a click. */
   event(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   notice(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** Takes back what the desk shows of a conversation that was deleted. */
+  /** Deletes the desk's posts of a deleted conversation. */
   erase(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface AgentDesk {
   readonly work: DeskWork;
 }
 
-/** The agents' desk on a platform: it shows conversations there, and applies what agents do there. */
+/** The agents' desk on a platform: shows conversations there and applies what agents do there. */
 export function createAgentDesk(dependencies: DeskServiceDependencies & DeskEventDependencies): AgentDesk {
   return {
     service: createDeskService(dependencies),

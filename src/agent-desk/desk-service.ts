@@ -35,7 +35,7 @@ export interface DeskServiceDependencies {
 
 type DeskMessageEvent = Extract<DeskEvent, { kind: "wrote" }>;
 
-/** What somebody wrote, with its files as the work of it holds them. */
+/** A message of an agent as its outbox row holds it, with sealed references to its files. */
 export type StoredDeskMessage = Omit<DeskMessageEvent, "files"> & { readonly files: readonly StoredDeskFile[] };
 
 export type StoredDeskEvent = Exclude<DeskEvent, DeskMessageEvent> | StoredDeskMessage;
@@ -46,7 +46,7 @@ export interface DeskEventPayload {
   readonly event: StoredDeskEvent;
 }
 
-/** The engine's side of an agents' desk: takes in what people do there, and tells what it asks for. */
+/** What the desk's adapter calls: accepts events of agents and answers its queries. */
 export interface DeskService {
   accept(
     account: { readonly id: string; readonly workspaceId: string },
@@ -58,8 +58,8 @@ export interface DeskService {
 }
 
 /**
- * What is done in one thread is done in order, a click on its card after the reply that was written before: else a reply
- * whose file is still being fetched would claim again what its writer has released meanwhile.
+ * Events of one thread run in order, and clicks on its card after earlier replies. Otherwise a reply whose file is still
+ * being fetched would claim a conversation that its author has released meanwhile.
  */
 async function laneOf(read: Reader, accountId: string, event: StoredDeskEvent): Promise<string> {
   const lane = (place: string): string => `desk-event:${accountId}:${place}`;
@@ -113,7 +113,7 @@ export function createDeskService(dependencies: DeskServiceDependencies): DeskSe
               account_id: id,
               external_id: `desk:${event.externalId}`,
               kind: "desk",
-              // The work has it, and forgets it when it is done.
+              // The outbox row holds the content and is deleted when the work is done.
               payload: "{}",
               target_external_id: null,
               conversation_id: null,
@@ -151,7 +151,7 @@ export function createDeskService(dependencies: DeskServiceDependencies): DeskSe
           );
           if (view.kind === "mine") query = query.where("assigned_to", "=", view.email);
           const rows = await query
-            // Those that wait for a person come first.
+            // Escalated conversations come first.
             .orderBy((eb) => eb.case().when("status", "=", "escalated").then(0).else(1).end())
             .orderBy("last_message_at", "desc")
             .limit(limit)

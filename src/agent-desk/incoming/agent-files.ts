@@ -9,16 +9,16 @@ import type { FileWorkDependencies } from "#conversations/attachments/file-work.
 import type { Channels } from "#channels/channels.ts";
 import type { Files } from "#files/contract.ts";
 
-/** A file that an agent has sent along, as the work of it holds it: `ref` is sealed. */
+/** An agent's file as its outbox row holds it. `ref` is sealed. */
 export interface StoredDeskFile extends DeskFile {
-  /** What it is called when it is stored: the same on each try. */
+  /** Id under which the file is stored. Each try uses the same one. */
   readonly id: string;
 }
 
-/** Files that are stored for a reply to come. */
+/** Files that are stored before their reply. */
 export interface PrefetchedFiles {
   readonly files: readonly { readonly id: string; readonly name: string; readonly bytes: number }[];
-  /** Why others are not among them, in sentences for the agent. */
+  /** Sentences for the agent: why other files were refused. */
   readonly refusals: readonly string[];
 }
 
@@ -38,16 +38,16 @@ interface PrefetchDependencies extends FileWorkDependencies {
 export interface PrefetchTarget {
   readonly workspaceId: string;
   readonly conversationId: string;
-  /** Of the customer's channel, and of the desk. */
+  /** Account of the customer's channel. */
   readonly accountId: string;
   readonly deskAccountId: string;
   readonly uploadedBy: string;
 }
 
-/** Then a reply does not wait for its files any more, and its writer is told. */
+/** After this many tries the reply is sent without its files, and its author is notified. */
 const attemptsMax = 8;
 
-/** Stores what an agent has sent along, as if they had uploaded it in the inbox. */
+/** Stores an agent's files as uploads, as the inbox does. */
 export async function prefetchMessageFiles(
   dependencies: PrefetchDependencies,
   taken: readonly StoredDeskFile[],

@@ -21,13 +21,13 @@ import { insertWork } from "#database/queries/outbox.ts";
 
 type Chose = Extract<DeskEvent, { kind: "chose" }>;
 
-/** Begins a text that is for colleagues. */
+/** Prefix of a note to colleagues. */
 const noteSign = "//";
 const textMax = 10_000;
 
 const nothing: DeskEventResult = { effects: null, notice: null };
 
-/** What somebody wrote in a thread: a reply, a note, or a text that is kept back until they say what it is. */
+/** Stores a text that an agent wrote in a thread: as a reply, a note, or a draft until its author decides. */
 export async function storeAgentMessage(
   tx: Tx,
   context: EventContext,
@@ -38,7 +38,7 @@ export async function storeAgentMessage(
   const id = writtenId(accountId, given.messageId);
   const before = await postById(tx, id);
   if (before !== undefined && before.kind !== "parked") return nothing;
-  // What was changed while the text was on its way, or waited for its files, is changed before anybody has it.
+  // Applies edits that arrived before the text itself, or while it waited for its files.
   const parked = lastEdit([pendingEditIn(before), ...context.pendingEdits]);
   if (parked?.kind === "removed") {
     if (before === undefined)
@@ -61,7 +61,7 @@ export async function storeAgentMessage(
   };
   const thread = await threadOf(tx, row.id);
   if (thread?.external_id !== given.thread || thread.channel !== workspace.settings.desk?.channel) {
-    // Where agents work in another channel by now, it has none yet if nothing has happened since.
+    // After the desk moved to another channel, a conversation without news has no thread there yet.
     const work = await syncAlso(tx, row.id, [], context.now);
     if (work !== null) await insertWork(tx, [work], context.now);
     return refused("Nothing was sent: this conversation has a new thread by now, and goes on there.");
@@ -70,7 +70,7 @@ export async function storeAgentMessage(
     return given.files.length === 0 && told.length === 0 ? nothing : refused("Nothing was sent.");
   }
   if (text.length > textMax) return refused(`Nothing was sent: a reply has at most ${textMax} characters.`);
-  // A note stays a note, also where it was changed before it was known.
+  // A text that began as a note stays a note, even if an edit removed the prefix.
   if (isNote(text) || isNote(given.text)) {
     const files = given.files.map(({ name }) => ({ id: null, name }));
     const kept: HeldDraft = { text: withoutSign(text), files, by: given.by, signed: true };
@@ -106,28 +106,28 @@ export async function storeAgentMessage(
   return { effects, notice: notices.length === 0 ? null : { text: notices.join(" ") } };
 }
 
-/** Which change of a text is in it. What came without one is older than every other. */
+/** The revision of the text that was applied. A missing revision is older than any other. */
 interface RevisedPost {
   readonly revision?: number;
 }
 
-/** Of a text that was sent. */
+/** A post that was sent to the customer. */
 interface SentPost extends RevisedPost {
-  /** What stands at the desk, by {@link saidMark}; absent of what an older version has stored. */
+  /** Hash of the text at the desk, see {@link saidMark}. Older versions did not store it. */
   readonly said?: string;
-  /** What its writer has changed it to, and not sent. */
+  /** An edit by its author that is not sent yet. */
   readonly change?: string;
 }
 
-/** What is kept back, or for colleagues. A file without an id is not stored: it stands at the desk alone. */
+/** A draft or a note. A file without an id is not stored and exists at the desk only. */
 interface HeldDraft extends RevisedPost {
   readonly text: string;
   readonly files: readonly { readonly id: string | null; readonly name: string }[];
-  /** It was written with the sign of a note. */
+  /** Whether the author used the prefix of a note. */
   readonly signed?: boolean;
-  /** The platform's id of its writer, who keeps it when their address changes. */
+  /** The author's id on the platform, which does not change with their e-mail address. */
   readonly by?: string;
-  /** Whose conversation it was when its writer was asked what to do. */
+  /** The owner of the conversation when the author was asked what to do. */
   readonly askedOf?: string;
 }
 
@@ -143,11 +143,11 @@ export const isNote = (text: string): boolean => text.trimStart().startsWith(not
 
 const withoutSign = (text: string): string => (isNote(text) ? text.trimStart().slice(noteSign.length).trim() : text);
 
-/** The note that colleagues read in the inbox. */
+/** The note's text in the inbox. */
 const noteText = ({ text, files }: HeldDraft): string =>
   [text, ...files.map(({ name }) => `📎 ${name}`)].filter((line) => line !== "").join("\n");
 
-/** Where the customer's channel does not carry a file, the text has an address that opens it. */
+/** Notice for the author: the channel cannot carry these files, so the reply has links to them. */
 async function linkedNotice(
   tx: Tx,
   channels: Channels,
@@ -193,7 +193,7 @@ async function reply(
   );
 }
 
-/** Keeps a text for colleagues. */
+/** Stores a draft, shown to colleagues as a note. */
 async function holdDraft(
   tx: Tx,
   { search, workspace, agent, now }: EventContext,
@@ -246,7 +246,7 @@ const savePostOfMessage = (
     created_at: now,
   });
 
-/** Undefined for what an older version has kept: then the note itself is the text. */
+/** Undefined for drafts of older versions, whose text is the note itself. */
 const heldDraftIn = ({ parked }: DeskPostsTable): HeldDraft | undefined =>
   parked === null ? undefined : (JSON.parse(parked) as HeldDraft);
 
@@ -256,7 +256,7 @@ const changeIn = ({ parked }: DeskPostsTable): string | undefined =>
 const revisionIn = ({ parked }: DeskPostsTable): number =>
   parked === null ? 0 : ((JSON.parse(parked) as RevisedPost).revision ?? 0);
 
-/** An edit or a removal of what somebody wrote goes wherever the text has gone. */
+/** Applies an edit or a deletion at the desk to the reply, note or draft that the text became. */
 export async function editAgentMessage(
   tx: Tx,
   context: Pick<EventContext, "accountId" | "workspace" | "channels" | "search" | "now">,
@@ -269,14 +269,14 @@ export async function editAgentMessage(
   const change = editOf(given);
   const content = change.text;
   if (post === undefined || post.kind === "parked") {
-    // It has come before the text itself.
+    // The edit arrived before the text.
     const last = lastEdit([pendingEditIn(post), change]);
     if (last === change) {
       await savePostOfMessage(tx, context, { conversationId, messageId: given.messageId }, "parked", null, change);
     }
     return nothing;
   }
-  // Platforms deliver again what was not acknowledged, which may be after what came later.
+  // A redelivery can arrive after a newer edit.
   if (given.kind === "edited" && given.revision <= revisionIn(post)) return nothing;
   const revision = given.kind === "edited" ? given.revision : revisionIn(post);
   if (post.kind === "refused" && given.kind === "edited") {
@@ -312,7 +312,7 @@ export async function editAgentMessage(
   return editSentMessage(tx, context, { messageId: post.ref_id, conversationId, content });
 }
 
-/** The message, unless it was taken back. */
+/** Returns the message's text, or undefined if it was deleted. */
 const currentState = (tx: Tx, id: string) =>
   tx.selectFrom("messages").select("content").where("id", "=", id).where("deleted_at", "is", null).executeTakeFirst();
 
@@ -325,7 +325,7 @@ async function editSentMessage(
   return { effects, notice: refusal === null ? null : { text: refusal } };
 }
 
-/** No edit is newer. */
+/** Marks a deletion: no edit is newer. */
 const takenBack: RevisedPost = { revision: Number.MAX_SAFE_INTEGER };
 
 async function editNote(
@@ -350,7 +350,7 @@ async function editNote(
   return { effects: await changes.flush(tx), notice: unsigned ? { text: staysNoteText } : null };
 }
 
-/** What becomes of a text that was kept back. To choose twice is to choose once. */
+/** Applies the author's choice for a draft. Repeating the choice has no effect. */
 export async function applyDraftChoice(
   tx: Tx,
   context: EventContext,
@@ -391,7 +391,7 @@ export async function applyDraftChoice(
     return { effects: null, notice: { text: `Nothing was sent: ${stayText(left)}` } };
   }
   const holder = holderOf(row);
-  // Who has it now may be somebody else than when they were asked.
+  // The owner may have changed since the author was asked.
   if (choice === "send" && holder !== null && holder !== agent.email && holder !== kept.askedOf) {
     await savePost(tx, { ...post, parked: JSON.stringify({ ...kept, askedOf: holder } satisfies HeldDraft) });
     const { messageId } = given;
@@ -412,7 +412,7 @@ export async function applyDraftChoice(
     );
     before.push(effects);
   }
-  // It is said now, and no note any more.
+  // The draft becomes a reply, so its note is deleted.
   await tx.deleteFrom("notes").where("id", "=", note.id).execute();
   const attached = { ids: files, uploadedBy: note.author };
   const { effects, messageId } = await reply(tx, context, conversationId, given.messageId, kept.text, attached);
@@ -422,7 +422,7 @@ export async function applyDraftChoice(
     ref_id: messageId,
     parked: JSON.stringify({ revision: revisionIn(post), said: saidMark(kept.text) } satisfies SentPost),
   });
-  // The message was on its way to the desk before it was known to stand there.
+  // The reply's post may have been queued before the desk knew that its text is there already.
   const items = [{ kind: "fate", id: messageId } as const, { kind: "changed", id: note.id } as const];
   const work = await syncAlso(tx, conversationId, items, now);
   if (work !== null) await insertWork(tx, [work], now);
@@ -439,7 +439,7 @@ export async function applyDraftChoice(
 const stayText = (names: readonly string[]): string =>
   `files of a note stay at the desk (${names.join(", ")}). Attach them to a message without ${noteSign} to send them.`;
 
-/** The second click on the same button is no news; another button than the first would have done something else. */
+/** A choice for a draft that is sent already. A repeated click succeeds silently; the author of another choice is told. */
 async function sentAlready(
   tx: Tx,
   { workspace, agent }: EventContext,

@@ -3,14 +3,14 @@ import { RetryLater } from "#conversations/delivery/retry-later.ts";
 import type { Reader } from "#database/contract.ts";
 
 /**
- * Whose thread at the desk this is; undefined for one that is no conversation's. Where a card may be posted that we do not
- * know yet, it has to be asked again later.
+ * Returns the conversation of a thread at the desk, or undefined. Throws {@link RetryLater} while a new card may be posted
+ * whose id is not stored yet.
  */
 export async function conversationAt(read: Reader, accountId: string, thread: string): Promise<string | undefined> {
   const known = await conversationOfThread(read, accountId, thread);
   if (known !== undefined) return known;
   const mayBegin = await isBeginning(read, accountId);
-  // A card that became known since the first look is no beginning any more, and what was written below it would be lost.
+  // Looks again: a card that was stored meanwhile is known now, and messages below it must not be lost.
   const now = await conversationOfThread(read, accountId, thread);
   if (now === undefined && mayBegin) throw new RetryLater("a thread at the desk is being begun", 1_000, undefined);
   return now;

@@ -9,14 +9,14 @@ import type { PendingEdit } from "./pending-edits.ts";
 
 export type Agent = Extract<DeskPerson, { kind: "agent" }>;
 
-/** What came of something that was done at the desk. */
+/** Result of an event at the desk. */
 export interface DeskEventResult {
   readonly effects: Effects | null;
-  /** What its doer is told; null: they see it. */
+  /** Notice to the agent who caused the event. Null if the result is visible. */
   readonly notice: DeskNotice | null;
 }
 
-/** What a transaction of an event works with. */
+/** Dependencies of an event's transaction. */
 export interface EventContext {
   readonly channels: Channels;
   readonly search: ConversationSearch;
@@ -25,9 +25,9 @@ export interface EventContext {
   readonly accountId: string;
   readonly agent: Agent;
   readonly followUp: FollowUp | undefined;
-  /** What came with the text. */
+  /** Files of the text. */
   readonly prefetched: PrefetchedFiles;
-  /** Edits and removals of the text that are known already. */
+  /** Edits and deletions of the text that have arrived already. */
   readonly pendingEdits: readonly PendingEdit[];
   readonly now: number;
 }

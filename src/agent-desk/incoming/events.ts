@@ -51,8 +51,8 @@ interface NoticePayload {
 }
 
 /**
- * Does what somebody has done at the desk. The deed and the work of telling them what came of it are stored together, so
- * that neither is done twice.
+ * Applies an event of the desk. The change and the notice to the agent are stored in one transaction, so that neither is
+ * repeated.
  */
 export async function deskEvent(
   dependencies: DeskEventDependencies,
@@ -74,7 +74,7 @@ export async function deskEvent(
   let effects: Effects | null;
   try {
     if (event.kind === "removed") {
-      // Whoever it is, be it somebody for a colleague who has left: what was taken back is not to be said any more.
+      // Anybody may delete a post, for example for a colleague who has left: a deleted text must not be sent.
       deed = (tx, now) => editAgentMessage(tx, { channels, search, workspace, accountId, now }, conversationId, event);
     } else {
       const agent = await personOf(found, event.by, signal);
@@ -110,7 +110,7 @@ export async function deskEvent(
       return claimForAgent(tx, localWorker(), done, sendLane(conversationId), now);
     });
   } catch (error) {
-    // Trying again would not bring back an account that was removed.
+    // A retry cannot restore a removed account.
     const refused = error instanceof DeliveryError && error.outcome === "rejected";
     if (!(error instanceof Problem) && !refused) throw error;
     const notice = { text: `Nothing was done: ${error.message}.` };
@@ -123,7 +123,7 @@ export async function deskEvent(
     if (notice === null) return done;
     const now = clock.now();
     const payload: NoticePayload = { accountId, by: event.by, place: event.place, notice };
-    // Not in the lane of the events: what cannot be told must not hold up what is to be done.
+    // A lane of its own: a notice that fails must not block events.
     const lane = `desk-notice:${row.id}`;
     await insertWork(tx, [{ lane, kind: "desk-notice", payload, dueAt: now }], now);
     return {
@@ -146,7 +146,7 @@ async function personOf(desk: Desk, by: string, signal: AbortSignal): Promise<De
   }
 }
 
-/** The files of a text that is for the customer, or may be yet. */
+/** Stores the files of a text that is, or may become, a reply. */
 async function prefetchEventFiles(
   dependencies: DeskEventDependencies,
   to: { readonly workspaceId: string; readonly conversationId: string; readonly deskAccountId: string },
@@ -169,7 +169,7 @@ async function prefetchEventFiles(
   return prefetchMessageFiles(dependencies, event.files, place, row, signal);
 }
 
-/** Tells one person what came of what they did. */
+/** Sends an agent the notice of an event's result. */
 export async function deskNotice(
   dependencies: DeskEventDependencies,
   row: OutboxRow,
@@ -181,7 +181,7 @@ export async function deskNotice(
   try {
     await found?.notify(by, place, notice, { key: `notice.${row.id}`, signal });
   } catch (error) {
-    // A notice that is shown twice does no harm; one that can never be shown is not missed for long.
+    // A repeated notice is harmless. A notice that the platform rejects is dropped.
     if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw later(error);
     log.warn({ err: error }, "desk: telling an agent the outcome failed");
   }
@@ -199,12 +199,12 @@ async function deskOf({ channels }: DeskEventDependencies, accountId: string): P
   return channels.desk(account);
 }
 
-/** Loads what renders a reply: in a transaction nothing can be awaited. */
+/** Loads the adapters that a reply needs. The transaction must not await. */
 async function readyFor(dependencies: DeskEventDependencies, conversationId: string): Promise<FollowUp | undefined> {
   try {
     return await readyToReply(dependencies, conversationId);
   } catch (error) {
-    // Its messages cannot be sent; all else can be done.
+    // Without its adapter only replies fail.
     if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
     return undefined;
   }
@@ -260,7 +260,7 @@ async function applyAsk(
   return { effects, notice: event.confirm === true ? { text: doneText(ask.kind) } : null };
 }
 
-/** Whoever takes a conversation by its id finds it at the desk from then on. */
+/** Shows a conversation at the desk after an agent has claimed it by its id. */
 async function bringToDesk(tx: Tx, { workspace, search, now }: EventContext, conversationId: string): Promise<Effects> {
   const changes = createUnitOfWork(now, search);
   changes.track(await requireConversation(tx, workspace.id, conversationId), workspace.settings, false).bringToDesk();

@@ -8,19 +8,19 @@ import type { DeskEventPayload } from "#agent-desk/desk-service.ts";
 
 export type EditEvent = Extract<DeskEvent, { kind: "edited" | "removed" }>;
 
-/** An edit or a removal of what somebody wrote, as it waits for the text itself. */
+/** An edit or a deletion that arrived before its text. */
 export interface PendingEdit {
   readonly kind: "edited" | "removed";
   readonly text: string | null;
-  /** See {@link DeskEvent}; absent of a removal, and of what an older version has stored. */
+  /** See {@link DeskEvent}. Absent for deletions and rows of older versions. */
   readonly revision?: number;
 }
 
-/** By which is known whether a reply still reads as it stands at the desk; of what was deleted there, nothing. */
+/** Hash of a text at the desk, to find out whether the reply still has it. Empty for a deleted text. */
 export const saidMark = (text: string | null): string =>
   text === null ? "" : createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-/** Whether what somebody wrote at the desk is what the customer reads. */
+/** Whether the text at the desk equals the one that the customer sees. */
 export function readsSo({ parked }: DeskPostsTable, { content, deleted_at: deletedAt }: MessagesTable): boolean {
   const { said } = JSON.parse(parked ?? "{}") as { readonly said?: string };
   return said === undefined || said === saidMark(deletedAt === null ? content : null);
@@ -31,7 +31,7 @@ export const editOf = (given: EditEvent): PendingEdit =>
     ? { kind: "removed", text: null }
     : { kind: "edited", text: given.text.trim(), revision: given.revision };
 
-/** What was taken back stays so; else the newest edit counts. */
+/** A deletion wins; otherwise the newest edit does. */
 export function lastEdit(changes: readonly (PendingEdit | undefined)[]): PendingEdit | undefined {
   let last: PendingEdit | undefined;
   for (const change of changes) {
@@ -42,7 +42,7 @@ export function lastEdit(changes: readonly (PendingEdit | undefined)[]): Pending
   return last;
 }
 
-/** Changes of a text that stand in line behind it: of what is not sent yet, the customer sees the last state alone. */
+/** Edits queued behind a text. The customer gets only the last state of a text that is not sent yet. */
 export async function pendingEditsOf(
   db: Reader,
   { id, lane }: Pick<OutboxRow, "id" | "lane">,

@@ -1,12 +1,12 @@
 const hourMs = 3_600_000;
 const morningHour = 9;
 
-/** Tomorrow at nine o'clock in this time zone, in epoch milliseconds; in UTC where the zone is not known. */
+/** Tomorrow at nine o'clock in this time zone, or in UTC if it is unknown. Epoch milliseconds. */
 export function tomorrowMorning(now: number, timeZone: string | null): number {
   const zone = isKnown(timeZone) ? timeZone : "UTC";
   const today = partsIn(zone, now);
   const wanted = Date.UTC(today.year, today.month - 1, today.day + 1, morningHour);
-  // The offset of the zone at that time, which a change to summer time may have moved: twice is exact.
+  // The zone's offset at the result can differ from today's (summer time). The second round is exact.
   let at = wanted;
   for (let i = 0; i < 2; i += 1) at = wanted - offsetAt(zone, at);
   return at;

@@ -1,6 +1,6 @@
 import { DeliveryError } from "#channels/errors.ts";
 
-/** The desk takes no changes of what it shows for so long. */
+/** The platform accepts no edits of posts for `afterMs` milliseconds. */
 export class EditRateLimited extends Error {
   readonly afterMs: number;
 
@@ -11,7 +11,7 @@ export class EditRateLimited extends Error {
   }
 }
 
-/** Changes what is shown; what the desk does not take is passed to `refused`. */
+/** Runs an edit of a post. Calls `refused` if the platform rejects it. */
 export async function withEditLimit(run: () => Promise<void>, refused: (error: DeliveryError) => void): Promise<void> {
   try {
     await run();

@@ -15,10 +15,10 @@ export interface EraseDependencies {
   readonly channels: Channels;
 }
 
-/** So long it is tried: whoever took the app's rights away, or the app out of the channel, may give them back. */
+/** Retries last this long, because an administrator may restore the app's rights or its place in the channel. */
 const triedMs = 7 * 86_400_000;
 
-/** Takes back, one by one, what the desk shows of a conversation that is deleted. To take back twice does no harm. */
+/** Deletes the desk's posts of a deleted conversation, one by one. Repeating a deletion is harmless. */
 export async function eraseShown(
   { store, clock, log, channels }: EraseDependencies,
   row: OutboxRow,
@@ -40,7 +40,7 @@ export async function eraseShown(
         log.warn({ err: error }, "desk: removing a deleted conversation's card failed");
         continue;
       }
-      // It may fail for this one alone, and holds up none that follow.
+      // One failure must not block the other posts.
       first ??= error;
     }
   }

@@ -1,7 +1,7 @@
 import type { Status } from "#domain/conversation/status.ts";
 import type { AuditTable, MessagesTable } from "#database/schema/tables.ts";
 
-/** An entry of the audit log, in words for the thread. */
+/** Text of an audit entry in the thread. */
 export async function eventText(
   entry: Pick<AuditTable, "action" | "actor_type" | "actor_id" | "actor_name" | "from_value" | "to_value" | "detail">,
   agentName: (email: string) => Promise<string>,
@@ -51,10 +51,10 @@ function statusText(from: Status | null, to: Status, who: string): string {
   }
 }
 
-/** What became of a message that does not stand alone in a thread. `files`: their names. */
+/** Text about a changed message whose post cannot be edited. `files`: names. */
 export function changedText(message: MessagesTable, files: readonly string[]): string {
   const who = message.role === "user" ? "The customer" : (message.author_name ?? "An agent");
-  // An album comes file by file.
+  // Files of an album arrive one by one.
   if (message.deleted_at === null && message.edited_at === null) {
     return `${who} added files to a message: ${[message.content, ...files].filter((text) => text !== "").join(", ")}`;
   }

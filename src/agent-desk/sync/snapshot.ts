@@ -90,7 +90,7 @@ function slaOf(row: ConversationRow, settings: WorkspaceSettings, now: number): 
   };
 }
 
-/** Not between the two halves of one sign. */
+/** Shortens by code points, so that no character is cut in two. */
 function shortened(text: string): string {
   const line = text
     .slice(0, questionChars * 8)
@@ -120,7 +120,7 @@ function deskMessage(row: MessagesTable, files: readonly AttachmentRow[]): DeskM
   };
 }
 
-/** A note as the desk shows it; undefined when it was taken back. */
+/** A note as the desk shows it. Undefined if it was deleted. */
 export async function deskNote(db: Reader, row: ConversationRow, id: string): Promise<DeskItem | undefined> {
   const found = await db.selectFrom("notes").selectAll().where("id", "=", id).executeTakeFirst();
   if (found === undefined) return undefined;

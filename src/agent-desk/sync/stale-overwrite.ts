@@ -6,11 +6,11 @@ import type { Store } from "#database/contract.ts";
 import type { SyncItem } from "#conversations/transaction/desk-sync-work.ts";
 import { syncAlso } from "#conversations/transaction/desk-sync-work.ts";
 
-/** Calls that show something in place of what another process may have shown by now. */
+/** Guards calls that replace a post which another process may have updated since. */
 export interface StaleOverwrite {
-  /** Such a call, of an item or (null) of the card, is about to be made; throws `LostLease` where another's turn has come. */
+  /** Must be called before such a call for an item, or null for the card. Throws `LostLease` if another process took over. */
   begin(item: SyncItem | null): Promise<void>;
-  /** The work was lost. Should a call have slept in its middle, it has brought back what was: it is shown as it is now. */
+  /** Called after a lost lease: a call that paused may have restored an old state, so the current one is shown again. */
   again(): Promise<void>;
 }
 

@@ -5,11 +5,11 @@ import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import type { Store } from "#database/contract.ts";
 
-/** Files of messages before there was a thread, the newest ones. The others are named. */
+/** Newest files of messages before the thread began that are posted. Older ones are named only. */
 const transcriptFilesMax = 20;
 
 export interface FileShow {
-  /** What can be shown of the message's files by now; what is still fetched is shown when it is there. */
+  /** Posts the message's files that are stored. The rest follow when they are fetched. */
   of(message: MessagesTable): Promise<void>;
   ofTranscript(messages: readonly MessagesTable[]): Promise<void>;
   one(row: AttachmentRow, message: MessagesTable): Promise<void>;
@@ -18,11 +18,11 @@ export interface FileShow {
 export interface FileShowDependencies {
   readonly store: Store;
   readonly desk: Pick<Desk, "fileBytesMax">;
-  /** Shows this once under this name; false where the desk refuses it for good. */
+  /** Posts an item once under this name. False if the platform rejects it. */
   readonly post: (kind: "file" | "event", name: string, refId: string, item: DeskItem) => Promise<boolean>;
 }
 
-/** Shows files in a thread, each as a post of its own, below the message that they came with. */
+/** Posts files in a thread, one post each, below their message. */
 export function createFileShow({ store, desk, post }: FileShowDependencies): FileShow {
   async function one(row: AttachmentRow, message: MessagesTable): Promise<void> {
     if (row.state === "pending" || message.deleted_at !== null) return;

@@ -22,13 +22,12 @@ import { deskMessages, deskNote } from "./snapshot.ts";
 import type { LeaseHeld, SyncDependencies, DeskThread } from "./thread.ts";
 import { beginThread, deskThreadOf, updateCard } from "./thread.ts";
 
-/** Messages of a conversation that are shown when its thread begins. */
+/** Most messages that are posted when a thread begins. */
 const transcriptMax = 200;
 
 /**
- * Shows at the desk what has happened in a conversation, in the order in which it did, each thing once. That a call
- * begins is stored before it does, and what came of it after, so that work that was broken off goes on where it was: the
- * platform is asked first whether it has what may have arrived.
+ * Posts the changes of a conversation to its thread, in order and once each. A post is stored before its call and updated
+ * after it, so that interrupted work continues: the next try asks the platform for posts that may have arrived.
  */
 export async function syncDesk(
   dependencies: SyncDependencies,
@@ -52,14 +51,14 @@ export async function syncDesk(
     await store.write((tx) => finishWork(tx, rows));
     return;
   }
-  // Whoever was held up for longer than their lease shows nothing: another does.
+  // A process that lost its lease must not post, because another one does.
   const held: LeaseHeld = (work) =>
     store.write(async (tx) => {
       await holdWork(tx, last);
       await work(tx);
     });
   const changes = createStaleOverwrite(dependencies, last, first.conversationId);
-  /** What is shown can be changed later, too: a limit of that holds up nothing that is still to be shown. */
+  /** Edits can wait: their rate limit must not block new posts. */
   const orLater: OrLater = async (change, run) => {
     try {
       await run();
@@ -92,10 +91,10 @@ export async function syncDesk(
   }
 }
 
-/** Does what changes something that is shown; later, where the desk takes no such changes now. */
+/** Runs an edit of a post, or queues it while the platform accepts no edits. */
 type OrLater = (change: ShownChange, run: () => Promise<void>) => Promise<void>;
 
-/** However a call to the desk fails, it is made again. */
+/** Makes any failure of a platform call a retry. */
 export function later(error: unknown): unknown {
   return error instanceof DeliveryError ? new RetryLater(error.message, error.retryAfterMs, error) : error;
 }
@@ -103,7 +102,7 @@ export function later(error: unknown): unknown {
 type SyncedKind = "message" | "transcript" | "note" | "event" | "file";
 
 interface DeskView {
-  /** Messages that are older than these items and are not shown yet. */
+  /** Posts messages that are older than these items and not posted yet. */
   upTo(items: readonly SyncItem[]): Promise<void>;
   item(item: SyncItem): Promise<void>;
 }
@@ -121,7 +120,7 @@ function createShow(
   let transcriptTo = 0;
   const fileShow = createFileShow({ store, desk, post: postAs });
 
-  /** Shows one thing, part by part. `refId` names it. */
+  /** Posts one item, part by part. `refId` names it. */
   const post = (kind: SyncedKind, refId: string, item: DeskItem): Promise<boolean> => postAs(kind, refId, refId, item);
 
   async function postAs(kind: SyncedKind, name: string, refId: string, item: DeskItem): Promise<boolean> {
@@ -133,13 +132,13 @@ function createShow(
     return taken;
   }
 
-  /** False where the desk refuses it for good. */
+  /** False if the platform rejects the part. */
   async function postPart(
     kind: SyncedKind,
     { name, refId, part }: { readonly name: string; readonly refId: string; readonly part: number },
     content: DeskPart,
   ): Promise<boolean> {
-    // A thread that was begun anew shows everything again, under other keys.
+    // A new thread shows everything again, under other keys.
     const id = `${name}.${part}.${(place.thread.opened_at % 36 ** 6).toString(36)}`;
     const context = {
       key: id,
@@ -181,7 +180,7 @@ function createShow(
     }
   }
 
-  /** It was written in this thread, and not in one before it. */
+  /** Whether the post was written in this thread and not in an earlier one. */
   const standsHere = ({ direction, created_at: at }: DeskPostsTable): boolean =>
     direction === "in" && at >= place.thread.opened_at;
 
@@ -199,7 +198,7 @@ function createShow(
     await store.write((tx) => setThread(tx, row.id, { mirrored_seq: seq }));
   }
 
-  /** Once begun, it ends where it did then, whatever was said since: else that would count as shown with it. */
+  /** A repeated transcript ends where the first try ended. Later messages would otherwise count as shown. */
   async function transcriptEnd(seqs: readonly number[]): Promise<number> {
     const posts = await postsOf(store.read, row.id, row.id);
     const begun = posts.find(({ kind }) => kind === "transcript")?.parked ?? null;
@@ -207,7 +206,7 @@ function createShow(
     return seqs.length === 0 ? row.last_seq : Math.max(...seqs);
   }
 
-  /** Of a thread that begins. Before it counts as begun: work that is broken off in their midst goes on with them. */
+  /** Posts earlier notes before the thread counts as begun, so that interrupted work continues with them. */
   async function earlierNotes(): Promise<void> {
     for (const id of await notesBefore(store.read, row.id)) await note(id);
   }
@@ -227,7 +226,7 @@ function createShow(
     if (upTo <= shownSeq) return;
     for (const message of await messagesAfter(shownSeq, upTo).execute()) {
       const own = await postsOf(store.read, row.id, message.id);
-      // What was written at the desk stands there already.
+      // A text written at the desk is there already.
       if (!own.some(standsHere)) {
         for (const shown of await deskMessages(store.read, [message])) {
           await post("message", message.id, { kind: "message", message: shown });
@@ -241,13 +240,13 @@ function createShow(
     }
   }
 
-  /** A file that came later than the message that it came with. */
+  /** Posts a file that was stored after its message was posted. */
   async function file(id: string): Promise<void> {
     const attachment = await store.read.selectFrom("attachments").selectAll().where("id", "=", id).executeTakeFirst();
     const messageId = attachment?.message_id ?? null;
     if (attachment === undefined || messageId === null) return;
     const message = await store.read.selectFrom("messages").selectAll().where("id", "=", messageId).executeTakeFirst();
-    // It is shown with its message.
+    // The file is posted with its message.
     if (message === undefined || message.seq > shownSeq) return;
     await fileShow.one(attachment, message);
   }
@@ -265,7 +264,7 @@ function createShow(
     await post("event", id, { kind: "event", text: await eventText(entry, nameOfAgent) });
   }
 
-  /** A tick or a cross, once the platform has every part of a reply, or will never have one. */
+  /** Marks a reply with a tick when all parts are sent, or with a cross when one failed. */
   async function deliveryStatus(messageId: string): Promise<void> {
     const posts = (await postsOf(store.read, row.id, messageId)).filter(
       (each) => each.external_id !== null && each.kind !== "file" && (each.direction === "out" || standsHere(each)),
@@ -287,7 +286,7 @@ function createShow(
     await store.write((tx) => tx.updateTable("desk_posts").set({ mark }).where("id", "=", shown.id).execute());
   }
 
-  /** What was changed elsewhere is changed here, where it stands alone; else it is told. */
+  /** Edits the post of a changed message if it has one of its own; otherwise posts a text about the change. */
   async function changed(id: string): Promise<void> {
     const message = await store.read.selectFrom("messages").selectAll().where("id", "=", id).executeTakeFirst();
     if (message === undefined) return changedNote(id);
@@ -296,7 +295,7 @@ function createShow(
     if (message.deleted_at !== null) await takeBack(all.filter(({ kind }) => kind === "file"));
     const posts = all.filter(({ kind }) => kind !== "file");
     const own = posts.find(standsHere);
-    // It was changed where it stands.
+    // The change was made at the desk itself.
     if (own !== undefined && readsSo(own, message)) return;
     const [now] = await deskMessages(store.read, [message]);
     const parts = own !== undefined || now === undefined ? [] : desk.render({ kind: "message", message: now });
@@ -307,7 +306,7 @@ function createShow(
     await post("event", `${id}.${revision.toString(36)}`, { kind: "event", text });
   }
 
-  /** Of what was written in this thread nothing is shown by us. */
+  /** A note that was written in this thread has no post of ours to edit. */
   async function changedNote(id: string): Promise<void> {
     const shown = (await postsOf(store.read, row.id, id)).filter(({ direction }) => direction === "out");
     if (shown.length === 0) return;
@@ -343,7 +342,7 @@ function createShow(
       if (shownSeq === 0) {
         const upTo = await transcriptEnd(seqs);
         if (upTo > 1) await transcript(upTo);
-        // The card has no more than its beginning.
+        // The card shows only the beginning of the message.
         else if (seqs.length === 0) await messages(upTo);
       } else if (seqs.length > 0) {
         await messages(Math.min(...seqs) - 1);

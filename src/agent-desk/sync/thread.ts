@@ -16,7 +16,7 @@ import { startNewThread } from "#conversations/transaction/desk-erase-work.ts";
 import type { StaleOverwrite } from "./stale-overwrite.ts";
 import { deskConversations } from "./snapshot.ts";
 
-// A conversation's thread at the desk begins with its card, which tells how the conversation stands.
+// A conversation's thread at the desk begins with a card that shows its status.
 
 export interface SyncDependencies {
   readonly store: Store;
@@ -28,7 +28,7 @@ export interface SyncDependencies {
   readonly publicUrl: string;
 }
 
-/** Stores that a call begins, or that nothing came of it; throws `LostLease` where that is not ours to say any more. */
+/** Runs a write under the lease. Throws `LostLease` if another process has it. */
 export type LeaseHeld = (work: (tx: Tx) => Promise<unknown>) => Promise<void>;
 
 export interface DeskThread {
@@ -40,7 +40,7 @@ export interface DeskThread {
   readonly thread: DeskThreadsTable;
 }
 
-/** Where the conversation is shown; undefined when it is nowhere any more. */
+/** Returns the conversation's thread at the desk, or undefined if it has none any more. */
 export async function deskThreadOf(
   { store, clock, workspaces, channels }: SyncDependencies,
   conversationId: string,
@@ -88,7 +88,7 @@ async function snapshotOf(
 
 const hashOf = (card: object): string => createHash("sha256").update(JSON.stringify(card)).digest("hex");
 
-/** Posts the card, where there is none yet. The platform's id of the thread. */
+/** Posts the card if there is none yet. Returns the platform's id of the thread. */
 export async function beginThread(
   dependencies: SyncDependencies,
   place: DeskThread,
@@ -121,7 +121,7 @@ export async function beginThread(
   return opened;
 }
 
-/** Brings the card up to date, where anything on it has changed. */
+/** Updates the card if anything on it has changed. */
 export async function updateCard(
   dependencies: SyncDependencies,
   place: DeskThread,
@@ -138,7 +138,7 @@ export async function updateCard(
   const { card_hash: before } = now;
   if (before === face) return;
   await changes.begin(null);
-  // To show the same card twice does no harm.
+  // Repeating the update is harmless.
   await withEditLimit(
     () => place.desk.update(threadId, shown, { key: `card.${place.row.id}`, signal }),
     (error) => dependencies.log.warn({ err: error, conversation: place.row.id }, "desk: card refused"),
