@@ -33,31 +33,31 @@ import type { Workspace } from "#database/queries/workspaces.ts";
 
 export interface AnswerTurnDependencies {
   readonly store: Store;
-  /** Made by {@link createTurnCommitter}, once for all that think. */
+  /** Made by {@link createTurnCommitter}; all turns share it, so that their commits are batched. */
   readonly commitTurn: (turn: TurnCommit) => Promise<TurnResult>;
   readonly clock: Clock;
   readonly answerer: Answerer;
   readonly channels: Channels;
   readonly search: ConversationSearch;
   readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
-  /** The settings, with what is said by itself in the language of these texts, the newest first. */
+  /** Returns the settings with the bot's texts in the language of these messages, newest first. */
   readonly inLanguageOf: (settings: WorkspaceSettings, newestFirst: readonly string[]) => WorkspaceSettings;
   readonly judgeAnger: JudgeAnger;
 }
 
-/** What holds only while the client of the API waits. */
+/** Options of an API query whose client waits for the answer. */
 export type LiveAnswer = Pick<Question, "onToken" | "whenModelFails">;
 
 export interface TurnResult {
   readonly effects: Effects | null;
-  /** The newest message that was stored for the customer; null when it was not the bot's turn (any more). */
+  /** The stored reply. Null if it was no longer the bot's turn. */
   readonly reply: MessagesTable | null;
   readonly answer: Answer | null;
 }
 
 const historyMax = 12;
 const sourcesMax = 5;
-/** A customer who keeps writing gets an answer to what they have written this long ago. */
+/** A customer who keeps writing gets an answer to their messages after this time. */
 const patienceMs = 2_000;
 
 const silent: TurnResult = { effects: null, reply: null, answer: null };
@@ -65,13 +65,13 @@ const silent: TurnResult = { effects: null, reply: null, answer: null };
 type Decision =
   | { readonly kind: "answer"; readonly answer: Answer; readonly escalate: boolean }
   | { readonly kind: "escalate"; readonly reason: string; readonly answer?: Answer }
-  /** There are files, and not a word: the bot reads words. Counts as an answer that it does not know. */
+  /** Files without text, which the bot cannot read. Counts as an unknown answer. */
   | { readonly kind: "files_only"; readonly escalate: boolean; readonly answer?: undefined };
 
 /**
- * Answers what a customer has written since the bot last settled something: one answer for a burst of messages, or,
- * over the API, one for each question. The reply is stored only if it is still the bot's turn then. Where the customer has
- * written meanwhile it is given up once, within {@link patienceMs}, so that one reply answers all of a burst.
+ * Answers the customer's messages since the last settled one: one answer for several messages, or, over the API, one for
+ * each query. The reply is stored only if it is still the bot's turn. If the customer has written meanwhile, the answer is
+ * discarded once, within {@link patienceMs}, so that one reply answers all messages.
  */
 export async function answerTurn(
   { store, commitTurn, answerer, channels, asksForHuman, inLanguageOf, judgeAnger }: AnswerTurnDependencies,
@@ -79,7 +79,7 @@ export async function answerTurn(
   rows: readonly OutboxRow[],
   live: LiveAnswer,
   signal: AbortSignal,
-  /** The conversation as it was read just now. */
+  /** The conversation, if the caller has just read it. */
   read?: ConversationRow,
 ): Promise<TurnResult> {
   const [first] = rows;
@@ -104,7 +104,7 @@ export async function answerTurn(
   );
   const last = asked.at(-1);
   if (last === undefined) return finish(null);
-  // A deleted message has no text to answer, but it is not news either.
+  // A deleted message has no text to answer, and must not count as a new one.
   const known = Math.max(...messages.filter(({ role }) => role === "user").map((message) => message.seq));
   const written = messages.filter(({ role }) => role === "user").map(({ content }) => content);
   const settings = inLanguageOf(workspace.settings, written.toReversed());
@@ -124,7 +124,7 @@ export async function answerTurn(
   try {
     turn = await decide(conversation);
   } catch (error) {
-    // It is tried again soon, and the customer sees that somebody is at it.
+    // The turn is retried soon, so the typing indicator stays on.
     isHeld = error instanceof Problem && error.code === "search_unavailable";
     throw error;
   } finally {
@@ -136,7 +136,7 @@ export async function answerTurn(
     if (
       asked.some(
         ({ content, metadata }) =>
-          // Over the API, what comes beside the text is the client's own.
+          // Metadata of API messages belongs to the client and is not ours to interpret.
           asksForHuman(content, settings.escalationPhrases) || (!perQuestion && hasChosen(metadata)),
       )
     ) {
@@ -152,11 +152,11 @@ export async function answerTurn(
     }
     const { userId, ...choices } = options ?? {};
     const user = await askerOf(current, userId);
-    // A chat's session is one person's, and nobody else reads its answers: documents with an audience may be in them.
+    // Only one person reads a chat session, so its answers may use documents with an audience.
     if (user !== null && isChat(current.channel)) audience = tagsOf(settings.audiences, user.attributes);
     const question: Question = {
       workspaceId: workspace.id,
-      // The names of those who write and are written to are nothing that is asked.
+      // Salutation and signature of a letter are no part of the question.
       text: asked
         .map(({ content }) => letterBody(content))
         .filter((content) => content !== "")
@@ -165,7 +165,7 @@ export async function answerTurn(
         // Replies sent while the first of them waited belong to the history.
         .filter(({ seq: at, role }) => at < (asked[0]?.seq ?? 0) || role !== "user")
         .filter(({ content }) => content !== "")
-        // What was said to somebody who may see more is not known to this asker.
+        // Excludes replies that used documents which this customer may not see.
         .filter((message) => tagsIn(message.audience).every((tag) => audience.includes(tag)))
         .map(({ role, content }) => ({ role, content })),
       strictness: settings.strictness,
@@ -178,7 +178,7 @@ export async function answerTurn(
       },
       ...choices,
       audience,
-      // Unless a client waits that can be told: silence would help no customer.
+      // On channels an extract is better than no answer. An API client gets the error instead (`live`).
       whenModelFails: "extract",
       ...live,
     };
@@ -188,7 +188,7 @@ export async function answerTurn(
     return { kind: "answer", answer, escalate: streakWith(answer.confidence) >= settings.lowAnswersToEscalate };
   }
 
-  /** Only skills use it, and the chat's choice of documents: over the API that has been made. */
+  /** Needed by skills and for the chat's document audience only. */
   async function askerOf(current: ConversationRow, userId: string | undefined) {
     if (settings.skills.length === 0 && !isChat(current.channel)) return null;
     return verifiedUser(store.read, current, messages, asked, perQuestion ? { userId } : undefined);
@@ -208,7 +208,7 @@ export async function answerTurn(
           const { row } = draft;
           if (!botMayAnswer(row.status)) return null;
           if (!perQuestion && row.settled_seq >= lastSeq) return null;
-          // Somebody wrote meanwhile: their message has work of its own, unless a rule has answered it.
+          // A newer message has its own work, unless a rule has answered it.
           const goesOn = !perQuestion && row.last_customer_seq > known && (await hasWork(tx, turnLane(row.id)));
           if (goesOn && mayWait(now)) return null;
           const answersSeq = perQuestion ? lastSeq : known;
@@ -229,11 +229,11 @@ export async function answerTurn(
     });
   }
 
-  /** Whether this answer can be given up for one that answers what came meanwhile, too. */
+  /** Whether this answer may be discarded in favour of one that includes newer messages. */
   function mayWait(now: number): boolean {
     const oldest = asked[0];
     if (oldest === undefined || now - oldest.created_at >= patienceMs) return false;
-    // An answer that was given up before has ended the work of its messages.
+    // A discarded answer has deleted the rows of its messages, so it is discarded once only.
     const seqs = new Set(rows.map(({ payload }) => (JSON.parse(payload) as { readonly seq: number }).seq));
     return messages.length < messagesMax && asked.every((message) => seqs.has(message.seq));
   }
@@ -279,22 +279,22 @@ export async function answerTurn(
   }
 }
 
-/** What came of one turn of the bot. */
+/** The result of one turn, to be stored. */
 export interface TurnCommit {
-  /** The work that it ends. */
+  /** The outbox rows that the turn ends. */
   readonly rows: readonly OutboxRow[];
   readonly signal: AbortSignal;
-  /** Absent: nothing is said. */
+  /** Absent: no reply. */
   readonly said?: {
     readonly workspaceId: string;
     readonly conversationId: string;
     readonly settings: WorkspaceSettings;
-    /** Null when it is not the bot's turn any more. */
+    /** Returns null if it is no longer the bot's turn. */
     say(tx: Tx, draft: Draft, now: number): Promise<Pick<TurnResult, "reply" | "answer"> | null>;
   };
 }
 
-/** Stores what is said, the turns that end at the same time together. */
+/** Stores the results of turns that end at the same time in one transaction. */
 export function createTurnCommitter({
   store,
   clock,
@@ -307,9 +307,9 @@ export function createTurnCommitter({
   readonly localWorker: FindLocalWorker;
 }): (turn: TurnCommit) => Promise<TurnResult> {
   async function commitAll(tx: Tx, turns: readonly TurnCommit[]): Promise<readonly TurnResult[]> {
-    // What comes too late is not said.
+    // A turn that was aborted must not be stored.
     for (const { signal } of turns) signal.throwIfAborted();
-    // Fails when this work was taken over meanwhile: then the reply is the other's to give.
+    // Throws LostLease if another process has taken over: that one replies.
     await finishWork(
       tx,
       turns.flatMap(({ rows }) => rows),
@@ -329,7 +329,7 @@ export function createTurnCommitter({
       thoughts.push(outcome === null ? silent : { ...outcome, effects: null });
     }
     if (first === undefined) return thoughts;
-    // They are those of all; one of them gives the signals.
+    // These are the effects of all turns, so only the first returns them.
     const effects = await claimInline(tx, localWorker(), await changes.flush(tx), changes.now);
     return thoughts.map((thought, at) => (at === first ? { ...thought, effects } : thought));
   }
@@ -344,7 +344,7 @@ export function createTurnCommitter({
   });
 }
 
-/** The search of the documents tells nothing of itself but what the answer shows. */
+/** Records the document search as a skill call, with no more than the answer shows. */
 function callsOf(answer: Answer | undefined): readonly SkillCall[] {
   if (answer === undefined) return [];
   const { calls = [], skillsFired, sources, answered } = answer;
@@ -357,7 +357,7 @@ function callsOf(answer: Answer | undefined): readonly SkillCall[] {
 
 const assistant = (name: string): Actor => ({ type: "assistant", id: null, name });
 
-/** By a button: what stands on it may be in any language. */
+/** Whether the customer asked for a person by a button, whose text may be in any language. */
 function hasChosen(metadata: string | null): boolean {
   return metadata !== null && (JSON.parse(metadata) as { readonly wants_person?: unknown }).wants_person === true;
 }
@@ -367,10 +367,10 @@ type RecentMessage = Pick<
   "id" | "seq" | "role" | "content" | "audience" | "author_id" | "files" | "metadata" | "created_at"
 >;
 
-/** A flood of messages is answered by its end. */
+/** Of many messages only the newest are read. */
 const messagesMax = 50;
 
-/** `upTo`: nothing after this message matters. */
+/** `upTo`: messages after this one are ignored. */
 async function recentMessages(
   store: Store,
   conversation: ConversationRow,

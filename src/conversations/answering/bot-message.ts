@@ -10,8 +10,8 @@ import type { Channels, FollowUp } from "#channels/channels.ts";
 import { windowOf } from "#conversations/delivery/reply-window.ts";
 
 /**
- * The platform calls that bring a text to the customer; none over the API, where the client fetches it. To a customer
- * who wrote by another account last it goes by that one too, else by `followUp` when they do not look at it.
+ * Returns the parts to send for a message; none over the API, where the client fetches it. A customer who wrote through
+ * another account last gets it there too. Otherwise `followUp` sends it if the customer does not read it.
  */
 export function renderParts(
   channels: Channels,
@@ -29,11 +29,11 @@ export function renderParts(
           .render({ id: elsewhere.accountId }, message)
           .map((part): NewPart => ({ payload: JSON.stringify(part), elsewhere }));
   const parts = ownParts(channels, row, message, now);
-  // What goes by the other way alone has reached the customer by it.
+  // If the own channel's window is closed, the other route alone is enough.
   return more.length > 0 && parts.some(({ closed }) => closed !== undefined) ? more : [...parts, ...more];
 }
 
-/** By the conversation's own channel: before anything is queued it is known whether that takes it at all. */
+/** Parts for the conversation's own channel. A closed reply window is detected before anything is queued. */
 function ownParts(channels: Channels, row: ConversationRow, message: OutboundMessage, now: number): readonly NewPart[] {
   const window = windowOf(channels, row, now);
   const outside = window === undefined || window.isOpen ? undefined : window.of.outside(message);
@@ -45,7 +45,7 @@ function ownParts(channels: Channels, row: ConversationRow, message: OutboundMes
   }));
 }
 
-/** Loads an account that may be gone by now: then nothing goes by it. */
+/** Loads an account, and ignores that it was removed: nothing is sent through it then. */
 export async function readyIfLoaded(channels: Channels, accountId: string): Promise<void> {
   try {
     await channels.ready({ id: accountId });
@@ -54,7 +54,7 @@ export async function readyIfLoaded(channels: Channels, accountId: string): Prom
   }
 }
 
-/** Stores what the bot says, and queues it for the customer. `forPeople`: people have the conversation from now on. */
+/** Stores a message of the bot and queues it. `forPeople`: agents have the conversation from now on. */
 export function addBotMessage(
   draft: Draft,
   channels: Channels,
@@ -86,7 +86,7 @@ export function addBotMessage(
   });
 }
 
-/** Hands the conversation to people, and tells the customer so. The message that tells it. */
+/** Escalates the conversation and sends the customer a message about it, which is returned. */
 export function handOver(
   draft: Draft,
   channels: Channels,
@@ -95,7 +95,7 @@ export function handOver(
   how: {
     readonly reason?: string;
     readonly answersSeq?: number;
-    /** What has led to it. */
+    /** Skills that led to the hand-over. */
     readonly skills?: readonly string[];
     readonly tokensUsed?: number;
   },
@@ -111,7 +111,7 @@ export function handOver(
   return message;
 }
 
-/** The same where the customer cannot be told. */
+/** Escalates the conversation without a message to the customer. */
 export function handOverSilently(draft: Draft, actor: Actor, reason: string | undefined): void {
   const { row } = draft;
   draft.setStatus("escalated", actor, reason === undefined ? {} : { reason });

@@ -18,8 +18,8 @@ import { insertNote } from "#conversations/agents/update.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 
 /**
- * Says what a rule has to say. Its adapter has to be loaded for that, which no transaction can wait for: hence it is
- * work of its own. Where an agent has written since, or the status is another, it is not said.
+ * Sends a reply that a rule has queued. It is work of its own because the adapter must be loaded outside a transaction.
+ * The reply is dropped if an agent has written or the status has changed meanwhile.
  */
 export async function sendRuleReply(
   dependencies: {
@@ -69,7 +69,7 @@ async function objectionTo(tx: Tx, reply: RuleReply, status: Status): Promise<st
   return agent ? "an agent has written meanwhile" : undefined;
 }
 
-/** It could not be said, and is not tried any more: the agents are told. */
+/** Called in the transaction that makes the reply a dead letter. Notifies the agents. */
 export async function abandonRuleReply(
   tx: Tx,
   search: ConversationSearch,

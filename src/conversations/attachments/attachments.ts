@@ -16,13 +16,13 @@ export type AttachmentRow = Selectable<AttachmentsTable>;
 
 export const fileLane = (id: string): string => `file:${id}`;
 
-/** Platforms tell of the parts of an album within a second or so. */
+/** Platforms deliver the parts of an album within about a second. */
 export const groupWaitMs = 1_500;
 
-/** Uploaded files that were never sent are kept so long. */
+/** Lifetime of uploads that are never sent. */
 export const draftMs = 86_400_000;
 
-/** What a message brings with it: files that the platform still has to give, and files that are stored already. */
+/** Files of a message: `fresh` ones must be fetched from the platform, `uploaded` ones are stored. */
 export interface MessageFiles {
   readonly fresh: readonly AttachmentRow[];
   readonly uploaded: readonly AttachmentRow[];
@@ -32,7 +32,7 @@ export const noFiles: MessageFiles = { fresh: [], uploaded: [] };
 
 const uploadedPattern = /^file_[0-9a-z]{26}$/;
 
-/** Rows for what a customer's message brings; `uploads` are those that came before it, by id. */
+/** Rows for the files of a customer's message. `uploads`: files uploaded before it, by id. */
 export function filesOfEvent(
   given: readonly InboundFile[],
   of: {
@@ -50,7 +50,7 @@ export function filesOfEvent(
   for (const [position, { ref, name, mediaType, bytes }] of given.slice(0, filesPerMessage).entries()) {
     const before = uploads.get(ref);
     if (isUploadOf(before, of.accountId, of.thread)) {
-      // Once: another message that names it gets a file that cannot be fetched.
+      // An upload belongs to one message. Another message that names it gets a file that cannot be fetched.
       uploads.delete(ref);
       uploaded.push({ ...before, position, group_key: of.group });
       continue;
@@ -93,7 +93,7 @@ export function namesGoneFile(
   return refs.some((ref) => !isUploadOf(uploads.get(ref), id, event.thread));
 }
 
-/** A message that other events belong to as well. */
+/** A message that several events make up. */
 export interface Grouped {
   readonly messageId: string;
   readonly conversationId: string;
@@ -103,7 +103,7 @@ export interface Grouped {
   createdAt: number;
 }
 
-/** How a group is known: the platform's key is its own business, and can be long. */
+/** Stored key of a group. A hash, because the platform's key can be long. */
 export const groupKey = (thread: string, key: string): string => hash("sha256", `${thread}\n${key}`);
 
 /** The messages of these groups that are stored already, by account and group. */
@@ -124,7 +124,7 @@ export async function groupsOf(
         "in",
         of.map(({ group }) => group),
       )
-      // Where words came too late for the first message, the rest joins the one that has them.
+      // If late text began a second message, the rest of the group joins that one.
       .orderBy("messages.seq")
       .execute();
     for (const row of rows) {
@@ -142,8 +142,8 @@ export async function groupsOf(
 }
 
 /**
- * Keeps files of a group of which nobody knows yet whether it is a customer's message: if none of it is within a day, they
- * are swept away like uploads that were never sent.
+ * Stores files of a group that may turn out not to be for the bot. Without a message within a day they are deleted like
+ * unsent uploads.
  */
 export async function storeAside(tx: Tx, { fresh }: MessageFiles): Promise<void> {
   if (fresh.length > 0)
@@ -153,7 +153,7 @@ export async function storeAside(tx: Tx, { fresh }: MessageFiles): Promise<void>
       .execute();
 }
 
-/** The files of a message that begins a group, behind those of the group that were kept aside. */
+/** Files of a message that begins a group, after the group's files that were stored aside. */
 export async function withStoredAside(
   tx: Tx,
   accountId: string,
@@ -184,17 +184,17 @@ export async function withStoredAside(
   };
 }
 
-/** Where the files of a change wait for the message that it changes. */
+/** Group key of files whose edit arrived before its message. */
 const waitingKey = ({ thread, externalId }: WaitingFiles): string => groupKey(thread, `change ${externalId}`);
 
 type WaitingFiles = Extract<InboundEvent, { kind: "edit" }>;
 
-/** Keeps the files of a change whose message is not there yet: its event, as it is stored, does not tell how to get them. */
+/** Stores the files of an edit that arrived before its message, because the stored event has no references to them. */
 export async function storeWaitingFiles(tx: Tx, event: WaitingFiles, { fresh }: MessageFiles): Promise<void> {
   await storeAside(tx, { fresh: fresh.map((file) => ({ ...file, group_key: waitingKey(event) })), uploaded: [] });
 }
 
-/** Of the files of a change that has waited those that are wanted, as far as they are still there. */
+/** Takes the wanted files of such an edit, as far as they still exist. */
 export async function takeWaitingFiles(
   tx: Tx,
   accountId: string,
@@ -208,7 +208,7 @@ export async function takeWaitingFiles(
   return { fresh: taken.map((file, position) => ({ ...file, position, group_key: null })), uploaded: [] };
 }
 
-/** The uploads that these files may name. */
+/** Returns uploads by the ids in these references. */
 export async function uploadsOf(tx: Tx, refs: readonly string[]): Promise<Map<string, AttachmentRow>> {
   const ids = refs.filter((ref) => uploadedPattern.test(ref));
   if (ids.length === 0) return new Map();
@@ -221,7 +221,7 @@ export async function uploadsOf(tx: Tx, refs: readonly string[]): Promise<Map<st
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** The files that an agent has uploaded for this conversation, in the order named. Throws Problem for any other. */
+/** Returns the agent's uploads for this conversation in the given order. Throws {@link Problem} for any other file. */
 export async function uploadsForReply(
   tx: Tx,
   conversationId: string,
@@ -256,7 +256,7 @@ export async function uploadsForReply(
   return found;
 }
 
-/** Writes what belongs to messages from now on. */
+/** Stores the files of messages. */
 export async function storeAttachments(
   tx: Tx,
   fresh: readonly Insertable<AttachmentsTable>[],
@@ -276,7 +276,7 @@ export async function storeAttachments(
   }
 }
 
-/** What messages bring with them, by message; reads nothing where they bring nothing. */
+/** Returns files by message. Reads nothing if no message has files. */
 export async function attachmentsOf(
   db: Reader | Tx,
   messages: readonly { readonly id: string; readonly files: number | null }[],
@@ -291,7 +291,7 @@ export async function attachmentsOf(
   return Map.groupBy(rows, (row) => row.message_id ?? "");
 }
 
-/** The work of removing bytes whose rows are removed in this transaction. */
+/** Work that deletes the bytes of rows which this transaction deletes. */
 export function removalOf(
   rows: readonly Pick<AttachmentRow, "id" | "workspace_id">[],
   now: number,
@@ -304,7 +304,7 @@ export function removalOf(
   }));
 }
 
-/** Takes attachments out of the database; the work of removing their bytes. */
+/** Deletes attachments. Returns the work that deletes their bytes. */
 export async function dropAttachments(
   tx: Tx,
   rows: readonly Pick<AttachmentRow, "id" | "workspace_id">[],

@@ -7,8 +7,8 @@ type Assign = Extract<Action, { kind: "assign" }>;
 type Chosen = { readonly kind: "agent"; readonly email: string } | { readonly kind: "nobody"; readonly reason: string };
 
 /**
- * The agent that a rule assigns to: the one it names, or in turn the next of those who are available, that is, who are
- * not away and have claimed fewer than they may.
+ * Returns the agent that a rule assigns to: the named one, or the next in turn who is not away and has not reached the
+ * limit of claimed conversations.
  */
 export async function nextAgent(tx: Tx, workspaceId: string, rule: string, assign: Assign): Promise<Chosen> {
   const agents = await tx
@@ -32,7 +32,7 @@ export async function nextAgent(tx: Tx, workspaceId: string, rule: string, assig
     .select("email")
     .where("workspace_id", "=", workspaceId)
     .where("rule", "=", rule);
-  // Two conversations at the same time are not to be the same agent's.
+  // The lock keeps two concurrent assignments from choosing the same agent.
   const last = await (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
   const next = free.find(({ email }) => last !== undefined && email > last.email) ?? free[0];
   if (next === undefined) return { kind: "nobody", reason: "no agent is available" };

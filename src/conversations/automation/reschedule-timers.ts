@@ -12,13 +12,13 @@ import type { Reader, Store } from "#database/contract.ts";
 import { nextTimer } from "./timers.ts";
 import { readWorkspace } from "#database/queries/workspaces.ts";
 
-/** The states whose timers depend on settings; in the last three those of rules do. */
+/** States whose timers depend on settings. In the last three only timers of rules do. */
 const timed = ["open", "escalated", "resolved", "claimed", "snoozed", "archived"] as const satisfies readonly Status[];
 const ruled: ReadonlySet<Status> = new Set(["claimed", "snoozed", "archived"]);
 
 const pageSize = 500;
 const settledAtOnce = 20;
-/** Processes go by settings that are a second old at most: what they still do by the old ones is found by then. */
+/** Other processes may use settings that are a second old. After this delay their changes are stored too. */
 const delayMs = 2_000;
 
 interface RescheduleTimers {
@@ -27,7 +27,7 @@ interface RescheduleTimers {
   readonly after?: { readonly startedAt: number; readonly id: string };
 }
 
-/** To be stored together with new settings. */
+/** Must be stored in the transaction that changes the settings. */
 export const rescheduleWork = (workspaceId: string, now: number): NewWork => ({
   lane: `retime:${workspaceId}`,
   kind: "retime",
@@ -36,8 +36,8 @@ export const rescheduleWork = (workspaceId: string, now: number): NewWork => ({
 });
 
 /**
- * Brings the clocks of existing conversations to the workspace's settings, a page at a time, each with the row of the
- * next. Only timers that are too late are moved: one that fires too early looks again.
+ * Moves timers of existing conversations after a change of settings, one page per transaction; each queues the next.
+ * Only late timers are moved. A timer that fires too early reschedules itself.
  */
 export async function rescheduleTimers(
   dependencies: {
@@ -51,7 +51,7 @@ export async function rescheduleTimers(
 ): Promise<void> {
   const { store, clock, search, publishEffects } = dependencies;
   const works = rows.map((row) => JSON.parse(row.payload) as RescheduleTimers);
-  // Settings that changed while this went on are applied from the beginning.
+  // A change of settings during the run starts it again.
   const work = works.find(({ status }) => status === undefined) ?? works[0];
   if (work === undefined) return;
   const { workspaceId, status = timed[0], after } = work;

@@ -15,23 +15,23 @@ import { nextAgent } from "./assignment.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
 import type { Tx } from "#database/contract.ts";
 
-/** A conversation that this transaction changes, as rules see it. */
+/** A conversation that this transaction changes, as seen by rules. */
 export interface RuleSubject extends Draft {
   readonly row: ConversationRow;
   readonly before: ConversationRow;
   readonly settings: WorkspaceSettings;
   readonly isNew: boolean;
-  /** What has happened to it in this transaction, by anybody but rules. */
+  /** Changes in this transaction that rules did not make. */
   readonly happenings: readonly Happening[];
   /** A customer, an agent or an API client made some of the changes. */
   readonly byPerson: boolean;
   readonly tagsAdded: ReadonlySet<string>;
   readonly tagsRemoved: ReadonlySet<string>;
-  /** Says this to the customer, by and by. `answers`: the customer's messages, by `seq`, that it is the answer to. */
+  /** Queues a reply to the customer. `answers`: `seq` of the customer's messages that it answers. */
   queueRuleReply(text: string, rule: string, answers: readonly number[]): void;
 }
 
-/** However a rule and another system set each other off. */
+/** Limit for a rule and another system that trigger each other. */
 const firingsADayMax = 50;
 const dayMs = 86_400_000;
 const detailMax = 1_900;
@@ -40,9 +40,8 @@ const tagsMax = 50;
 export const ruleActor = (rule: string): Actor => systemActor(`rule:${rule}`);
 
 /**
- * Runs the workspaces' rules on what this transaction does, within it: what a rule does is stored with what it answers
- * to, or neither is. What rules do triggers no rule, neither here nor later: a rule that a clock or the bot has set off
- * fires again only when a person has done something meanwhile.
+ * Runs the workspaces' rules on the changes of this transaction, in the same transaction. Changes made by rules trigger
+ * no rule. A rule that a timer or the bot has triggered fires again only after a change by a person.
  */
 export async function runRules(tx: Tx, all: readonly RuleSubject[], now: number): Promise<void> {
   const subjects = all.filter(({ settings }) => settings.rules.length > 0);
@@ -81,7 +80,7 @@ export function ruleDueAt(row: ConversationRow, rule: Rule): number | null {
 interface RuleFacts {
   readonly tags: ReadonlyMap<string, ReadonlySet<string>>;
   readonly plans: ReadonlyMap<string, string>;
-  /** Conversations whose customer an agent has written to last. */
+  /** Conversations whose newest reply is an agent's. */
   readonly answered: ReadonlySet<string>;
   firings(conversationId: string): Promise<Map<string, RuleFiringsTable>>;
 }
@@ -148,7 +147,7 @@ async function answeredByAgents(tx: Tx, subjects: readonly RuleSubject[]): Promi
   return answered;
 }
 
-/** Attributes count only where an identity was verified. */
+/** Returns the plan if the customer's identity is verified. */
 function planOf(id: string, attributes: string, userId: string | null): (readonly [string, string])[] {
   const { plan } = JSON.parse(attributes) as { readonly plan?: unknown };
   return userId !== null && typeof plan === "string" ? [[id, plan.trim().toLowerCase()]] : [];
@@ -165,7 +164,7 @@ async function runOn(
   const tags = new Set(known.tags.get(row.id));
   const { businessHours } = settings;
   const open = businessHours === null ? null : isOpen(businessHours, now);
-  // A rule fires once, however many messages a transaction brings.
+  // A rule fires once per transaction, however many messages it has.
   for (const rule of settings.rules) {
     const reasonsFor = (happening: Happening): readonly string[] | undefined => {
       const facts: Facts = {
@@ -186,7 +185,7 @@ async function runOn(
       const reasons = reasonsFor(happening);
       if (reasons === undefined) continue;
       if (await mayFire(tx, subject, rule, known, now)) {
-        // It fires for these together. The bot answers the others.
+        // The rule answers these messages together. The bot answers the others.
         const answers = happenings
           .slice(at)
           .flatMap((each) => (isCustomers(each) && reasonsFor(each) !== undefined ? [each.message.seq] : []));
@@ -197,13 +196,13 @@ async function runOn(
   }
 }
 
-/** While people have it, what the bot says is no answer: such as that people will write. */
+/** Messages of the bot are no answer while agents have the conversation. */
 function isUnanswered(row: ConversationRow, { answered }: RuleFacts): boolean {
   if (row.last_customer_seq === 0 || answered.has(row.id)) return false;
   return row.status !== "open" || row.last_seq === row.last_customer_seq;
 }
 
-/** Whether it may fire, which is then stored. */
+/** Returns whether the rule may fire, and stores the firing. */
 async function mayFire(tx: Tx, subject: RuleSubject, rule: Rule, known: RuleFacts, now: number): Promise<boolean> {
   const { row, byPerson } = subject;
   const firings = await known.firings(row.id);
@@ -235,7 +234,7 @@ const isCustomers = (happening: Happening): happening is Extract<Happening, { ki
   happening.kind === "message" && happening.by === "user";
 
 interface Firing {
-  /** The customer's messages that it fires for, by `seq`. */
+  /** `seq` of the customer's messages that triggered the rule. */
   readonly answers: readonly number[];
   readonly reasons: readonly string[];
   readonly tags: Set<string>;
@@ -254,7 +253,7 @@ async function fire(tx: Tx, subject: RuleSubject, rule: Rule, firing: Firing): P
   subject.touch();
 }
 
-/** Does one thing; undefined, or why it was left out. */
+/** Runs one action. Returns the reason if it was skipped. */
 async function runAction(
   tx: Tx,
   subject: RuleSubject,
@@ -292,7 +291,7 @@ async function runAction(
       if (agent.kind === "nobody") return agent.reason;
       subject.setStatus("claimed", actor, { reason: `assigned by the rule ${rule.name}` });
       const entry = subject.audit("assigned", actor, { from: row.assigned_to, to: agent.email });
-      // Its holder is not who claimed it.
+      // The desk shows the change of owner, because it is not the one who claimed it.
       subject.syncDesk({ kind: "event", id: entry });
       row.assigned_to = agent.email;
       subject.emit("conversation.assigned", actor);

@@ -11,7 +11,7 @@ import type { Reader, Tx } from "#database/contract.ts";
 import { autoArchiveAt, autoResolveAt } from "./timers.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
-/** Does what is due on a conversation by the clock, and sets its next timer. A timer with nothing due only does the latter. */
+/** Applies the due changes of a conversation (snooze, SLA, rules, auto-resolve) and sets its next timer. */
 export async function runTimer(
   tx: Tx,
   search: ConversationSearch,
@@ -38,7 +38,7 @@ async function settleClock(
   const draft = changes.track(row, settings, false);
   draft.touch();
   const current = draft.row;
-  // Its timer has run, or is gone.
+  // The stored timer has fired, or is gone.
   current.timer_at = null;
   if (current.status === "snoozed" && current.snoozed_until !== null && current.snoozed_until <= now) {
     draft.setStatus(wakeTarget(current.snoozed_from), systemActor("snooze"));
@@ -50,7 +50,7 @@ async function settleClock(
   return changes.flush(tx);
 }
 
-/** Conversations of this workspace whose timer is due and has not run yet. */
+/** Conversations of this workspace whose due timer has not fired yet. */
 export async function dueClocks(db: Reader, workspaceId: string, now: number, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom("conversations")
@@ -62,7 +62,7 @@ export async function dueClocks(db: Reader, workspaceId: string, now: number, li
   return rows.map(({ id }) => id);
 }
 
-/** As {@link runTimer}, for somebody who needs the state to be exact now. The timer's own row then finds nothing due. */
+/** Like {@link runTimer}, for a caller that needs the exact state now. The timer's own row then finds nothing due. */
 export async function settleNow(
   tx: Tx,
   search: ConversationSearch,

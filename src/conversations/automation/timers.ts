@@ -5,7 +5,7 @@ import { ruleDueAt } from "./rules.ts";
 
 const dayMs = 86_400_000;
 
-/** After days of silence; what was opened again, released or woken has its days from then on. */
+/** Returns the time of auto-resolve. The days count from the last message, or from a later reopening. */
 export function autoResolveAt(row: ConversationRow, settings: WorkspaceSettings): number | null {
   if (row.status !== "open" || settings.autoResolveDays === null) return null;
   return Math.max(row.last_message_at, row.sla_running_since ?? 0) + settings.autoResolveDays * dayMs;
@@ -16,13 +16,13 @@ export function autoArchiveAt(row: ConversationRow, settings: WorkspaceSettings)
   return row.resolved_at + settings.autoArchiveDays * dayMs;
 }
 
-/** What was due before has been looked at. */
+/** Null for times that rules have handled already. */
 const dueRule = (row: ConversationRow, at: number | null): number | null =>
   at !== null && at > row.rules_until ? at : null;
 
 /**
- * When something next happens to this conversation by itself, in epoch milliseconds; null when nothing will. One timer
- * row a conversation is due at this time or earlier; when it fires, what is due is done and the next time is set.
+ * Returns the time of the conversation's next timer in epoch milliseconds, or null. One outbox row per conversation is due
+ * at this time or earlier.
  */
 export function nextTimer(row: ConversationRow, settings: WorkspaceSettings, now: number): number | null {
   const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
