@@ -15,14 +15,14 @@ import { loadIdentities, saveIdentities, textOf, undoneMerges } from "./identiti
 import { verifiedFields, withValues } from "./provenance.ts";
 import type { Tx } from "#database/contract.ts";
 
-/** Who wrote: the platform's identity, and what a signature or the platform proves of them. */
+/** The sender's identity on the platform, and what a signature or the platform proves. */
 export interface ContactKey {
   readonly workspaceId: string;
   readonly channel: Channel;
   readonly sender: Sender;
 }
 
-/** A customer: the contact that stands for them, and the one that this identity was first known as. */
+/** A customer: the root contact after merges, and the contact that first had this identity. */
 export interface KnownContact {
   readonly contact: ContactsTable;
   readonly ownerId: string;
@@ -30,20 +30,19 @@ export interface KnownContact {
 
 export interface Contacts {
   /**
-   * The contact of this person, made when there is none. What is proven joins what is known of somebody on several
-   * channels: a user id, an e-mail address or a phone number that belongs to another contact makes the two one. What
-   * people say of themselves joins nothing, and two user ids are two people.
+   * Returns the person's contact, and creates it if needed. A verified user id, e-mail address or phone number that
+   * belongs to another contact merges the two. Claims never merge contacts, and neither do two different user ids.
    */
   of(person: ContactKey): KnownContact;
-  /** Whether the session is a user's, and this person does not prove to be that user. */
+  /** Whether the session belongs to a user, and this person has no proof to be that user. */
   isOfAnother(person: ContactKey): boolean;
-  /** Says whether a contact was there before, so that it may have earlier conversations. */
+  /** Whether the contact was created in this transaction and therefore has no earlier conversations. */
   isNew(contactId: string): boolean;
   setClaimed(
     contact: ContactsTable,
     claimed: { readonly name?: string; readonly email?: string; readonly phone?: string },
   ): void;
-  /** Writes everything; what then remains to be done is handed to `addWork`. */
+  /** Writes all changes and passes follow-up work to `addWork`. */
   flush(tx: Tx, addWork: (work: NewWork) => void): Promise<void>;
 }
 
@@ -71,20 +70,20 @@ function keysOf({ workspaceId, channel, sender }: ContactKey): Keys {
   };
 }
 
-/** Signs that the column `identities.value` has room for. */
+/** Length of the column `identities.value` in characters. */
 const identityMax = 190;
 
 /**
- * What stands in the column `identities.value`. MySQL takes texts that differ in spaces at the end for the same, and
- * "ada " is another user than "ada": what ends in a space is stored with a sign after it.
+ * Value of the column `identities.value`. MySQL ignores trailing spaces in comparisons, but "ada " and "ada" are two users,
+ * so a value that ends in a space gets a NUL appended.
  */
 export function identityValue(value: string): string {
   if (!/[ \0]$/.test(value)) return value;
-  // The longest ids leave no room for the sign.
+  // The longest values have no room for it.
   return [...value].length < identityMax ? `${value}\0` : `sha256:${hash("sha256", value)}\0`;
 }
 
-/** Loads what is known of these people, in a number of statements that does not grow with theirs. */
+/** Loads contacts. The number of statements does not grow with the number of keys. */
 export async function loadContacts(tx: Tx, contactKeys: readonly ContactKey[], now: number): Promise<Contacts> {
   const keys = contactKeys.map(keysOf);
   const { identities, contacts } = await loadIdentities(
@@ -106,7 +105,7 @@ export async function loadContacts(tx: Tx, contactKeys: readonly ContactKey[], n
     return id === undefined ? undefined : rootOf(id);
   }
 
-  /** What an operator has parted is not joined again by itself. */
+  /** Contacts whose merge was undone must not be merged again automatically. */
   const parted = keys.some(({ session, user, addresses }) => {
     const found = [session, user, ...addresses].map((key) => contactOf(key)?.id).filter((id) => id !== undefined);
     return new Set(found).size > 1;
@@ -128,7 +127,7 @@ export async function loadContacts(tx: Tx, contactKeys: readonly ContactKey[], n
     changedIdentities.set(textOf(key), row);
   }
 
-  /** Those of the contacts that are this person: the proven user first, and nobody who is another user. */
+  /** Contacts that are this person: the verified user first, other users excluded. */
   function same(found: readonly (ContactsTable | undefined)[], provenUser: string | undefined): ContactsTable[] {
     const group: ContactsTable[] = [];
     let userId = provenUser ?? null;
@@ -159,10 +158,10 @@ export async function loadContacts(tx: Tx, contactKeys: readonly ContactKey[], n
       const found = [contactOf(user), contactOf(session), ...addresses.map((key) => contactOf(key))];
       const reason = user?.kind ?? addresses[0]?.kind ?? "user_id";
       const contact = join(same(found, verified?.userId), reason) ?? add(person);
-      // The platform may not have told it in time.
+      // The platform may send the name later than the first message.
       if (contact.name === null && person.sender.name !== undefined) setFields(contact, { name: person.sender.name });
       const before = identities.get(textOf(session));
-      // A session of one user that is now another's goes with its user.
+      // A session stays with the contact that first had it, if that is the same customer.
       const ownerId = before !== undefined && rootOf(before.contact_id) === contact ? before.contact_id : contact.id;
       if (verified !== undefined) {
         const { userId, attributes, ...values } = verified;
@@ -175,7 +174,7 @@ export async function loadContacts(tx: Tx, contactKeys: readonly ContactKey[], n
       link(session, ownerId, user !== undefined || addresses.length > 0);
       for (const key of user === undefined ? addresses : [user, ...addresses]) {
         const owner = contactOf(key);
-        // An address of somebody who is another user stays theirs.
+        // An address that belongs to another user stays with that user.
         if (owner === undefined) link(key, key === user ? contact.id : ownerId, true);
         if (key !== user && (owner === undefined || owner === contact))
           setFields(contact, withValues(contact, { [key.kind]: key.value }, "platform"));
@@ -240,7 +239,7 @@ export async function loadContacts(tx: Tx, contactKeys: readonly ContactKey[], n
   }
 }
 
-/** The users that these contacts, or those that stand for them since a merge, are. */
+/** Returns user ids of these contacts, merges followed. */
 export async function userIdsOf(tx: Tx, contactIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (contactIds.length === 0) return new Map();
   const rows = await tx
@@ -252,11 +251,11 @@ export async function userIdsOf(tx: Tx, contactIds: readonly string[]): Promise<
   return new Map(rows.flatMap(({ id, user_id }) => (user_id === null ? [] : [[id, user_id] as const])));
 }
 
-/** Whether the company or a platform proves who this is. */
+/** Whether the company or a platform has verified the contact. */
 export const isVerified = (contact: ContactsTable): boolean =>
   contact.user_id !== null || verifiedFields(contact).length > 0;
 
-/** Copies what is known of the contact to where lists show and filter it. True when something changed. */
+/** Copies the contact's data to the conversation, for lists and filters. Returns true if anything changed. */
 export function showContact(row: ConversationRow, { contact, ownerId }: KnownContact): boolean {
   const next = {
     contact_id: contact.id,

@@ -14,10 +14,10 @@ import { moveConversations } from "./move-conversations.ts";
 import { closeWorkspace, emptyWorkspace } from "#conversations/retention/remove-workspace.ts";
 
 const leaseMs = 15_000;
-/** What is left after so many rounds is a worker's. */
+/** After this many rounds the rest is left to a worker. */
 const roundsMax = 1_000;
 
-/** What an operator does with customers and their data, from outside of the running server. */
+/** Operations of an administrator on customers and their data, outside the running server. */
 export interface Customers {
   merge(
     workspaceId: string,
@@ -31,7 +31,7 @@ export interface Customers {
     actor: Actor,
   ): Promise<{ readonly contact: string; readonly from: string }>;
   erase(workspaceId: string, email: string, progress: (line: string) => void): Promise<ErasureResult>;
-  /** Shuts a workspace, and then removes all of it. Can be called again after it was interrupted. */
+  /** Closes a workspace and deletes all of it. Can be repeated after an interruption. */
   removeWorkspace(workspaceId: string, progress: (line: string) => void): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function createCustomers(dependencies: {
 }): Customers {
   const { store, clock, search, files } = dependencies;
 
-  /** Brings the conversations along at once, so that what is shown next is right also while no server runs. */
+  /** Moves the conversations at once, because no server may be running to do it. */
   async function relinkNow(): Promise<void> {
     const id = newId("ses", clock.now());
     for (let round = 0; round < roundsMax; round += 1) {
@@ -60,7 +60,7 @@ export function createCustomers(dependencies: {
     }
   }
 
-  /** What was erased is erased when the command ends, also while no server runs. */
+  /** Deletes the files before the command ends, because no server may be running to do it. */
   async function removeFilesNow(): Promise<void> {
     const id = newId("ses", clock.now());
     const { signal } = new AbortController();

@@ -3,12 +3,12 @@ import { prepareWork } from "#database/dialects/prepared.ts";
 import type { ContactsTable, IdentitiesTable } from "#database/schema/tables.ts";
 import type { Tx } from "#database/contract.ts";
 
-/** What people are known by: a platform's id, a user id, an address. */
+/** Key of an identity: a platform's id, a user id or an address. */
 export type IdentityKey = Pick<IdentitiesTable, "workspace_id" | "kind" | "value">;
 
 export const textOf = ({ workspace_id, kind, value }: IdentityKey): string => `${workspace_id}\n${kind}\n${value}`;
 
-/** The identities of these keys by their text, and by id the contacts that they and their merges lead to. */
+/** Loads identities by `textOf`, and by id the contacts that they and merges lead to. */
 export async function loadIdentities(tx: Tx, wanted: readonly IdentityKey[]) {
   const keys = new Map(wanted.map((key) => [textOf(key), key]));
   const identities = new Map<string, IdentitiesTable>();
@@ -22,7 +22,7 @@ export async function loadIdentities(tx: Tx, wanted: readonly IdentityKey[]) {
   }
   for (const row of rows) identities.set(textOf(row), row);
   let missing = [...new Set(rows.map(({ contact_id }) => contact_id))];
-  // Twice at most: the contacts themselves, and those that stand for them since a merge.
+  // Two rounds at most: the contacts, then their root contacts.
   while (missing.length > 0) {
     const { rows: found } = await contactsOf(tx, { ids: missing });
     for (const row of found) contacts.set(row.id, row);

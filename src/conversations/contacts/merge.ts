@@ -12,19 +12,19 @@ import { contactFields, provenanceOf, storedProvenance, withValues } from "./pro
 
 type Filled = Partial<Record<ContactField, string>>;
 
-/** Two contacts that are one customer: the second stands for both from now on. */
+/** A merge of two contacts. `into` becomes the root of both. */
 export interface Merge {
   readonly from: ContactsTable;
   readonly into: ContactsTable;
   readonly reason: string;
-  /** What was not known of `into`, and is taken over. */
+  /** Values that `into` lacked and takes over. */
   readonly filled: Filled;
 }
 
-/** A process that has read a contact just before its merge can store a conversation just after: looked for once more. */
+/** A second pass finds conversations of processes that read the contact just before its merge. */
 const secondLookMs = 30_000;
 
-/** Brings the conversations of a contact to whoever stands for it now. */
+/** Work that moves a contact's conversations to its root contact. */
 export function moveWork(contactId: string, now: number): readonly NewWork[] {
   const work = { lane: moveLane(contactId), kind: "relink", payload: { contactId } };
   return [
@@ -33,13 +33,13 @@ export function moveWork(contactId: string, now: number): readonly NewWork[] {
   ];
 }
 
-/** Which of these stands for all: the known user, else who was known first. Undefined for none. */
+/** Chooses the root: the known user, otherwise the oldest contact. Undefined for an empty group. */
 export function chooseRoot(group: readonly ContactsTable[]): ContactsTable | undefined {
   const oldest = group.toSorted((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
   return oldest.find((contact) => contact.user_id !== null) ?? oldest[0];
 }
 
-/** Merges rows in memory; `all` are the contacts that are there. */
+/** Merges rows in memory. `all`: the loaded contacts. */
 export function joinInMemory(
   from: ContactsTable,
   into: ContactsTable,
@@ -61,7 +61,7 @@ export function joinInMemory(
   return { from, into, reason, filled };
 }
 
-/** Writes a merge, all but the fields of the contacts. */
+/** Stores a merge without the contacts' own fields. */
 export async function storeMerge(
   tx: Tx,
   { from, into, reason, filled }: Merge,
@@ -122,8 +122,8 @@ async function lockContact(tx: Tx, workspaceId: string, id: string): Promise<Con
 }
 
 /**
- * Makes two contacts one, because somebody says so. The second stands for both, unless only the first is a known user.
- * Two known users are two people: `invalid_transition`.
+ * Merges two contacts on request. The second becomes the root, unless only the first is a known user. Throws
+ * `invalid_transition` for two known users.
  */
 export async function mergeContacts(
   tx: Tx,
@@ -133,7 +133,7 @@ export async function mergeContacts(
   actor: Actor,
   now: number,
 ): Promise<{ readonly from: string; readonly into: string }> {
-  // In one order, so that two merges of the same contacts cannot wait for each other.
+  // Locks in the order of ids, to avoid a deadlock.
   const locked = new Map<string, ContactsTable>();
   for (const id of [fromId, intoId].toSorted()) locked.set(id, await lockContact(tx, workspaceId, id));
   const roots: ContactsTable[] = [];
@@ -161,7 +161,7 @@ export async function mergeContacts(
   return { from: from.id, into: into.id };
 }
 
-/** Undoes the merge of this contact into another: both have their own conversations, addresses and names again. */
+/** Undoes a merge: both contacts get their own conversations, addresses and names back. */
 export async function unmergeContact(
   tx: Tx,
   workspaceId: string,
@@ -174,7 +174,7 @@ export async function unmergeContact(
   if (parentId === null) throw new Problem("invalid_transition", `${contactId} is not merged into another contact`);
   const members = await tx.selectFrom("contacts").select(["id", "merged_into"]).where("root_id", "=", rootId).execute();
   const own = new Set([contactId]);
-  // What was merged into it before goes with it.
+  // Contacts that were merged into it earlier go with it.
   for (let size = 0; size !== own.size;) {
     size = own.size;
     for (const { id, merged_into } of members) if (merged_into !== null && own.has(merged_into)) own.add(id);
@@ -197,7 +197,7 @@ export async function unmergeContact(
   return { contact: contactId, from: rootId };
 }
 
-/** Takes back what the merge filled in, where it is still that, also from those that it was handed on to. */
+/** Removes values that the merge filled in, if unchanged, also from later merges that took them over. */
 async function giveBack(tx: Tx, workspaceId: string, fromId: string, intoId: string, now: number): Promise<void> {
   let taken: Filled | undefined;
   let from = fromId;

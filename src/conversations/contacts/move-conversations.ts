@@ -10,20 +10,19 @@ import { showContact } from "./contacts.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
 
-/** Conversations that one transaction looks at. */
+/** Conversations per transaction. */
 const step = 50;
 
 interface MoveConversations {
   readonly contactId: string;
-  /** The last conversation that was looked at, and the last one that stayed. */
+  /** Position of the last page: its last conversation, and the last one that stayed. */
   readonly after?: { readonly startedAt: number; readonly id: string };
   readonly previous?: string | null;
 }
 
 /**
- * Brings the conversations of a contact up to date with its merges: those that belong to whom it was merged into, or
- * parted from, go there; those that stay show the customer as they are known now, and name the one before. A step at a
- * time, each with the row of the next.
+ * Moves a contact's conversations after a merge or its undo. Conversations that stay get the contact's current data and
+ * the link to the previous one. One page per transaction; each queues the next.
  */
 export async function moveConversations(
   tx: Tx,
@@ -32,7 +31,7 @@ export async function moveConversations(
   now: number,
 ): Promise<Effects | null> {
   await finishWork(tx, rows);
-  // One pass serves all that asked for one, from its beginning if any of them did.
+  // One pass serves all queued rows, from the start if one of them asks for that.
   const works = rows.map((row) => JSON.parse(row.payload) as MoveConversations);
   const work = works.find(({ after }) => after === undefined) ?? works[0];
   if (work === undefined) return null;
@@ -67,7 +66,7 @@ export async function moveConversations(
   for (const row of conversations) {
     const draft = changes.track(row, settings, false);
     const ownerId = row.own_contact_id ?? contactId;
-    // Whoever is gone leaves it to whom it is with.
+    // If the owner no longer exists, the conversation stays with its contact.
     const rootId = contacts.get(ownerId)?.root_id ?? contact.root_id;
     const root = contacts.get(rootId) ?? contact;
     if (root.id === contactId) {
@@ -89,7 +88,7 @@ export async function moveConversations(
   return changes.flush(tx);
 }
 
-/** These contacts and those that stand for them. */
+/** Loads these contacts and their root contacts. */
 async function ownersOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, ContactsTable>> {
   const found = new Map<string, ContactsTable>();
   const load = async (wanted: readonly string[]): Promise<void> => {

@@ -19,13 +19,13 @@ const ranks: Readonly<Record<Source, number>> = { claim: 0, platform: 1, company
 export const provenanceOf = ({ provenance }: Pick<ContactsTable, "provenance">): Provenance =>
   JSON.parse(provenance ?? "{}") as Provenance;
 
-/** The fields whose values are verified. */
+/** Returns the fields with verified values. */
 export function verifiedFields(contact: Values): readonly ContactField[] {
   const provenance = provenanceOf(contact);
   return contactFields.filter((field) => contact[field] !== null && provenance[field] !== undefined);
 }
 
-/** The contact's values with these, as far as none with a better source is there. A platform's first value stays. */
+/** Adds values unless a better source has set them. A platform's first value stays. */
 export function withValues(
   contact: Values,
   given: { readonly [field in ContactField]?: string | undefined },
@@ -50,7 +50,7 @@ export function withValues(
 export const storedProvenance = (provenance: Provenance): string | null =>
   Object.keys(provenance).length === 0 ? null : JSON.stringify(provenance);
 
-/** By conversation: which of the customer's values that it shows are verified. */
+/** Returns the verified fields of the customer by conversation. */
 export async function verifiedByConversation(
   db: Reader,
   rows: readonly ConversationRow[],

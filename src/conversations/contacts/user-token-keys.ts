@@ -3,7 +3,7 @@ import { storedSettings } from "#domain/workspace/settings.ts";
 import type { Store } from "#database/contract.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 
-/** The keys that verify this workspace's users. */
+/** Returns the keys that verify user tokens of this workspace. */
 export async function readTokenKeys(
   store: Pick<Store, "read">,
   secrets: Pick<Secrets, "open">,

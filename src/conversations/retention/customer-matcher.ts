@@ -3,30 +3,30 @@ import type { Customer } from "#database/queries/customers.ts";
 import type { AuditTable } from "#database/schema/tables.ts";
 import type { Reader } from "#database/contract.ts";
 
-/** Who erased conversations, in the audit log. */
+/** Actor of erasures in the audit log. */
 export const erasureActorId = "forget";
 
 const pageSize = 500;
-/** Shorter ones are in every other word. */
+/** Shorter names occur within too many other words. */
 const nameLengthMin = 3;
 const conversationPattern = /conv_[0-9a-z]{26}/g;
 
-/** What tells that a text is about a customer. */
+/** Recognises texts about a customer. */
 export interface CustomerMatcher {
   /** Lower case. */
   readonly email: string;
-  /** Finds the address, and not another that only holds it: `joann@shop.example` is not `ann@shop.example`. */
+  /** Matches the whole address only: `joann@shop.example` is not `ann@shop.example`. */
   readonly named: RegExp;
-  /** Theirs, also deleted ones. */
+  /** Their conversations, including deleted ones. */
   readonly conversations: ReadonlySet<string>;
   readonly contacts: ReadonlySet<string>;
-  /** Names of the platforms for them, of any kind. */
+  /** Their ids on platforms, of any kind. */
   readonly identities: ReadonlySet<string>;
-  /** What they are called, and their numbers, lower case: telling only where it is about them anyway. */
+  /** Their names and phone numbers in lower case. These count only in texts that are about them for another reason. */
   readonly names: readonly string[];
 }
 
-/** `erased`: with the conversations that were erased before, of this customer or another: an erasure may not have ended. */
+/** `erased`: includes conversations erased before, of any customer, because an earlier erasure may be incomplete. */
 export async function customerMatcherOf(
   db: Reader,
   workspaceId: string,
@@ -55,7 +55,7 @@ export async function customerMatcherOf(
   };
 }
 
-/** Conversations that are gone, as the audit log tells. What was kept of them elsewhere is found by their ids. */
+/** Returns deleted conversations by the audit log. Their ids lead to copies elsewhere. */
 async function deletedConversations(
   db: Reader,
   workspaceId: string,
@@ -74,7 +74,7 @@ async function deletedConversations(
   return found;
 }
 
-/** Pages of rows in the order of their ids, each read after the one before. */
+/** Pages of rows in the order of their ids. */
 async function* pagesById<Id, Row extends { readonly id: Id }>(
   first: Id,
   read: (after: Id) => Promise<readonly Row[]>,
@@ -101,7 +101,7 @@ export const auditPages = (db: Reader, workspaceId: string) =>
       .execute(),
   );
 
-/** What was received and led to no conversation, of all workspaces' accounts. */
+/** Received events of all workspaces that led to no conversation. */
 export const unplacedEventPages = (db: Reader) =>
   pagesById(0, (after) =>
     db
@@ -114,7 +114,7 @@ export const unplacedEventPages = (db: Reader) =>
       .execute(),
   );
 
-/** The responses that are kept for one key's repeated requests. */
+/** Responses stored for repeated requests with one API key. */
 export async function* storedResponsePages(db: Reader, keyId: string) {
   for (let after = { path: "", idempotency_key: "" }; ;) {
     const { path, idempotency_key: key } = after;
@@ -134,20 +134,20 @@ export async function* storedResponsePages(db: Reader, keyId: string) {
   }
 }
 
-/** Before the address may stand what JSON writes for a line's end and the like, whose last sign is a letter. */
+/** The address may follow a JSON escape such as \n, which ends in a letter. */
 function addressPattern(address: string): RegExp {
   const before = String.raw`(?:(?<![\p{L}\p{N}.%+-])|(?<=\\[bfnrt]|\\u[0-9a-f]{4}))`;
   const after = String.raw`(?![\p{L}\p{N}-]|\.[\p{L}\p{N}])`;
   return new RegExp(`${before}${address.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)}${after}`, "u");
 }
 
-/** Whether a text names the customer, or a conversation of theirs. */
+/** Whether a text names the customer or one of their conversations. */
 export function mentionsCustomer(text: string | null, { named, conversations }: CustomerMatcher): boolean {
   if (text === null) return false;
   return named.test(text.toLowerCase()) || (text.match(conversationPattern) ?? []).some((id) => conversations.has(id));
 }
 
-/** In an id nothing tells where the address begins. */
+/** Whether an id contains the address, which has no delimiter there. */
 export const holds = (id: string | null, { email }: CustomerMatcher): boolean =>
   id?.toLowerCase().includes(email) === true;
 
@@ -168,7 +168,7 @@ function isSentBy(payload: string, { identities }: CustomerMatcher): boolean {
   return identities.has(sender?.key ?? "") || identities.has(sender?.verified?.userId ?? "");
 }
 
-/** Whether an entry of the audit log is about the customer: a conversation, a contact, or the name of theirs. */
+/** Whether an audit entry is about the customer: by conversation, contact or name. */
 export function isAuditOf(row: AuditTable, matcher: CustomerMatcher): boolean {
   if (row.conversation_id !== null && matcher.conversations.has(row.conversation_id)) return true;
   if ([row.actor_id, row.from_value, row.to_value].some((id) => id !== null && matcher.contacts.has(id))) return true;

@@ -16,16 +16,16 @@ const dayMs = 24 * hourMs;
 const firstAfterMs = 5 * 60_000;
 const everyMs = dayMs;
 
-/** How long what nobody looks at any more is kept. */
+/** Retention periods of technical data. */
 const kept = {
-  /** Of what platforms delivered, the text; the messages are kept with their conversations. */
+  /** Text of received events. Messages are kept with their conversations. */
   inboundTextMs: 30 * dayMs,
-  /** That it was delivered, so that it is not taken for new when it comes once more. */
+  /** Deduplication keys of received events. */
   inboundMs: 400 * dayMs,
   deadLetterMs: 30 * dayMs,
   idempotencyMs: 2 * dayMs,
   counterMs: 2 * dayMs,
-  /** Counters of a month's queries, and the places that agents sign in from. */
+  /** Monthly query counters, and addresses that agents sign in from. */
   monthlyCounterMs: 40 * dayMs,
   processMs: 7 * dayMs,
 } as const;
@@ -44,11 +44,11 @@ export interface DailyCleanupDependencies {
 }
 
 interface State {
-  /** The text of what was received before this time is gone already. */
+  /** Events received before this time have no text any more. */
   readonly emptiedUntil?: number;
 }
 
-/** Makes sure that the installation has its one row of housekeeping. */
+/** Stores the installation's single row of this work if it is missing. */
 export async function scheduleDailyCleanup(store: Store, clock: Clock): Promise<void> {
   await store.write(async (tx) => {
     const known = await tx
@@ -67,7 +67,7 @@ export async function scheduleDailyCleanup(store: Store, clock: Clock): Promise<
   });
 }
 
-/** Deletes what has been kept long enough: once a day, in steps that each lock little and for a short time. */
+/** Deletes expired data once a day, in small transactions. */
 export function createDailyCleanup(dependencies: DailyCleanupDependencies) {
   const { store, clock, log } = dependencies;
 
@@ -118,7 +118,7 @@ export function createDailyCleanup(dependencies: DailyCleanupDependencies) {
         await step();
       } catch (error) {
         signal.throwIfAborted();
-        // The other kinds must not wait for it.
+        // One failing step must not block the others.
         log.warn({ err: error, what }, "cleanup: step failed, retrying");
         failures.push(error);
       }
@@ -137,7 +137,7 @@ export function createDailyCleanup(dependencies: DailyCleanupDependencies) {
   };
 }
 
-/** Takes the text out of events received before `until`; the time up to which that is done. */
+/** Removes the text of events received before `until`. Returns the time up to which that is done. */
 async function emptyInbound(store: Store, from: number, until: number, signal: AbortSignal): Promise<number> {
   for (let at = from; ;) {
     const rows = await store.read

@@ -2,19 +2,19 @@ import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
 import type { Store, Tx } from "#database/contract.ts";
 
-/** Rows that one transaction deletes at most, so that nobody waits long for it. */
+/** Most rows of one transaction, to keep locks short. */
 const batchMax = 500;
 
 export interface DeleteBatch {
   readonly table: string;
-  /** A time, with an index that begins with it unless the table is small. */
+  /** A column of times. Needs an index that begins with it, unless the table is small. */
   readonly column: string;
-  /** What is older goes. */
+  /** Rows older than this are deleted. */
   readonly before: number;
   readonly and?: RawBuilder<unknown>;
 }
 
-/** Deletes the oldest rows; true when there may be more. */
+/** Deletes the oldest rows. Returns true if there may be more. */
 async function deleteBatch(tx: Tx, { table, column, before, and = sql`1 = 1` }: DeleteBatch): Promise<boolean> {
   const at = sql.ref(column);
   const { rows } = await sql<{ readonly at: number }>`
@@ -26,7 +26,7 @@ async function deleteBatch(tx: Tx, { table, column, before, and = sql`1 = 1` }: 
   return full !== undefined;
 }
 
-/** Deletes all that is older, a step at a time. */
+/** Deletes all older rows, one batch per transaction. */
 export async function deleteInBatches(store: Store, what: DeleteBatch, signal: AbortSignal): Promise<void> {
   while (await store.write((tx) => deleteBatch(tx, what))) signal.throwIfAborted();
 }

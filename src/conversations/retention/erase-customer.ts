@@ -26,12 +26,12 @@ export interface ErasureResult {
   readonly contacts: number;
   readonly conversations: number;
   readonly messages: number;
-  /** Audit entries whose names were taken out; the entries stay. */
+  /** Audit entries whose names were removed. The entries stay. */
   readonly auditEntries: number;
   readonly events: number;
-  /** Kept responses of the API and queued work. */
+  /** Stored API responses and queued work. */
   readonly leftovers: number;
-  /** `queued`: it does not answer now. `none`: there is none beside the database. */
+  /** `queued`: the engine is unavailable. `none`: the database itself is the engine. */
   readonly searchEngine: "erased" | "queued" | "none";
 }
 
@@ -46,14 +46,14 @@ export interface EraseCustomerDependencies {
 
 const actor = systemActor(erasureActorId);
 const pageSize = 500;
-/** Whoever goes on writing must not keep the rest of what is known of them. */
+/** Limit for a customer who keeps writing during the erasure. */
 const roundsMax = 10;
 const erased = "[erased]";
 
 /**
- * Erases a customer: every conversation with what hangs on it, what they are known by, and what is left of them in
- * queues, kept responses and the names of audit entries. In transactions of a few rows each; the contact goes last, so
- * that what was interrupted can be begun again and finds the rest.
+ * Erases a customer: conversations and everything that belongs to them, contacts and identities, and traces in queues,
+ * stored responses and audit entries. Uses small transactions and deletes the contact last, so that an interrupted erasure
+ * can be repeated and finds the rest.
  */
 export async function eraseCustomer(
   dependencies: EraseCustomerDependencies,
@@ -71,7 +71,7 @@ export async function eraseCustomer(
   };
   for (let round = 1; round <= roundsMax; round += 1) {
     const customer = await customerByEmail(dependencies.store.read, workspace.id, email);
-    // Who writes while this goes on is found again. What else may name them is looked through where there is somebody.
+    // Further rounds find messages that the customer writes during the erasure.
     if (round > 1 && customer.contacts.length + customer.conversationIds.length === 0) break;
     const matcher = await customerMatcherOf(dependencies.store.read, workspace.id, customer, { email, erased: true });
     const found = await eraseFound(dependencies, workspace, customer, matcher, round === roundsMax);
@@ -83,7 +83,7 @@ export async function eraseCustomer(
   return { ...total, searchEngine };
 }
 
-/** Erases the customer as they were found. Who has begun another conversation meanwhile stays known, to be found by it. */
+/** Erases the customer as found. A contact with a new conversation stays, so that the next round finds it. */
 async function eraseFound(
   { progress = () => undefined, ...dependencies }: EraseCustomerDependencies,
   workspace: Workspace,
@@ -105,7 +105,7 @@ async function eraseFound(
   const leftovers = (await eraseKeptResponses(store, workspace.id, matcher)) + (await eraseQueued(store, matcher));
   const ids = customer.contacts.map(({ id }) => id);
   const conversations = customer.conversationIds.length;
-  // Together with the last contact: without it, nobody finds any more that there was something to be noted.
+  // In one transaction with the last contact, because without it a repeated erasure finds no reason for an audit entry.
   const groups = [...chunks(ids, 100)];
   const last = groups.pop() ?? [];
   for (const some of groups) await store.write((tx) => removeContacts(tx, some));
@@ -141,7 +141,7 @@ async function eraseConversation(
     .select(["id", "external_id", "target_external_id"])
     .where("conversation_id", "=", id)
     .execute();
-  // Ids of e-mails can hold the address; the others stay, so that a late redelivery does not bring the text back.
+  // Message ids of e-mails can contain the address. Other events stay, so that a late redelivery is still a duplicate.
   const named = rows
     .filter((event) => holds(event.external_id, matcher) || holds(event.target_external_id, matcher))
     .map((event) => event.id);
@@ -149,7 +149,7 @@ async function eraseConversation(
   return { messages: row.message_count, events: rows.length };
 }
 
-/** Events that led to no conversation: what people said of themselves before they wrote, edits of messages that never came. */
+/** Erases events without a conversation, such as contact details sent before the first message, and early edits. */
 async function eraseEvents(store: Store, workspaceId: string, matcher: CustomerMatcher): Promise<number> {
   const accounts = await store.read
     .selectFrom("accounts")
@@ -168,7 +168,7 @@ async function eraseEvents(store: Store, workspaceId: string, matcher: CustomerM
   return count;
 }
 
-/** Takes the customer's name and address out of the audit log, also of conversations that were deleted before. */
+/** Removes the customer's name and address from the audit log, deleted conversations included. */
 async function eraseNames(store: Store, workspaceId: string, matcher: CustomerMatcher): Promise<number> {
   let count = 0;
   for await (const page of auditPages(store.read, workspaceId)) {
@@ -240,7 +240,7 @@ async function eraseKeptResponses(store: Store, workspaceId: string, matcher: Cu
   return count;
 }
 
-/** Whatever waits, or was given up, with the customer in it. */
+/** Erases queued work and dead letters about the customer. */
 async function eraseQueued(store: Store, matcher: CustomerMatcher): Promise<number> {
   let count = 0;
   for (let after = 0; ;) {
@@ -251,7 +251,7 @@ async function eraseQueued(store: Store, matcher: CustomerMatcher): Promise<numb
       .orderBy("id")
       .limit(pageSize)
       .execute();
-    // Work of other workspaces stands here too, and goes on even where it names the same address.
+    // Work of other workspaces is in this table too and must not be deleted for the same address.
     const theirs = page
       .filter((row) => isWorkOf(row, matcher) || (row.dead_at !== null && mentionsCustomer(row.payload, matcher)))
       .map(({ id }) => id);
@@ -275,8 +275,8 @@ async function eraseQueued(store: Store, matcher: CustomerMatcher): Promise<numb
 const workIds = /(?:conv|con)_[0-9a-z]{26}/g;
 
 /**
- * Their rows hold ids alone, and have to be done: the deletion from a search engine outside, and work for other customers
- * that names this one in passing.
+ * Rows of these kinds hold ids only and must run: deletions in the search engine, and work for several customers that
+ * includes this one.
  */
 const keptKinds: ReadonlySet<string> = new Set(["index", "relink", "retime", "search"]);
 
@@ -312,7 +312,7 @@ async function noteErasure(
     .execute();
 }
 
-/** An index can hold words of what was removed until its parts are merged. */
+/** Merges the index's segments, which hold words of deleted rows until then. */
 export async function purgeIndex({
   store,
   search,

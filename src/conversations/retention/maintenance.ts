@@ -13,16 +13,16 @@ import { purge } from "./remove-workspace.ts";
 import { rescheduleTimers } from "#conversations/automation/reschedule-timers.ts";
 import { agentTopic } from "#queue/signals/topics.ts";
 
-/** Work of the outbox that keeps the data in order, by kind; the worker calls it. */
+/** Runs maintenance work of the outbox. The worker calls one method per kind. */
 export interface Maintenance {
-  /** A contact's conversations go to whoever stands for it. */
+  /** Moves a merged contact's conversations. */
   moveConversations(rows: readonly OutboxRow[]): Promise<void>;
-  /** A workspace's settings have changed: its conversations' clocks follow. */
+  /** Moves timers after a change of a workspace's settings. */
   rescheduleTimers(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   dailyCleanup(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** The rest of a workspace that was deleted. */
+  /** Deletes the rest of a deleted workspace. */
   purge(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** An agent is gone: their live connections end. */
+  /** Closes the live connections of a removed agent. */
   signOut(rows: readonly OutboxRow[]): Promise<void>;
 }
 

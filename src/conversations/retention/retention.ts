@@ -9,7 +9,7 @@ import type { Reader, Store, Tx } from "#database/contract.ts";
 import { removeConversation } from "#conversations/agents/update.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
-/** Rows that are looked at together, and conversations that are deleted in one transaction. */
+/** Rows per page, and conversations deleted per transaction. */
 const pageSize = 500;
 const deletedAtOnce = 10;
 
@@ -40,8 +40,8 @@ interface ListCursor {
 }
 
 /**
- * Deletes conversations whose last message is too old. No message is older than the start, so those that began since
- * need not be looked at: the list's own index leads to the others.
+ * Deletes conversations whose last message is too old. A last message is never older than the start of its conversation,
+ * so the list's index by start finds all candidates.
  */
 export async function expireConversations(
   { store, clock, search, publishEffects }: RetentionDependencies,
@@ -95,12 +95,12 @@ async function expire(
   now: number,
 ): Promise<Effects | null> {
   const row = await lockConversation(tx, workspace.id, id);
-  // Somebody has written since it was looked at.
+  // Checks again under the lock: a message may have arrived.
   if (row === undefined || row.last_message_at > endOf(workspace.plan, now)) return null;
   return removeConversation(tx, search, workspace, id, systemActor("retention"), now);
 }
 
-/** Deletes contacts as old as that of whom there is no conversation any more. */
+/** Deletes contacts of the same age that have no conversation left. */
 export async function expireContacts(
   store: Store,
   workspaces: readonly Workspace[],
@@ -143,7 +143,7 @@ async function removeUnused(tx: Tx, rows: readonly { readonly id: string; readon
   );
 }
 
-/** Deletes contacts with all that they are known by. */
+/** Deletes contacts with their identities. */
 export async function removeContacts(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.deleteFrom("identities").where("contact_id", "in", ids).execute();
