@@ -39,8 +39,8 @@ const noticedMs = 50;
 const shortTexts = 4;
 /** One long text takes as long as the short ones where time is linear, and four times as long where it is quadratic. */
 const ratioMax = 2.25;
-/** Other work on the machine slows some rounds down. The last number of rounds decides. */
-const roundsToDecide = [1, 3, 6];
+/** A collection of garbage can slow any reading, so most of these rounds decide where the first one found growth. */
+const roundsMax = 7;
 
 /** The next parser reads other pieces. */
 let turn = 0;
@@ -63,18 +63,19 @@ async function growthOver(piece: string, read: (text: string) => unknown, size: 
   const short = textOf(size / shortTexts);
   // One reading is enough where nothing is wrong. It also compiles what is measured below.
   if ((await millisecondsOf(() => read(fresh(long)))) < noticedMs) return undefined;
-  let shortMs = 0;
-  let longMs = 0;
-  for (let round = 1; round <= Math.max(...roundsToDecide); round += 1) {
-    longMs += await millisecondsOf(() => read(fresh(long)));
-    shortMs += await millisecondsOf(async () => {
+  const rounds: Growth[] = [];
+  while (rounds.length < roundsMax) {
+    const longMs = await millisecondsOf(() => read(fresh(long)));
+    const shortMs = await millisecondsOf(async () => {
       for (let text = 0; text < shortTexts; text += 1) await read(fresh(short));
     });
-    if (roundsToDecide.includes(round) && (longMs < noticedMs * round || longMs <= ratioMax * shortMs))
-      return undefined;
+    rounds.push({ piece, shortMs, longMs });
+    if (rounds.filter(isLinear).length > (rounds.length === 1 ? 0 : roundsMax / 2)) return undefined;
   }
-  return { piece, shortMs, longMs };
+  return rounds.find((round) => !isLinear(round));
 }
+
+const isLinear = ({ shortMs, longMs }: Growth): boolean => longMs < noticedMs || longMs <= ratioMax * shortMs;
 
 /** The pieces, and those of `own`, over which `read` takes more than linear time. */
 export async function worseThanLinear(
