@@ -8,7 +8,7 @@ export function grammySignal(signal: AbortSignal): NonNullable<Parameters<Api["g
   return signal as unknown as NonNullable<Parameters<Api["getMe"]>[0]>;
 }
 
-/** As much as grammY gives to `fetch`; it has time limits of its own. */
+/** The options that grammY passes to `fetch`. grammY has time limits of its own. */
 interface GrammyRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;

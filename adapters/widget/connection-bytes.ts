@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
 
-/** What one socket holds in memory. */
+/** Memory of one socket. */
 export interface HeldBytes {
   /** Called after a frame is sent, and when it has left. */
   update(): void;
@@ -86,7 +86,7 @@ export function createSocketBytes(bytesMax = totalBytesMax): SocketBytes {
   };
 }
 
-/** Of a client's frame that is no longer than it must be; fragments of a message count with one header. */
+/** Header length of a client's frame in its shortest form. Fragments of a message count as one frame. */
 function headerBytes(payload: number): number {
   if (payload < 126) return 6;
   return payload < 65_536 ? 8 : 14;

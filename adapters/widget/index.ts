@@ -6,7 +6,7 @@ import { createSocketBytes } from "./connection-bytes.ts";
 import { openSockets } from "./connection.ts";
 import { createUploads } from "./files.ts";
 
-/** Of the sockets of all accounts in this process. */
+/** Counts the sockets of all accounts in this process. */
 const socketBytes = createSocketBytes();
 
 /** The chat widget on a company's own pages (`widget`), and the chat page that we host (`hosted`). */

@@ -46,7 +46,7 @@ export interface DeskEventPayload {
   readonly event: StoredDeskEvent;
 }
 
-/** What the desk's adapter calls: accepts events of agents and answers its queries. */
+/** Accepts agents' events from the desk's adapter and answers its queries. */
 export interface DeskService {
   accept(
     account: { readonly id: string; readonly workspaceId: string },

@@ -48,7 +48,7 @@ export async function readiness(
   return states;
 }
 
-/** Where everything goes on without it. */
+/** State of a dependency that the program can do without. */
 export const degradedBy = (name: string, cause: string | null): DependencyState => ({
   name,
   state: cause === null ? "ready" : "degraded",

@@ -13,7 +13,7 @@ import type { Part, PlatformStatus } from "./inbound-event.ts";
 import type { TypingParty } from "./thread.ts";
 import type { Desk } from "./desk/contract.ts";
 
-/** By which account, and after how long, a reply goes to a visitor who has not looked at it. */
+/** Route for a reply that a visitor has not read after `afterMs` milliseconds. */
 export interface FollowUp {
   readonly accountId: string;
   readonly afterMs: number;

@@ -10,6 +10,7 @@ import type {
   FakePlatform,
   RuleName,
 } from "../support/channels/conformance-target.ts";
+import { document, faces, marks, numbered } from "../support/channels/numbered-text.ts";
 import type { TestDatabase } from "../support/database/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
 import { anna, hourMs, openBench } from "../support/engine-bench.ts";
@@ -468,35 +469,4 @@ async function statesOf(bench: EngineBench, messageId: string): Promise<readonly
     .where("message_id", "=", messageId)
     .execute();
   return rows.map(({ state }) => state);
-}
-
-// Texts for the splitting rule: every word is replaced by a numbered mark, so that what is shown can be compared with
-// what was said whatever a platform makes of bold print, lists and line ends.
-
-const word = fc.integer({ min: 1, max: 12 }).map((length) => "@".repeat(length));
-const words = (max: number) => fc.array(word, { minLength: 1, maxLength: max });
-const sentence = (max: number) => words(max).map((all) => all.join(" "));
-const block = fc.oneof(
-  { weight: 4, arbitrary: sentence(120) },
-  sentence(6).map((text) => `## ${text}`),
-  fc.array(sentence(12), { minLength: 1, maxLength: 12 }).map((items) => items.map((item) => `- ${item}`).join("\n")),
-  fc.array(sentence(8), { minLength: 1, maxLength: 40 }).map((lines) => `\`\`\`\n${lines.join("\n")}\n\`\`\``),
-  sentence(20).map((text) => `> ${text}`),
-  sentence(10).map((text) => `**${text}** and *${text}*, \`${text}\` 😀`),
-  sentence(2).map((text) => `| a | b |\n| - | - |\n| ${text} | ${text} |`),
-  fc.integer({ min: 300, max: 900 }).map((length) => "@".repeat(length)),
-  fc.integer({ min: 1, max: 300 }).map((signs) => "👩‍👩‍👧😀".repeat(signs)),
-);
-const document = fc.array(block, { minLength: 1, maxLength: 12 });
-
-function numbered(blocks: readonly string[]): string {
-  let mark = 0;
-  return blocks.join("\n\n").replaceAll("@", () => `w${(mark += 1)}x`);
-}
-
-const faces = (text: string): number => text.split("😀").length - 1;
-
-/** The marks of a text in their order; signs of any markup between and within them are passed over. */
-function marks(text: string): readonly string[] {
-  return text.replaceAll(/[^a-z0-9]/g, "").match(/w\d+x/g) ?? [];
 }

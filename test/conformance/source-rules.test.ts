@@ -139,10 +139,10 @@ describe("every file", () => {
     ).toEqual([]);
   });
 
-  it("has at most 600 lines", () => {
+  it("has at most 500 lines", () => {
     const long = tree
       .map(({ path, text }) => ({ path, lines: text.split("\n").length - 1 }))
-      .filter((file) => file.lines > 600);
+      .filter((file) => file.lines > 500);
     expect(long).toEqual([]);
   });
 
@@ -171,7 +171,9 @@ describe("every file", () => {
   });
 
   it("is named in kebab-case for what it holds", () => {
-    const vague = /(?:^|[-./])(?:utils?|helpers?|common|misc|managers?)(?=[-./]|$)/;
+    // "Services" is the name of the composition root that commands share; the desk has one service.
+    const namedServices = ["src/agent-desk/desk-service.ts", "src/app/services.ts", "src/cli/with-services.ts"];
+    const vague = /(?:^|[-./])(?:utils?|helpers?|common|misc|managers?|services?)(?=[-./]|$)/;
     const odd = tree
       .map(({ path }) => path)
       .filter(
@@ -185,7 +187,7 @@ describe("every file", () => {
             ),
       );
     expect(odd).toEqual([]);
-    expect(product.map(({ path }) => path).filter((path) => vague.test(path))).toEqual([]);
+    expect(product.map(({ path }) => path).filter((path) => vague.test(path))).toEqual(namedServices);
     expect(tree.map(({ path }) => path).filter((path) => /(?:^|[-/])tmp[-./]|-tmp\./.test(path))).toEqual([]);
   });
 });

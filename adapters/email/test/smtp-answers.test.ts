@@ -5,7 +5,7 @@ import { createTransport, smtpError } from "../smtp.ts";
 import type { EmailConfig } from "../config.ts";
 import { freePort } from "./support/dovecot.ts";
 
-/** What is answered at each step of a mail; a function does something else. */
+/** Answer of the server at each step of a mail. A function acts on the socket instead. */
 type Step = "greeting" | "EHLO" | "MAIL" | "RCPT" | "DATA" | "body";
 type Answer = string | ((socket: Socket) => void);
 

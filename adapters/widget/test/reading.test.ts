@@ -143,7 +143,7 @@ function inBrowser(): void {
     if (channel === "widget") await page.getByRole("button", { name: /^Open chat/u }).click();
     await write(page, "Hello");
     await log(page).getByText("An answer of several").waitFor();
-    // As tall as it grows.
+    // Twelve lines give the field its largest height.
     await page.locator("textarea").fill("line\n".repeat(12));
     host.set(host.thread1(), { handledBy: "waiting" });
     await page.getByRole("form", { name: "Where can we reach you?" }).waitFor();

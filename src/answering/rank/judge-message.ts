@@ -12,7 +12,7 @@ const wholeFrom = 3;
 
 /** Cost of an answer to a question that has no term of its own ("what can I do?") and is guessed from its context. */
 const guessCost = 0.04;
-/** By how much a part of the message must beat the whole. */
+/** Margin by which a part of the message must beat the whole. */
 const partCost = 0.02;
 
 export type Message = JudgeRequest & Pick<Question, "strictness" | "settings">;

@@ -139,3 +139,12 @@ function withoutRefs(event: InboundEvent): InboundEvent {
 }
 
 export type TextChange = Extract<InboundEvent, { kind: "edit" | "delete" }>;
+
+export function metadataOf(
+  { metadata, wantsPerson }: Extract<InboundEvent, { kind: "message" }>,
+  guest: boolean,
+): { readonly metadata?: string } {
+  const own = { ...(guest ? { guest: true } : {}), ...(wantsPerson === true ? { wants_person: true } : {}) };
+  if (metadata === undefined && Object.keys(own).length === 0) return {};
+  return { metadata: JSON.stringify({ ...metadata, ...own }) };
+}

@@ -5,7 +5,7 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
 import type { InboundEventsTable, MessagesTable } from "#database/schema/tables.ts";
 import type { IncomingEvent, IngestResult } from "./incoming-event.ts";
-import { continued, inboundRow, keyOf, knownEvents, partIdOf } from "./incoming-event.ts";
+import { continued, inboundRow, keyOf, knownEvents, metadataOf, partIdOf } from "./incoming-event.ts";
 import { createAlbums, newFiles, recordFiles, textOf, withAlbumText } from "./albums.ts";
 import type { Grouped, MessageFiles } from "#conversations/attachments/attachments.ts";
 import {
@@ -491,13 +491,4 @@ async function withWork(
       return { ...result, work: work ?? null };
     }),
   );
-}
-
-function metadataOf(
-  { metadata, wantsPerson }: Extract<InboundEvent, { kind: "message" }>,
-  guest: boolean,
-): { readonly metadata?: string } {
-  const own = { ...(guest ? { guest: true } : {}), ...(wantsPerson === true ? { wants_person: true } : {}) };
-  if (metadata === undefined && Object.keys(own).length === 0) return {};
-  return { metadata: JSON.stringify({ ...metadata, ...own }) };
 }

@@ -17,10 +17,10 @@ export interface VoiceDependencies {
 export interface CallRequest {
   readonly form: Form;
   readonly callSid: string;
-  /** As the caller's telephone says, which proves nothing. */
+  /** The number that the caller's telephone reports. It proves nothing. */
   readonly caller: string;
   /** The whole step, such as `hold.3.1`. */
   readonly at: string;
-  /** What follows the step's name. */
+  /** The rest of the step after its name. */
   readonly detail: string;
 }
