@@ -1,13 +1,13 @@
 # syntax=docker/dockerfile:1
 
-# The code that runs in browsers is bundled here; the bundler is not part of the final image.
-FROM node:24.21.0-slim AS browser-code
+# The server and the code that runs in browsers are bundled here; the bundler is not part of the final image.
+FROM node:24.21.0-slim AS built
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY adapters adapters
 COPY src src
-RUN node src/web/build.ts
+RUN node src/build/main.ts
 
 # What the program needs when it runs. The image has Node.js, so the one that npm would bring is left out.
 FROM node:24.21.0-slim AS packages
@@ -22,14 +22,16 @@ ENV NODE_ENV=production \
     PARLEY_DATA_DIR=/data
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
-COPY package.json LICENSE ./
+COPY LICENSE ./
 COPY bin bin
 COPY config config
 # The manual is what a fresh installation answers from.
 COPY docs docs
-COPY src src
-COPY adapters adapters
-COPY --from=browser-code /app/dist dist
+# With the times of their changes, by which the program knows the bundle of them.
+COPY --from=built /app/package.json ./
+COPY --from=built /app/src src
+COPY --from=built /app/adapters adapters
+COPY --from=built /app/dist dist
 RUN mkdir -p -m 700 /data && mkdir -p node_modules/.cache/parley && chown node:node /data node_modules/.cache/parley
 USER node
 # Compiles the program once for all starts, also where the image is read-only. It keeps apart what each user compiled.

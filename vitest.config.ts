@@ -22,6 +22,6 @@ export default defineConfig({
     maxWorkers: 2,
     // To load the program anew for each file takes a fifth of the time. No file changes what another one imports.
     isolate: false,
-    coverage: { include: ["{src,adapters}/**/*.ts"], exclude: ["**/*.test.ts", "adapters/**/test/**"] },
+    coverage: { include: ["{src,adapters}/**/*.{ts,tsx}"], exclude: ["**/*.test.ts", "adapters/**/test/**"] },
   },
 });

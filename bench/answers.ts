@@ -1,10 +1,10 @@
-// How long an answer without a language model takes, and what it does to other requests, by the size of the knowledge
+// How long an answer without a language model takes, and how it delays other requests, by the size of the knowledge
 // base:
 //   node bench/answers.ts [--chunks 1000,100000] [--seconds 10] [--json FILE]
-// Each size is a program of its own with made-up passages. One client asks over the API, one question after the other,
-// while another asks /health/live every few milliseconds; before that, it does so alone. Then the same questions are
-// answered in this process, without HTTP and without being stored. One passage of ten is there when the program starts; the
-// others come when it has indexed that, and both clients ask while it indexes them.
+// Each size runs in a program of its own with made-up passages. One client sends questions to the API, one at a time,
+// while another calls /health/live every few milliseconds, first alone. The same questions are then answered in this
+// process, without HTTP and without storage. The program starts with a tenth of the passages. The others are added when
+// these are indexed, and both clients run while the program indexes them.
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,7 +19,8 @@ import { openStore } from "#database/open.ts";
 import type { Installation } from "#test/support/program/installation.ts";
 import { install } from "#test/support/program/installation.ts";
 import { silentLog } from "#test/support/knowledge/knowledge.ts";
-import { freePort, launch } from "#test/support/program/launch.ts";
+import { launch } from "#test/support/program/launch.ts";
+import { freePort } from "#test/support/servers/free-port.ts";
 import { quantile } from "#test/support/quantile.ts";
 import { createWriter, fill } from "./made-up-passages.ts";
 import { pinGenerator } from "./processors.ts";
@@ -34,7 +35,7 @@ const { values: options } = parseArgs({
 const seconds = Number(options.seconds);
 const healthEveryMs = 5;
 
-/** Asks until the time is over; the milliseconds that each took. */
+/** Calls `ask` for `ms`, and returns the milliseconds of each call. */
 async function askFor(ms: number, ask: () => Promise<unknown>, everyMs = 0): Promise<number[]> {
   const times: number[] = [];
   for (const end = performance.now() + ms; performance.now() < end;) {
@@ -55,14 +56,14 @@ async function versionOf(store: OpenStore, workspaceId: string): Promise<number>
   return row.version;
 }
 
-/** Whether the program has all passages in its index. */
+/** Whether the program has indexed all passages. */
 function isIndexed({ dataDir, workspaceId }: Installation, version: number): boolean {
   const file = new DatabaseSync(join(dataDir, "knowledge-index.sqlite"), { timeout: 1_000 });
   try {
     const row = file.prepare("select version from workspaces where id = ?").get(workspaceId);
     return row?.["version"] === version;
   } catch {
-    // The program has not made its tables yet.
+    // The program has not created its tables yet.
     return false;
   } finally {
     file.close();
@@ -78,7 +79,8 @@ async function measure(chunks: number, installation: Installation): Promise<Reco
   const program = launch({ installation, port, core: cores.server });
   const url = `http://127.0.0.1:${port}`;
   try {
-    if ((await program.ready) === undefined) throw new Error(`the program did not start: ${program.complaints.join()}`);
+    if ((await program.ready) === undefined)
+      throw new Error(`the program failed to start: ${program.complaints.join()}`);
     const writer = createWriter(11);
     const question = (): string => `How do I ${writer.words(2)} when the ${writer.words(4)}?`;
     const ask = async (): Promise<number> => {
@@ -99,10 +101,10 @@ async function measure(chunks: number, installation: Installation): Promise<Reco
       await response.text();
       if (response.status !== 200) throw new Error(`/health/live answers ${response.status}`);
     };
-    // From the start on, whether anybody asks or not.
+    // The program indexes from its start on, without a question.
     while (!isIndexed(installation, await versionOf(store, workspaceId))) await sleep(50);
     await askFor(500, ask);
-    // Behind its back, as another process would.
+    // Written directly to the database, as another process would.
     await fill(store, workspaceId, chunks - before);
     const version = await versionOf(store, workspaceId);
     const began = performance.now();
@@ -170,7 +172,7 @@ async function measure(chunks: number, installation: Installation): Promise<Reco
     return {
       passages: chunks,
       "answer ms": both(here),
-      // Other programs on the machine do not count here.
+      // Processor time of this process alone: other programs on the machine do not count.
       "processor ms": ((used.user + used.system) / 1_000 / here.length).toFixed(1),
       "over the API ms": both(asked),
       "other requests alone ms": both(alone),

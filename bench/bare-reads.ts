@@ -1,5 +1,5 @@
-// What reading costs without everything else: Fastify and the very statements that the program runs for the same read,
-// by the driver alone. No key, no limits, no log.
+// The cost of reads alone: Fastify and the program's own statements for the same read, run by the driver. No key, no
+// limits, no log.
 //   node bench/bare-reads.ts PORT sqlite:PATH|mysql://… WORKSPACE CONVERSATION
 import Fastify from "fastify";
 import type { CompiledQuery } from "kysely";

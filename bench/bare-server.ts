@@ -1,5 +1,5 @@
-// What the same two inserts cost without everything else: Fastify, a message row and an outbox row on a disk that
-// is synced before the response. `POST /each` commits for each request, `POST /group` for all that arrived together.
+// The cost of a message's two inserts alone: Fastify, a message row and an outbox row on a disk that is synced before
+// the response. `POST /each` commits for each request, `POST /group` for all requests that arrived together.
 //   node bench/bare-server.ts PORT sqlite:PATH|mysql://…
 import { randomUUID } from "node:crypto";
 import Fastify from "fastify";
@@ -94,13 +94,13 @@ const [port = "0", url = ""] = process.argv.slice(2);
 const inserts = url.startsWith("sqlite:") ? openSqlite(url.slice("sqlite:".length)) : await openMysql(url);
 const app = Fastify({ logger: false });
 const groupsMax = url.startsWith("sqlite:") ? 1 : 2;
-interface Waiting {
+interface PendingInsert {
   readonly message: Message;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
 }
 
-const waiting: Waiting[] = [];
+const waiting: PendingInsert[] = [];
 let groups = 0;
 
 async function commitWaiting(): Promise<void> {

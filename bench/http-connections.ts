@@ -9,7 +9,7 @@ export interface ClosedLoop {
 export interface HttpLoad {
   readonly port: number;
   readonly path: string;
-  /** For each request. */
+  /** Called for each request. */
   readonly headers: () => Readonly<Record<string, string>>;
   /** Sent by POST; absent: GET. */
   readonly body?: () => string;
@@ -18,8 +18,8 @@ export interface HttpLoad {
 }
 
 /**
- * Each connection sends its next request when the response to the last has come. Written on plain sockets: an HTTP
- * client would use more of its processor than the servers that it measures.
+ * Each connection sends its next request after the last response. Written on plain sockets: an HTTP client would use
+ * more processor time than the measured servers.
  */
 export async function loadHttp({ port, path, headers, body, connections, seconds }: HttpLoad): Promise<ClosedLoop> {
   const latenciesMs: number[] = [];

@@ -2,10 +2,11 @@ import { documentOf } from "#database/search/words.ts";
 import { newId } from "#domain/ids.ts";
 import type { ConversationSeed } from "#test/support/database/conversation-rows.ts";
 
-// Conversations as an installation of some years has them: several workspaces, of which one is large, a few channels
-// and states that most have, words of which a few are in every other message, and marks of a known frequency.
+// Conversations of an installation that is some years old: several workspaces, one of them large; a few channels and
+// states that most conversations share; words of which a few appear in every other message; and markers of a known
+// frequency.
 
-/** The largest comes first: it is the one that is measured. */
+/** The largest comes first: it is the measured one. */
 export const workspaces = [
   { id: "wt_bench0_0123456789", share: 0.8 },
   { id: "wt_bench1_0123456789", share: 0.12 },
@@ -21,7 +22,7 @@ export function random(): number {
   return state / 2 ** 32;
 }
 
-/** Picks by weights that add up to 1. */
+/** Picks by weights, which add up to 1. */
 function pick<T>(choices: readonly (readonly [T, number])[]): T {
   let left = random();
   for (const [value, weight] of choices) {
@@ -38,7 +39,7 @@ const vocabulary = Array.from({ length: 8_000 }, (_, i) =>
   [i % 20, Math.floor(i / 20) % 20, Math.floor(i / 400) % 20].map((place) => syllables[place] ?? "").join(""),
 );
 
-/** Chances of a word in one conversation, whatever the number of its messages. */
+/** The chance of each word to appear in a conversation, independent of the number of messages. */
 const marks: readonly (readonly [words: string, chance: number])[] = [
   ["verycommonword", 0.22],
   ["commonword", 0.06],
@@ -118,7 +119,7 @@ export function conversationAt(place: number, { conversations, messagesEach, wor
 
 const tokens = new Map<string, string>();
 
-/** What `documentOf` gives, with each word looked at once: there are ten million messages of the same few words. */
+/** The same as `documentOf`, with each word normalised once: ten million messages share a few words. */
 export function bodyOf({ workspaceId, messages }: BenchConversation): string {
   const parts = messages.map((message) => {
     let text = "";
@@ -136,7 +137,7 @@ export function bodyOf({ workspaceId, messages }: BenchConversation): string {
 
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** Ids in the order of the messages; made more cheaply than by `newId`, of which there would be ten million calls. */
+/** Ids in the order of the messages, made faster than by `newId`: ten million are needed. */
 export function messageId(conversationId: string, seq: number): string {
   return `msg_${conversationId.slice(5, 29)}${digits[Math.floor(seq / 32) % 32] ?? ""}${digits[seq % 32] ?? ""}`;
 }

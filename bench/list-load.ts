@@ -5,8 +5,8 @@ import { rowsOf } from "#test/support/database/conversation-rows.ts";
 import type { BenchConversation, Size } from "./list-data.ts";
 import { bodyOf, conversationAt, messageId } from "./list-data.ts";
 
-// Writes the rows that the engine would have written, past the engine: many rows in a statement, and the full-text
-// index of MySQL when all of them are there.
+// Writes the rows of conversations directly to the database: many rows in a statement, and MySQL's full-text index
+// after all of them.
 
 type Value = string | number | bigint | null;
 
@@ -27,7 +27,7 @@ function valuesOf(row: object): Value[] {
   return Object.values(row) as Value[];
 }
 
-/** The cheap way to the indexed text must be the program's own. */
+/** The fast indexed text must equal the program's own. */
 function checkBodies(some: readonly BenchConversation[]): void {
   for (const each of some) {
     if (bodyOf(each) !== documentOf(each.workspaceId, each.messages)) {

@@ -1,8 +1,8 @@
-// How long a page of the conversation list takes, by filter, and by depth of the cursor:
+// The time of a page of the conversation list, by filter and by depth of the cursor:
 //   node bench/list.ts [--rows 1000000 --messages 10 --words 8] [--url mysql://user:password@host:port/] [--rounds 100]
 //     [--json FILE] [--keep] [--on URL]
-// Without --url it is SQLite in the folder for temporary files; with it, a database of its own. Both are removed at the
-// end unless --keep is given; --on measures what an earlier run has kept.
+// Without --url the database is SQLite in the folder for temporary files, otherwise a new database on the server. It is
+// removed at the end unless --keep is given; --on measures the database that an earlier run has kept.
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ const size: Size = {
 const rounds = Number(options.rounds);
 const end = start + size.conversations * spacingMs;
 const workspaceId = workspaces[0].id;
-/** A shape of query that has taken this long in all is not run again. */
+/** A shape of query is not repeated after this total time. */
 const shapeMsMax = 8_000;
 
 interface Shape {
@@ -48,7 +48,7 @@ interface Shape {
   readonly list: Partial<ConversationList>;
 }
 
-/** What a list is narrowed by, each with a value that many conversations have and, where there is one, a rare one. */
+/** The filters of a list. Each has a value that many conversations have and, where one exists, a rare value. */
 const dimensions: readonly (readonly Shape[])[] = [
   [
     { name: "status 70 %", list: { status: "archived" } },
@@ -102,7 +102,7 @@ const shapes: readonly Shape[] = [
 
 interface Timing {
   readonly ms: number[];
-  /** Of the processor, where the database works in this thread: what others do at the same time counts little in it. */
+  /** Processor time where the database runs in this thread: other processes hardly affect it. */
   readonly cpuMs: number[];
   rows: number;
   failed: number;
@@ -110,7 +110,7 @@ interface Timing {
 
 type Timings = ReadonlyMap<string, Timing>;
 
-/** Every shape in turn, round after round, so that what disturbs the machine disturbs all alike. */
+/** Measures every shape once per round, so that a disturbance of the machine affects all shapes alike. */
 async function measure(store: OpenStore, cursor: () => ListPosition | undefined): Promise<Timings> {
   const timings = new Map(
     shapes.map(({ name }): [string, Timing] => [name, { ms: [], cpuMs: [], rows: 0, failed: 0 }]),
@@ -135,7 +135,7 @@ async function measure(store: OpenStore, cursor: () => ListPosition | undefined)
         if (!(error instanceof Problem)) throw error;
         failed = true;
       }
-      // The first rounds fill caches.
+      // The first rounds warm up the caches.
       if (round < 0) continue;
       timing.ms.push(performance.now() - began);
       const { user, system } = process.threadCpuUsage(cpuBegan);

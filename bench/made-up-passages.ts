@@ -4,7 +4,7 @@ import type { OpenStore } from "#database/open.ts";
 const chunksOfDocument = 20;
 const insertedMax = 500;
 
-/** The words of a language that say something are as unevenly frequent: the first stands in one passage of seven. */
+/** Word frequencies are as uneven as those of a language's content words: the first is in one passage of seven. */
 export function createWriter(seed: number): { words(count: number): string } {
   let state = seed;
   const random = (): number => {
@@ -28,7 +28,7 @@ export function createWriter(seed: number): { words(count: number): string } {
   };
 }
 
-/** Inserts so many passages that are the same in each run: 84 words and a title each. */
+/** Inserts `chunks` passages with 84 words and a title each, the same in every run. */
 export async function fill(store: OpenStore, workspaceId: string, chunks: number): Promise<void> {
   const writer = createWriter(7);
   const now = Date.now();
@@ -82,7 +82,7 @@ export async function fill(store: OpenStore, workspaceId: string, chunks: number
   }
 }
 
-/** Questions with five words of one passage each; the passages they ask for are spread over all. */
+/** Questions with five words of one passage each, from passages spread evenly over all. */
 export async function questionsOn(store: OpenStore, workspaceId: string, count: number): Promise<readonly string[]> {
   const rows = await store.read
     .selectFrom("chunks")

@@ -1,4 +1,4 @@
-// How fast the path of a message is, against what its inserts cost by themselves on the same machine in the same run:
+// The speed of the path of a message, compared with its bare inserts on the same machine in the same run:
 //   npm run bench [-- --database sqlite|mysql|mysql://user:password@host:port/ … --rounds 5 --seconds 2 --json --profile]
 // Without --database: SQLite, and MySQL where a server is installed. `--profile` writes a .cpuprofile of the program to the folder for temporary files.
 import { tmpdir } from "node:os";
@@ -19,14 +19,14 @@ const { values: given } = parseArgs({
   },
 });
 
-/** What others may use of the machine before a figure says little. */
+/** Above this use of the machine by others, results mean little. */
 const foreignMax = 0.2;
 
 interface Aim {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  readonly wanted: { readonly atLeast: number } | { readonly below: number };
+  readonly target: { readonly atLeast: number } | { readonly below: number };
 }
 
 const say = (line: string): unknown => process.stderr.write(`${line}\n`);
@@ -60,7 +60,7 @@ async function databases(): Promise<ReadonlyMap<string, string | undefined>> {
       found.set("SQLite", undefined);
     } else if (each === "mysql") {
       const server = await mysql();
-      if (server.url === undefined) say(`MySQL is left out: ${server.reason}`);
+      if (server.url === undefined) say(`MySQL skipped: ${server.reason}`);
       else found.set("MySQL", server.url);
     } else {
       found.set("MySQL", each);
@@ -77,27 +77,27 @@ function aimsOf({ rounds, readyMs, idleMb }: PathReport): readonly Aim[] {
       name: "acknowledged, against bare inserts, a commit each",
       value: ratio("bareEach"),
       unit: "×",
-      wanted: { atLeast: 1.5 },
+      target: { atLeast: 1.5 },
     },
     {
       name: "acknowledged, against bare inserts, group commit",
       value: ratio("bareGroup"),
       unit: "×",
-      wanted: { atLeast: 0.35 },
+      target: { atLeast: 0.35 },
     },
     {
       name: "answer shown after the question, p50",
       value: median(rounds.map(({ shownP50 }) => shownP50)),
       unit: "ms",
-      wanted: { below: 25 },
+      target: { below: 25 },
     },
-    { name: "ready after the start", value: median(readyMs), unit: "ms", wanted: { below: 2_000 } },
-    { name: "memory when idle", value: median(idleMb), unit: "MB", wanted: { below: 150 } },
+    { name: "ready after the start", value: median(readyMs), unit: "ms", target: { below: 2_000 } },
+    { name: "memory when idle", value: median(idleMb), unit: "MB", target: { below: 150 } },
   ];
 }
 
-function reached({ value, wanted }: Aim): boolean {
-  return "atLeast" in wanted ? value >= wanted.atLeast : value < wanted.below;
+function reached({ value, target }: Aim): boolean {
+  return "atLeast" in target ? value >= target.atLeast : value < target.below;
 }
 
 function show(name: string, { aims, rounds, loadedMb }: (typeof reports)[string]): void {
@@ -131,8 +131,8 @@ function show(name: string, { aims, rounds, loadedMb }: (typeof reports)[string]
   }
   write(`  ${"memory after the load".padEnd(46)} ${number(loadedMb)} ${"".padStart(19)} MB\n`);
   for (const aim of aims) {
-    const { value, unit, wanted } = aim;
-    const bound = "atLeast" in wanted ? `at least ${wanted.atLeast}` : `below ${wanted.below}`;
+    const { value, unit, target } = aim;
+    const bound = "atLeast" in target ? `at least ${target.atLeast}` : `below ${target.below}`;
     write(
       `  ${reached(aim) ? "✓" : "✗"} ${aim.name.padEnd(52)} ${value.toFixed(2).padStart(8)} ${unit.padEnd(2)}  (${bound})`,
     );

@@ -1,4 +1,4 @@
-/** Customers' words for what the shipped manual answers. */
+/** Customers' questions that the shipped manual answers. */
 export const manualQuestions = [
   "How do I put the widget on my website?",
   "How do I restrict which sites can use the widget?",

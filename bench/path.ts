@@ -9,7 +9,8 @@ import { manualPages } from "#admin/installation/manual.ts";
 import { install } from "#test/support/program/installation.ts";
 import { newMysql } from "#test/support/database/new-database.ts";
 import { quantile } from "#test/support/quantile.ts";
-import { freePort, launch } from "#test/support/program/launch.ts";
+import { launch } from "#test/support/program/launch.ts";
+import { freePort } from "#test/support/servers/free-port.ts";
 import type { ClosedLoop } from "./http-connections.ts";
 import { loadHttp } from "./http-connections.ts";
 import { manualQuestions as questions } from "./manual-questions.ts";
@@ -18,7 +19,7 @@ import { foreignShare, processorTime, residentMb, usedMs } from "./processors.ts
 import { closedLoop, handOver, openCustomers, openLoop } from "./widget-customers.ts";
 
 export interface PathOptions {
-  /** A server to make databases on; absent: SQLite. */
+  /** The server to create databases on; absent: SQLite. */
   readonly mysqlServer?: string | undefined;
   readonly cores: Cores;
   readonly rounds: number;
@@ -27,7 +28,7 @@ export interface PathOptions {
   readonly progress: (line: string) => void;
 }
 
-/** One round: rates in a second, latencies in milliseconds from the scheduled time. */
+/** One round: rates per second, latencies in milliseconds from the scheduled time. */
 export interface Round {
   readonly bareEach: number;
   readonly bareGroup: number;
@@ -39,12 +40,12 @@ export interface Round {
   readonly acknowledgedP99: number;
   readonly shownP50: number;
   readonly shownP99: number;
-  /** Milliseconds of the server's processor for each message, with all that follows from it. */
+  /** Milliseconds of the server's processor per message, its later work included. */
   readonly bareGroupCpu: number;
   readonly acknowledgedCpu: number;
   readonly answeredCpu: number;
   readonly queriedCpu: number;
-  /** Share of the machine that others used meanwhile, 0 to 1. */
+  /** The share of the machine that others used, 0 to 1. */
   readonly foreign: number;
 }
 
@@ -58,11 +59,11 @@ export interface PathReport {
 const concurrent = 50;
 const customersAll = 500;
 const starts = 3;
-/** Latency means something only below saturation. */
+/** The open loop's share of the closed loop's rate: latency means something only below saturation. */
 const openShare = 0.4;
 const idleAfterMs = 3_000;
 
-/** Measures the path of a message, and beside it in the same rounds what its inserts cost by themselves. */
+/** Measures the path of a message and, in the same rounds, the cost of its bare inserts. */
 export async function measurePath(options: PathOptions): Promise<PathReport> {
   const { cores, progress } = options;
   const database = options.mysqlServer === undefined ? undefined : await newMysql(options.mysqlServer);
@@ -74,7 +75,7 @@ export async function measurePath(options: PathOptions): Promise<PathReport> {
   const readyMs: number[] = [];
   const idleMb: number[] = [];
   const start = (nodeArguments: readonly string[] = []) =>
-    // Log lines of requests are part of what a request costs.
+    // Logging is part of the cost of a request.
     launch({ installation, port, core: cores.server, nodeArguments, env: { LOG_LEVEL: "info" } });
   let program = start();
   const bare = bareServer(barePort, bareDatabase?.url ?? `sqlite:${join(folder, "bare.sqlite")}`, cores.server);
@@ -129,7 +130,7 @@ async function measureRound({ port, barePort, installation, seconds, pids }: Rou
   const bareEach = await bare("/each");
   const bareGroup = await withCpu(pids.bare, () => bare("/group"));
 
-  // New customers in each round, so that no round has longer conversations than another.
+  // New customers in each round keep conversations equally short.
   const customers = await openCustomers(socketUrl, customersAll);
   const handedOver = await openCustomers(socketUrl, customersAll);
   await handOver(handedOver);
@@ -164,7 +165,7 @@ async function measureRound({ port, barePort, installation, seconds, pids }: Rou
   };
 }
 
-/** Work that goes on after the last response belongs to the messages, too. */
+/** Work after the last response belongs to the messages, too. */
 const afterworkMs = 1_500;
 
 async function withCpu(pid: number, load: () => Promise<ClosedLoop>): Promise<ClosedLoop & { readonly cpuMs: number }> {

@@ -2,13 +2,13 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
 
-/** Servers on one processor, what loads them on another, so that they do not take each other's time. */
+/** Servers run on one processor and the load on another, so that they do not share time. */
 export interface Cores {
   readonly server: number | undefined;
   readonly pinned: boolean;
 }
 
-/** Keeps this process on the second processor, where the system can do that. */
+/** Pins this process to the second processor, where the system allows it. */
 export function pinGenerator(): Cores {
   if (cpus().length < 2) return { server: undefined, pinned: false };
   const { status } = spawnSync("taskset", ["-acp", "1", String(process.pid)], { stdio: "ignore" });
@@ -17,7 +17,7 @@ export function pinGenerator(): Cores {
 
 const ticksPerSecond = 100;
 
-/** Seconds of processor time so far: of the whole machine, and of these processes. Undefined where /proc is not. */
+/** Seconds of processor time so far: of the whole machine, and of these processes. Undefined without /proc. */
 export interface ProcessorTime {
   readonly busy: number;
   readonly own: number;
@@ -39,7 +39,7 @@ export function processorTime(pids: readonly number[]): ProcessorTime | undefine
   }
 }
 
-/** Milliseconds of processor time that a process has used so far; unlike a rate, others hardly change it. */
+/** Milliseconds of processor time that a process has used so far; unlike a rate, hardly affected by others. */
 export function usedMs(pid: number): number {
   try {
     return (ticksOf(pid) / ticksPerSecond) * 1_000;
@@ -49,19 +49,19 @@ export function usedMs(pid: number): number {
 }
 
 function ticksOf(pid: number): number {
-  // The name of the program, in brackets, may hold spaces.
+  // The program's name, in brackets, may contain spaces.
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return Number(fields[11]) + Number(fields[12]);
 }
 
-/** The share of the machine that others used between two times, 0 to 1. */
+/** The share of the machine that others used between the two times, 0 to 1. */
 export function foreignShare(before: ProcessorTime | undefined, after: ProcessorTime | undefined): number {
   if (before === undefined || after === undefined) return Number.NaN;
   const foreign = after.busy - before.busy - (after.own - before.own);
   return Math.max(0, foreign / ((after.at - before.at) * cpus().length));
 }
 
-/** Megabytes of memory that a process holds; NaN where the system does not say. */
+/** Resident memory of a process in megabytes; NaN where the system does not report it. */
 export function residentMb(pid: number): number {
   try {
     return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024;

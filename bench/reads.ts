@@ -1,5 +1,5 @@
-// How many reads of the API a process answers in a second, against a bare route that runs the same statements, on the
-// same machine in the same run:
+// Reads of the API per second, compared with a bare route that runs the same statements, on the same machine in the same
+// run:
 //   node bench/reads.ts [--url mysql://user:password@host:port/] [--rounds 5] [--seconds 2] [--json FILE] [--profile]
 //     [--read list|conversation|messages]
 import { spawn } from "node:child_process";
@@ -12,7 +12,8 @@ import { createKey } from "#admin/api-keys.ts";
 import { openStore } from "#database/open.ts";
 import { seedConversations } from "#test/support/database/conversation-rows.ts";
 import { install } from "#test/support/program/installation.ts";
-import { freePort, launch } from "#test/support/program/launch.ts";
+import { launch } from "#test/support/program/launch.ts";
+import { freePort } from "#test/support/servers/free-port.ts";
 import { newMysql } from "#test/support/database/new-database.ts";
 import { median, quantile } from "#test/support/quantile.ts";
 import { loadHttp } from "./http-connections.ts";
@@ -31,16 +32,16 @@ const { values: options } = parseArgs({
 const rounds = Number(options.rounds);
 const seconds = Number(options.seconds);
 const connections = 50;
-/** No plan allows one key as many requests as this makes. */
+/** More requests than the limit of one key are needed, on any plan. */
 const keyCount = 60;
-/** At least this share of what the bare route does. */
+/** The aim: at least this share of the bare route's rate. */
 const aim = 0.5;
 
 interface Measured {
   readonly read: string;
   readonly bare: number;
   readonly api: number;
-  /** Milliseconds of the server's processor for a request. */
+  /** Milliseconds of the server's processor per request. */
   readonly bareCpu: number;
   readonly apiCpu: number;
 }

@@ -1,16 +1,16 @@
-/** What is counted of answers to questions whose right documents are known. */
+/** Measures of answers to questions whose right documents are known. */
 
-/** One question, asked. */
-export interface Asked {
-  /** How sure the program is of its answer; 0 where it has none. */
+/** The result of one question. */
+export interface QuestionResult {
+  /** The evidence score of the answer; 0 without an answer. */
   readonly evidence: number;
-  /** Right documents' places among the found ones, from 0; documents are placed by their best passage. */
+  /** The ranks of the right documents among the found ones, from 0. A document ranks by its best passage. */
   readonly places: readonly number[];
-  /** How many right documents there are. */
+  /** The number of right documents. */
   readonly right: number;
-  /** The extractive answer holds what is right; null where the set does not say. */
+  /** Whether the extractive answer contains a gold answer; null where the set has none. */
   readonly rightSentence: boolean | null;
-  /** The passages that it is taken from are of right documents. */
+  /** Whether the answer uses passages of right documents. */
   readonly rightSource: boolean;
   readonly ms: number;
 }
@@ -19,15 +19,15 @@ export const mean = (values: readonly number[]): number =>
   values.length === 0 ? Number.NaN : values.reduce((sum, value) => sum + value, 0) / values.length;
 export const share = (values: readonly boolean[]): number => mean(values.map(Number));
 
-export const hitAt1 = (asked: readonly Asked[]): number => share(asked.map(({ places }) => places[0] === 0));
+export const hitAt1 = (asked: readonly QuestionResult[]): number => share(asked.map(({ places }) => places[0] === 0));
 
-export const recallAt5 = (asked: readonly Asked[]): number =>
+export const recallAt5 = (asked: readonly QuestionResult[]): number =>
   mean(asked.map(({ places, right }) => places.filter((place) => place < 5).length / right));
 
-export const mrrAt10 = (asked: readonly Asked[]): number =>
+export const mrrAt10 = (asked: readonly QuestionResult[]): number =>
   mean(asked.map(({ places: [first = 10] }) => (first < 10 ? 1 / (first + 1) : 0)));
 
-export function ndcgAt10(asked: readonly Asked[]): number {
+export function ndcgAt10(asked: readonly QuestionResult[]): number {
   const gain = (place: number): number => 1 / Math.log2(place + 2);
   return mean(
     asked.map(({ places, right }) => {
@@ -38,7 +38,7 @@ export function ndcgAt10(asked: readonly Asked[]): number {
   );
 }
 
-/** The probability that a question with an answer has the higher evidence than one without. */
+/** The probability that an answerable question has more evidence than an unanswerable one. */
 export function auroc(positive: readonly number[], negative: readonly number[]): number {
   const all = [
     ...positive.map((value) => ({ value, positive: true })),
@@ -56,7 +56,7 @@ export function auroc(positive: readonly number[], negative: readonly number[]):
   return (rankSum - (positive.length * (positive.length + 1)) / 2) / (positive.length * negative.length);
 }
 
-/** The share of answerable questions above the floor that lets through one unanswerable question in twenty. */
+/** The share of answerable questions above the floor that lets one unanswerable question in twenty pass. */
 export function answeredAt5Percent(positive: readonly number[], negative: readonly number[]): number {
   if (negative.length === 0) return Number.NaN;
   const floor = negative.toSorted((left, right) => right - left)[Math.floor(negative.length * 0.05)] ?? 0;

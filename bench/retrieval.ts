@@ -15,26 +15,25 @@ import { startTypesense } from "#test/support/typesense/typesense-server.ts";
 import { quantile } from "#test/support/quantile.ts";
 import type { Half, QuestionSet, SetQuestion } from "./question-sets.ts";
 import { isHeldOut, readQuestionSets, withTypo } from "./question-sets.ts";
-import type { Asked } from "./retrieval-measures.ts";
+import type { QuestionResult } from "./retrieval-measures.ts";
 import { answeredAt5Percent, auroc, hitAt1, mrrAt10, ndcgAt10, recallAt5, share } from "./retrieval-measures.ts";
 
-// How well passages are found, answers chosen and unanswerable questions refused, on sets of questions with known right
-// documents:
+// The quality of retrieval, of answers and of refusals, on sets of questions with known right documents:
 //   npm run bench:retrieval -- --data DIR [--split tune|report] [--set NAME] [--json FILE] [--no-repair] [--typesense]
 // Each *.json of DIR is {name, docs: [{id, title, text}], queries: [{id, text, rel: [docId], answers?, noAnswer?}]}; a
-// file {questions: [text]} has questions that none of the sets can answer. Each set is asked as it is and with a slip of
-// the finger in each question. For refusing, the set is asked again with two documents in five left out. With
-// --typesense the candidates are those of the server that TYPESENSE_URL names, and without one of an imitation of it.
+// file {questions: [text]} has questions that none of the sets can answer. Each set is asked with and without a typo in
+// each question. To measure refusals, the set is asked again with two documents in five left out. --typesense takes the
+// candidates from the server that TYPESENSE_URL names, or from an imitation.
 
 const clock = { now: () => Date.now(), timer: () => () => undefined };
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 const settings = { strictness: "strict", settings: defaultSettings } as const;
 const progressMs = 5_000;
 
 interface Base {
   readonly index: KnowledgeIndex;
   readonly workspaceId: string;
-  /** The program's ids of the set's documents. */
+  /** The program's document ids by the set's own. */
   readonly ids: ReadonlyMap<string, string>;
   readonly chunks: number;
   readonly builtS: number;
@@ -94,10 +93,15 @@ async function build(set: QuestionSet, name: string, folder: string, { repair, t
 const rightOf = (base: Base, { rel = [] }: SetQuestion): Set<string> =>
   new Set(rel.flatMap((id) => base.ids.get(id) ?? []));
 
-async function ask(base: Base, text: string, right: ReadonlySet<string>, gold?: readonly string[]): Promise<Asked> {
+async function ask(
+  base: Base,
+  text: string,
+  right: ReadonlySet<string>,
+  gold?: readonly string[],
+): Promise<QuestionResult> {
   const lookup = { workspaceId: base.workspaceId, text, history: [], audience: [], topK: 5, ...settings };
   const start = performance.now();
-  const { found, extract } = await judgeMessage(base.index, lookup, never);
+  const { found, extract } = await judgeMessage(base.index, lookup, neverAborted);
   const ms = performance.now() - start;
   const documents = [...new Set(found.ranked.map((each) => each.candidate.documentId))];
   const said = extract?.text.toLowerCase() ?? "";
@@ -111,15 +115,15 @@ async function ask(base: Base, text: string, right: ReadonlySet<string>, gold?: 
   };
 }
 
-/** Everything that was asked of one set in one way of writing. */
+/** The results of one set, asked with or without typos. */
 interface Answers {
-  readonly answerable: Asked[];
-  /** Questions of the set that say so, answers to which only seem to be there. */
-  readonly near: Asked[];
-  readonly offDomain: Asked[];
-  /** With documents left out: questions that still have an answer, and those that have none any more. */
-  readonly kept: Asked[];
-  readonly heldOut: Asked[];
+  readonly answerable: QuestionResult[];
+  /** Questions marked by the set as unanswerable, although its documents come close. */
+  readonly near: QuestionResult[];
+  readonly offDomain: QuestionResult[];
+  /** With documents left out: questions that still have an answer (`kept`), and those that do not. */
+  readonly kept: QuestionResult[];
+  readonly heldOut: QuestionResult[];
 }
 
 const none = (): Answers => ({ answerable: [], near: [], offDomain: [], kept: [], heldOut: [] });
@@ -149,12 +153,14 @@ async function askAll(
 type Row = Record<string, string | number>;
 
 function rowOf(name: string, answers: Answers): Row {
-  const evidence = (asked: readonly Asked[]): number[] => asked.map((each) => each.evidence);
+  const evidence = (asked: readonly QuestionResult[]): number[] => asked.map((each) => each.evidence);
   const { answerable, near, offDomain, kept, heldOut } = answers;
   const sentences = answerable.flatMap(({ rightSentence }) => (rightSentence === null ? [] : [rightSentence]));
   const times = [answerable, near, offDomain].flat().map(({ ms }) => ms);
-  const strict = (asked: readonly Asked[]): number => share(asked.map((each) => each.evidence >= answerFloor.strict));
-  const helpful = (asked: readonly Asked[]): number => share(asked.map((each) => each.evidence >= answerFloor.helpful));
+  const strict = (asked: readonly QuestionResult[]): number =>
+    share(asked.map((each) => each.evidence >= answerFloor.strict));
+  const helpful = (asked: readonly QuestionResult[]): number =>
+    share(asked.map((each) => each.evidence >= answerFloor.helpful));
   return {
     set: name,
     questions: answerable.length,
@@ -186,14 +192,14 @@ const confidences = [
   { name: "low", from: answerFloor.helpful, below: answerFloor.strict },
 ] as const;
 
-/** The answer comes from a right document and, where the set has gold answers, holds one of them word for word. */
-const isRight = ({ rightSentence, rightSource }: Asked): boolean => rightSource && rightSentence !== false;
+/** The answer comes from a right document and, where the set has gold answers, contains one of them verbatim. */
+const isRight = ({ rightSentence, rightSource }: QuestionResult): boolean => rightSource && rightSentence !== false;
 
 /**
- * Answers given with each confidence, and how many of them are right. `strict` gives no answer of low confidence. An
- * answer to a question that has none is wrong.
+ * Counts answers by confidence, and the right ones among them. `strict` gives no answer of low confidence. Any answer
+ * to an unanswerable question is wrong.
  */
-function rightByConfidence(name: string, asked: readonly Asked[]): Row {
+function rightByConfidence(name: string, asked: readonly QuestionResult[]): Row {
   const cells = confidences.map(({ name: confidence, from, below }): Row => {
     const given = asked.filter(({ evidence }) => evidence >= from && evidence < below);
     const right = given.filter(isRight);
@@ -235,7 +241,7 @@ function printTable(rows: readonly Row[], keep: (column: string) => boolean = ()
   );
 }
 
-/** Two tables, since one would be too wide to be read. */
+/** Split into two tables, since one would be too wide. */
 function print(rows: readonly Row[]): void {
   const ranking = [
     "questions",
@@ -276,13 +282,13 @@ if (values.data === undefined || half === undefined) {
   process.exit(2);
 }
 const { sets, offDomain, skipped } = readQuestionSets(values.data, half);
-for (const name of skipped) console.error(`${name}: has no questions of the form that is read, and is left out`);
+for (const name of skipped) console.error(`${name}: unknown format, skipped`);
 const way: Way = { repair: !values["no-repair"], typesense: values.typesense };
 const folder = mkdtempSync(join(tmpdir(), "parley-bench-"));
 try {
   const rows: Row[] = [];
   const byConfidence: Row[] = [];
-  const all = { "as written": none(), "with slips": none() };
+  const all = { "as written": none(), "with typos": none() };
   for (const set of sets.filter(({ name }) => values.set === undefined || values.set.includes(name))) {
     const whole = await build(set, set.name, folder, way);
     const left = { ...set, docs: set.docs.filter(({ id }) => !isHeldOut(id)) };
@@ -290,7 +296,7 @@ try {
     console.error(`${set.name}: ${whole.chunks} passages, indexed in ${whole.builtS.toFixed(1)} s`);
     const ways = [
       ["as written", (text: string) => text],
-      ["with slips", withTypo],
+      ["with typos", withTypo],
     ] as const;
     for (const [writing, write] of ways) {
       const answers = await askAll(set, whole, part, offDomain, write);
@@ -302,7 +308,7 @@ try {
     await whole.close();
     await part.close();
   }
-  for (const writing of ["as written", "with slips"] as const) {
+  for (const writing of ["as written", "with typos"] as const) {
     rows.push(rowOf(`in sum, ${writing}`, all[writing]));
   }
   byConfidence.push(...confidenceRows("in sum", all["as written"]));

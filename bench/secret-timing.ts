@@ -1,6 +1,6 @@
-// Whether the time of a comparison tells how much of a guessed secret is right: one and the same guess against a secret
-// that it has the first half of, and against another that it has the second half of, in turns. New secrets in each round:
-// where they lie in memory makes a difference too, and a t-test over the rounds tells that from one of the comparison.
+// Whether the time of a comparison leaks how much of a guessed secret is right. The same guess is compared, in turns,
+// with a secret that shares its first half and with one that shares its second half. Each round uses new secrets, since
+// their location in memory affects the time, too; a t-test over the rounds separates the two effects.
 //   node bench/secret-timing.ts [--rounds 300 --samples 300]
 import { createHmac, randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
@@ -13,21 +13,21 @@ const { values: options } = parseArgs({
 });
 const rounds = Number(options.rounds);
 const samples = Number(options.samples);
-/** The usual bound of such tests: beyond it the two are told apart. */
+/** The usual bound of such tests: a larger t means that the times differ. */
 const bound = 4.5;
-/** Times above this share are those of interruptions. */
-const kept = 0.9;
-/** Calls for each time that is taken: one alone is shorter than the clock can tell. */
+/** The slowest tenth of the times is dropped as interruptions. */
+const keptShare = 0.9;
+/** Calls per measured time: one call is too short for the clock. */
 const calls = 8;
 
 interface Subject {
   readonly name: string;
-  /** Against the secret that the guess has the second half of. */
+  /** Compares with the secret that shares the guess's second half. */
   readonly wrongAtBeginning: () => unknown;
   readonly wrongAtEnd: () => unknown;
 }
 
-/** Which of two functions runs must not count: in each round it is left to chance which secret is whose. */
+/** Randomises which secret plays which role, so that a difference between the two closures averages out. */
 const either = (subject: (swapped: boolean) => Subject): Subject => {
   const swapped = Math.random() < 0.5;
   const made = subject(swapped);
@@ -35,7 +35,7 @@ const either = (subject: (swapped: boolean) => Subject): Subject => {
   return swapped ? { name, wrongAtBeginning: wrongAtEnd, wrongAtEnd: wrongAtBeginning } : made;
 };
 
-/** The first half of the one, the second half of the other. */
+/** The first half of one buffer and the second half of the other. */
 const halves = (first: Buffer, second: Buffer): Buffer =>
   Buffer.concat([first.subarray(0, first.length / 2), second.subarray(second.length / 2)]);
 
@@ -63,7 +63,7 @@ function session(swapped: boolean): Subject {
   };
 }
 
-/** What must not be, so that a result without a difference means something. */
+/** A leaky comparison as a control: the benchmark must detect it. */
 function leaky(swapped: boolean): Subject {
   const [a, b] = [randomBytes(64), randomBytes(64)];
   const guess = swapped ? halves(b, a) : halves(a, b);
@@ -81,25 +81,25 @@ function time(compare: () => unknown): number {
   return Number(process.hrtime.bigint() - begun) / calls;
 }
 
-/** Means of one round, without interruptions. */
+/** The means of one round, without interruptions. */
 function measure({ wrongAtBeginning, wrongAtEnd }: Subject): { readonly beginning: number; readonly end: number } {
   const beginning: number[] = [];
   const end: number[] = [];
   for (let i = 0; i < samples; i += 1) {
-    // Now the one first, now the other: what comes second finds warm caches.
+    // Random order: the second call finds warm caches.
     const order = Math.random() < 0.5;
     if (order) beginning.push(time(wrongAtBeginning));
     end.push(time(wrongAtEnd));
     if (!order) beginning.push(time(wrongAtBeginning));
   }
-  const most = quantile([...beginning, ...end], kept);
+  const most = quantile([...beginning, ...end], keptShare);
   const usual = (values: readonly number[]): number => mean(values.filter((each) => each <= most));
   return { beginning: usual(beginning), end: usual(end) };
 }
 
 const mean = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0) / values.length;
 
-/** How far the mean of these is from 0, in its standard errors. */
+/** The mean of the differences in units of its standard error. */
 function t(differences: readonly number[]): number {
   const middle = mean(differences);
   const variance = differences.reduce((sum, each) => sum + (each - middle) ** 2, 0) / (differences.length - 1);
@@ -109,11 +109,11 @@ function t(differences: readonly number[]): number {
 console.log("| compared | wrong at the beginning, ns | wrong at the end, ns | t |");
 console.log("|---|---|---|---|");
 for (const make of [identity, session, leaky]) {
-  // For the compiler.
+  // Warms up the compiler.
   for (let i = 0; i < 20; i += 1) measure(either(make));
   const measured = Array.from({ length: rounds }, () => measure(either(make)));
-  const told = t(measured.map(({ beginning, end }) => beginning - end));
+  const score = t(measured.map(({ beginning, end }) => beginning - end));
   const [beginning, end] = [mean(measured.map((each) => each.beginning)), mean(measured.map((each) => each.end))];
-  const verdict = Math.abs(told) < bound ? "" : ": told apart";
-  console.log(`| ${make(false).name} | ${beginning.toFixed(1)} | ${end.toFixed(1)} | ${told.toFixed(1)}${verdict} |`);
+  const verdict = Math.abs(score) < bound ? "" : ": differs";
+  console.log(`| ${make(false).name} | ${beginning.toFixed(1)} | ${end.toFixed(1)} | ${score.toFixed(1)}${verdict} |`);
 }

@@ -7,19 +7,19 @@ import type { ClosedLoop } from "./http-connections.ts";
 import { manualQuestions as questions } from "./manual-questions.ts";
 
 export interface Customer {
-  /** Sends a question, or this text. `at`: when it should have gone out. */
-  ask(at: number, text?: string): Asked;
+  /** Sends a question, or this text. `at`: the scheduled time. */
+  ask(at: number, text?: string): SentQuestion;
   close(): void;
 }
 
-export interface Asked {
+export interface SentQuestion {
   /** Milliseconds from `at` until the message was acknowledged as durable. */
   readonly acknowledged: Promise<number>;
-  /** Milliseconds from `at` until the frame with an answer to it had come. */
+  /** Milliseconds from `at` until the frame with the answer came. */
   readonly answered: Promise<number>;
 }
 
-interface Waiting {
+interface PendingMessage {
   readonly at: number;
   readonly acknowledge: (ms: number) => void;
   readonly answer: (ms: number) => void;
@@ -34,7 +34,7 @@ export async function openCustomers(socketUrl: string, count: number): Promise<r
 
 async function openCustomer(socketUrl: string, offset: number): Promise<Customer> {
   const socket = new WebSocket(socketUrl, { perMessageDeflate: false });
-  const waiting = new Map<string, Waiting>();
+  const waiting = new Map<string, PendingMessage>();
   let asked = offset;
   await once(socket, "open");
   const ready = Promise.withResolvers<void>();
@@ -78,7 +78,7 @@ async function openCustomer(socketUrl: string, offset: number): Promise<Customer
   };
 }
 
-/** Hands these conversations over to people, so that nothing answers them any more. */
+/** Hands these conversations over to agents, so that the bot does not answer them. */
 export async function handOver(customers: readonly Customer[]): Promise<void> {
   const handedOverAtOnce = 20;
   for (let at = 0; at < customers.length; at += handedOverAtOnce) {
@@ -88,8 +88,8 @@ export async function handOver(customers: readonly Customer[]): Promise<void> {
 }
 
 /**
- * So many customers at a time, each of whom sends when the message before is acknowledged, or answered. After a few
- * messages another takes their turn, as conversations are short.
+ * `concurrent` customers at a time, each of whom sends when the previous message is acknowledged, or answered.
+ * Customers are replaced after a few messages, since conversations are short.
  */
 export async function closedLoop(
   customers: readonly Customer[],
@@ -107,7 +107,7 @@ export async function closedLoop(
       const customer = customers[next % customers.length];
       next += 1;
       if (customer === undefined) throw new Error("there are no customers");
-      let last: Asked | undefined;
+      let last: SentQuestion | undefined;
       for (let i = 0; i < turnLength && performance.now() < end; i += 1) {
         last = customer.ask(performance.now());
         latenciesMs.push(await last[until]);
@@ -127,9 +127,9 @@ export interface OpenLoop {
   readonly answeredMs: readonly number[];
 }
 
-/** Messages go out at a rate, whatever comes back; customers take turns. Latency counts from the scheduled time. */
+/** Sends messages at a fixed rate; customers write in turns. Latencies count from the scheduled time. */
 export async function openLoop(customers: readonly Customer[], perSecond: number, seconds: number): Promise<OpenLoop> {
-  const asked: Asked[] = [];
+  const asked: SentQuestion[] = [];
   const started = performance.now();
   const count = Math.floor(perSecond * seconds);
   for (let i = 0; i < count; i += 1) {

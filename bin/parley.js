@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+/// <reference types="node" />
 // Plain JavaScript, so that it also runs, and can say what is wrong, on a Node.js that cannot run TypeScript.
 import { fileURLToPath } from "node:url";
 
@@ -13,9 +14,9 @@ if (tooOld) {
   );
   process.exitCode = 1;
 } else {
-  // What has been compiled once is kept: later starts are faster, and do not hold the compiler of types in memory. Where
-  // the folder cannot be written, each start compiles.
+  // The compiled code is cached: later starts are faster, and do not hold the type stripper in memory. Without write access
+  // to the folder, each start compiles.
   const { enableCompileCache } = await import("node:module");
   enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/parley", import.meta.url)));
-  await import("#main.ts");
+  await import("#build/start.ts");
 }

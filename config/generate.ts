@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { configFileSchema } from "#config/file.ts";
+import { configFileSchema } from "#config/schema.ts";
 
 /**
- * Writes `config/schema.json`, by which editors complete and check the configuration file, from the schema that the
- * program itself checks with. `node config/generate.ts --check` only tells whether it is up to date.
+ * Writes `config/schema.json`, which editors use to complete and check the configuration file, from the program's schema.
+ * `node config/generate.ts --check` only checks whether it is up to date.
  */
 const path = new URL("schema.json", import.meta.url);
 

@@ -1,6 +1,6 @@
 import { run } from "./cli/run.ts";
 
-/** What was printed has to leave; nothing else may keep a command alive that has ended. */
+/** Time for printed text to be flushed. Nothing else may keep a finished command running. */
 const lingerMs = 2_000;
 
 process.exitCode = await run(process.argv.slice(2));

@@ -7,18 +7,18 @@ import type { Calls } from "./client.ts";
 const userSchema = Type.Object({ username: Type.String() });
 const applicationSchema = Type.Object({ flags: Type.Optional(Type.Integer()) });
 
-/** Asks Discord whose token it is, and whether it may read what it has to. */
+/** Returns the bot's name and what it serves. Throws with an instruction if the token or the intents are wrong. */
 export async function checkBot(calls: Calls, guilds: "off" | "threads", signal: AbortSignal): Promise<string> {
-  const user = await asked(() => calls.get(Routes.user(), signal));
-  if (!Value.Check(userSchema, user)) throw new Error("what answers at `base_url` is not Discord");
+  const user = await explained(() => calls.get(Routes.user(), signal));
+  if (!Value.Check(userSchema, user)) throw new Error("the server at `base_url` is not Discord");
   const name = `@${user.username}`;
-  const on = await asked(() => calls.get(Routes.userGuilds(), signal, new URLSearchParams({ limit: "1" })));
+  const on = await explained(() => calls.get(Routes.userGuilds(), signal, new URLSearchParams({ limit: "1" })));
   const alone =
     Array.isArray(on) && on.length === 0
       ? "; it is on no server yet, and only who shares one with it can write to it: add it by an address of the page OAuth2"
       : "";
   if (guilds === "off") return `${name}, direct messages${alone}`;
-  const application = await asked(() => calls.get(Routes.currentApplication(), signal));
+  const application = await explained(() => calls.get(Routes.currentApplication(), signal));
   const flags = Value.Check(applicationSchema, application) ? (application.flags ?? 0) : 0;
   if ((flags & (ApplicationFlags.GatewayMessageContent | ApplicationFlags.GatewayMessageContentLimited)) === 0) {
     throw new Error(
@@ -28,7 +28,7 @@ export async function checkBot(calls: Calls, guilds: "off" | "threads", signal: 
   return `${name}, direct messages and threads${alone}`;
 }
 
-async function asked(call: () => Promise<unknown>): Promise<unknown> {
+async function explained(call: () => Promise<unknown>): Promise<unknown> {
   try {
     return await call();
   } catch (error) {

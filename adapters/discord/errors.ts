@@ -4,10 +4,10 @@ import { foreignAnswer } from "#channels/http/foreign-response.ts";
 import { connectionFailure } from "#channels/http/platform-fetch.ts";
 
 const busyMs = 5_000;
-const mendMs = 60_000;
+const fixRetryMs = 60_000;
 
-/** Discord's own numbers, in words for an agent. */
-const refusals: Readonly<Record<number, string>> = {
+/** Discord's error codes, in words for an agent. */
+const refusalTexts: Readonly<Record<number, string>> = {
   10_003: "this Discord channel is gone",
   10_008: "the message on Discord is gone",
   40_005: "the file is too large for Discord",
@@ -18,7 +18,7 @@ const refusals: Readonly<Record<number, string>> = {
   50_278: "the customer shares no Discord server with the bot any more",
   160_005: "this Discord thread is locked",
 };
-/** Refused now, and perhaps not later: messages come too fast, or too much is going on. */
+/** Temporary refusalTexts: messages come too fast, or Discord is overloaded. */
 const busy = new Set([20_016, 20_028, 40_003, 130_000]);
 
 export const unknownChannel = 10_003;
@@ -28,7 +28,13 @@ export function codeOf(error: unknown): number | undefined {
   return error instanceof DiscordAPIError ? Number(error.code) : undefined;
 }
 
-/** What Discord said of a call, as the host understands it. No error of Discord's holds the bot's token. */
+/** The channel is gone, or the bot has no access to it. */
+export function isOutOfReach(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && (code === unknownChannel || noAccess.has(code));
+}
+
+/** Translates a failed call for the host. Errors of discord.js never contain the bot's token. */
 export function deliveryError(error: unknown): DeliveryError {
   if (error instanceof DeliveryError) return error;
   if (error instanceof RateLimitError) {
@@ -40,12 +46,14 @@ export function deliveryError(error: unknown): DeliveryError {
   if (error instanceof HTTPError) {
     return foreignAnswer("Discord", error.status);
   }
-  return connectionFailure(error).unsent
+  const { unsent, refusal: refused } = connectionFailure(error);
+  if (refused !== undefined) return new DeliveryError("not_sent", `Discord cannot be reached (${refused})`);
+  return unsent
     ? new DeliveryError("not_sent", "Discord cannot be reached", { cause: error })
     : new DeliveryError("unknown", `the connection to Discord broke (${describe(error)})`, { cause: error });
 }
 
-/** In words for the operator, of a call that no message hangs on. */
+/** Translates a failed call that belongs to no message, in words for the operator. */
 export function operatorError(error: unknown): Error {
   if (error instanceof DiscordAPIError && error.status === 401) {
     return new Error(
@@ -64,21 +72,21 @@ function refusal(error: DiscordAPIError): DeliveryError {
   const code = Number(error.code);
   if (error.status === 401) {
     return new DeliveryError("not_sent", "Discord does not know the bot's token: check `token`", {
-      retryAfterMs: mendMs,
+      retryAfterMs: fixRetryMs,
     });
   }
-  // Each of Discord's own refusals has a number.
+  // Discord's own errors always have a numeric code; others come from a proxy.
   if (Number.isNaN(code)) return foreignAnswer("Discord", error.status);
   if (busy.has(code)) {
     return new DeliveryError("not_sent", "Discord is too busy for this message now", { retryAfterMs: busyMs });
   }
   if (error.status >= 500) return new DeliveryError("unknown", `Discord failed (${error.message})`, { cause: error });
-  return new DeliveryError("rejected", refusals[code] ?? `Discord refuses it: ${error.message.slice(0, 300)}`, {
+  return new DeliveryError("rejected", refusalTexts[code] ?? `Discord refuses it: ${error.message.slice(0, 300)}`, {
     cause: error,
   });
 }
 
-/** With the causes below it: what fetch throws says little itself. */
+/** Joins the messages of an error and its causes: fetch's own error says little. */
 export function describe(error: unknown): string {
   const words: string[] = [];
   let at = error;

@@ -1,47 +1,38 @@
 import { Value } from "typebox/value";
 import type { TSchema, Static } from "typebox";
 import type { ChannelHost, InboundEvent } from "#channels/contract.ts";
-import {
-  deleteEvent,
-  editEvent,
-  eventId,
-  mentions,
-  messageEvent,
-  notACustomer,
-  personButton,
-  pressEvent,
-} from "./inbound.ts";
+import { readOpinion } from "#channels/opinion-buttons.ts";
+import { buttonsAfterPress, personButton } from "./buttons.ts";
+import { deleteEvent, editEvent, eventId, messageEvent, notACustomer, opinionEvent, personEvent } from "./inbound.ts";
 import type { DiscordMessage, DiscordPress } from "./payloads.ts";
 import { bulkDeleteSchema, byAge, deleteSchema, messageSchema, pressSchema } from "./payloads.ts";
-import { threadOf } from "./thread.ts";
+import type { ThreadLookup } from "./thread-lookup.ts";
 
-/** A packet of the gateway, as it came. */
+/** A packet of the gateway, not validated. */
 export interface Packet {
   readonly t?: unknown;
   readonly d?: unknown;
 }
 
 export interface Events {
-  /** Resolves when all that there is to store of the packet is durable. */
+  /** Resolves when the packet's event is stored. */
   take(packet: Packet): Promise<void>;
-  /** The messages of a thread that came after the newest one that is known; from Discord's history. */
+  /** Stores messages of a thread's history. */
   catchUp(thread: string, history: readonly unknown[]): Promise<void>;
 }
 
 export interface EventsDependencies {
-  readonly host: Pick<ChannelHost, "accept" | "thread" | "log" | "clock">;
-  readonly guilds: "off" | "threads";
+  readonly host: Pick<ChannelHost, "accept" | "log" | "clock">;
+  readonly threads: ThreadLookup;
   readonly botId: string;
-  /** The channel that a thread hangs on; null for a channel that is no thread. */
-  parentOf(channelId: string): Promise<string | null>;
-  /** What stands on the button for a person; undefined: there is none. */
+  /** The label of the button that asks for a person; undefined: no button. */
   readonly personLabel: string | undefined;
-  /** Takes the button away, and lets Discord show that it was heard. Does not reject. */
-  answerPress(press: DiscordPress): Promise<void>;
+  /** Acknowledges the press, and shows these buttons; undefined: the message stays as it is. Does not reject. */
+  answerPress(press: DiscordPress, buttons: ReturnType<typeof buttonsAfterPress> | undefined): Promise<void>;
 }
 
-/** The way of the gateway's packets to the host. */
-export function createEvents({ host, guilds, botId, parentOf, personLabel, answerPress }: EventsDependencies): Events {
+/** Turns the gateway's packets into events of the host. */
+export function createEvents({ host, threads, botId, personLabel, answerPress }: EventsDependencies): Events {
   return {
     async take({ t, d }) {
       switch (t) {
@@ -78,15 +69,15 @@ export function createEvents({ host, guilds, botId, parentOf, personLabel, answe
 
   async function created(message: DiscordMessage | undefined): Promise<void> {
     if (message === undefined) return;
-    const nobody = notACustomer(message);
-    const thread = nobody === undefined ? await threadFor(message) : null;
+    const reason = notACustomer(message);
+    const thread = reason === undefined ? await threads.forMessage(message) : null;
     if (thread !== null) await accept(messageEvent(message, thread, botId));
-    else host.log.debug({ reason: nobody ?? "it does not address the bot" }, "discord: message skipped");
+    else host.log.debug({ reason: reason ?? "it does not address the bot" }, "discord: message skipped");
   }
 
   async function edited(message: DiscordMessage | undefined): Promise<void> {
     if (message === undefined || notACustomer(message) !== undefined) return;
-    const thread = await knownThread(message.channel_id, message.guild_id, message.id);
+    const thread = await threads.existing(message.channel_id, message.guild_id, message.id);
     if (thread !== null) await accept(editEvent(message, thread, botId));
   }
 
@@ -95,60 +86,37 @@ export function createEvents({ host, guilds, botId, parentOf, personLabel, answe
     { channel_id, guild_id }: { readonly channel_id: string; readonly guild_id?: string },
   ): Promise<void> {
     for (const id of ids) {
-      const thread = await knownThread(channel_id, guild_id, id);
+      const thread = await threads.existing(channel_id, guild_id, id);
       if (thread !== null) await accept(deleteEvent(id, thread, host.clock.now()));
     }
   }
 
-  /** Stored first: Discord is told of it within three seconds or not at all, and only shows what it was told. */
+  /** Stores before it acknowledges: Discord accepts an acknowledgement for three seconds, and only its display depends on it. */
   async function pressed(press: DiscordPress | undefined): Promise<void> {
-    if (press === undefined || personLabel === undefined || press.data.custom_id !== personButton) return;
-    // Where the bot may not open threads, its answer stands in the channel and names what it answers.
-    const asked = press.message.message_reference?.message_id;
-    const thread = await knownThread(press.channel_id, press.guild_id, asked);
+    if (press === undefined) return;
+    const opinion = readOpinion(press.data.custom_id);
+    const label = press.data.custom_id === personButton ? personLabel : undefined;
+    if (opinion === undefined && label === undefined) return;
+    // A bot that may not open threads replies in the channel, with a reference to the customer's message.
+    const answeredId = press.message.message_reference?.message_id;
+    const thread = await threads.existing(press.channel_id, press.guild_id, answeredId);
     if (thread === null) return;
-    await accept(pressEvent(press, thread, personLabel));
-    await answerPress(press);
+    if (label !== undefined) await accept(personEvent(press, thread, label));
+    const counts = opinion === undefined || (await countsAs(opinionEvent(press, thread, opinion)));
+    await answerPress(press, counts ? buttonsAfterPress(press, opinion) : undefined);
+  }
+
+  /** Stores an opinion. False: it does not count, such as one of somebody else in the channel. */
+  async function countsAs(event: InboundEvent | null): Promise<boolean> {
+    return event !== null && (await host.accept(event)).messageId !== null;
   }
 
   async function accept(event: InboundEvent | null): Promise<void> {
     if (event !== null) await host.accept(event);
   }
-
-  /** Null where the message is not for us. */
-  async function threadFor(message: DiscordMessage): Promise<string | null> {
-    const { channel_id: channelId, guild_id: guildId } = message;
-    if (guildId === undefined) return threadOf({ kind: "direct", channelId });
-    if (guilds === "off") return null;
-    const known = await knownThread(channelId, guildId);
-    if (known !== null) return known;
-    if (!mentions(message, botId)) return null;
-    const parentId = await parentOf(channelId);
-    return parentId === null
-      ? threadOf({ kind: "thread", parentId: channelId, threadId: message.id })
-      : threadOf({ kind: "thread", parentId, threadId: channelId });
-  }
-
-  /** The thread, where there is a conversation in it: that of a channel that is one, else the one that `messageId` began. */
-  async function knownThread(
-    channelId: string,
-    guildId: string | undefined,
-    messageId?: string,
-  ): Promise<string | null> {
-    if (guildId === undefined) return threadOf({ kind: "direct", channelId });
-    if (guilds === "off") return null;
-    const parentId = await parentOf(channelId);
-    if (parentId === null && messageId === undefined) return null;
-    const thread = threadOf(
-      parentId === null
-        ? { kind: "thread", parentId: channelId, threadId: messageId ?? "" }
-        : { kind: "thread", parentId, threadId: channelId },
-    );
-    return (await host.thread(thread)) === null ? null : thread;
-  }
 }
 
-/** What the host knows a message by, without the word before it. */
+/** The message's id from an event's external id, with or without the prefix; undefined for other ids. */
 export function messageIdOf(externalId: string | null): string | undefined {
   const prefix = eventId("");
   const id = externalId?.startsWith(prefix) === true ? externalId.slice(prefix.length) : (externalId ?? "");

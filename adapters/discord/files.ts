@@ -14,12 +14,15 @@ const messageSchema = Type.Object({
 const ownHosts: ReadonlySet<string> = new Set(["cdn.discordapp.com", "media.discordapp.net"]);
 
 /**
- * The bytes of a file that a customer sent. Its address is signed and ends after a day, so the message is asked for a new
- * one; it must lead to Discord, or to the server that stands for it.
+ * Fetches a customer's file. Signed addresses expire after a day, so a new one is read from the message. It must point to
+ * Discord or to `base_url`.
  */
 export async function fetchFile(
-  calls: Calls,
-  baseUrl: string | undefined,
+  {
+    calls,
+    baseUrl,
+    fetch,
+  }: { readonly calls: Calls; readonly baseUrl: string | undefined; readonly fetch: typeof globalThis.fetch },
   ref: string,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
@@ -29,16 +32,16 @@ export async function fetchFile(
     message = await calls.get(Routes.channelMessage(channelId, messageId), signal);
   } catch (error) {
     const failure = deliveryError(error);
-    // Asking twice does no harm.
+    // A read is safe to retry.
     if (failure.outcome !== "unknown") throw failure;
     throw new DeliveryError("not_sent", failure.message, { cause: error });
   }
   const all = Value.Check(messageSchema, message)
     ? [...message.attachments, ...forwardedIn(message).flatMap(({ attachments = [] }) => attachments)]
     : [];
-  const found = all.find(({ id }) => id === fileId);
-  if (found?.url === undefined) throw new DeliveryError("rejected", "the file was taken away on Discord");
-  const address = URL.parse(found.url);
+  const attachment = all.find(({ id }) => id === fileId);
+  if (attachment?.url === undefined) throw new DeliveryError("rejected", "the file was deleted on Discord");
+  const address = URL.parse(attachment.url);
   if (address === null || !isOwn(address, baseUrl)) {
     throw new DeliveryError("rejected", "the file's address does not lead to Discord");
   }

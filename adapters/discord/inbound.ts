@@ -1,25 +1,26 @@
 import type { InboundEvent, InboundFile } from "#channels/contract.ts";
+import type { Opinion } from "#channels/opinion-buttons.ts";
 import type { DiscordMessage, DiscordPress } from "./payloads.ts";
 import { forwardedIn, madeAt, pollIn } from "./payloads.ts";
 
 type MessageEvent = Extract<InboundEvent, { kind: "message" }>;
 type TextChange = Extract<InboundEvent, { kind: "edit" | "delete" }>;
 
-/** A plain message, and one that answers another. All other types are Discord's own news. */
+/** Message types: default and reply. All other types are system messages. */
 const writtenTypes = new Set([0, 19]);
 
-/** Why nobody who could be answered has written this; undefined for a customer. */
+/** The reason why a message has no customer as its author; undefined for a customer's message. */
 export function notACustomer({ author, webhook_id, type }: DiscordMessage): string | undefined {
-  if (author.bot === true) return "a bot has written it";
-  if (webhook_id !== undefined) return "a webhook has written it";
-  return writtenTypes.has(type) ? undefined : "it is Discord's own news";
+  if (author.bot === true) return "its author is a bot";
+  if (webhook_id !== undefined) return "its author is a webhook";
+  return writtenTypes.has(type) ? undefined : "it is a system message";
 }
 
 export function mentions(message: DiscordMessage, userId: string): boolean {
   return (message.mentions ?? []).some(({ id }) => id === userId);
 }
 
-/** A customer's message; null when there is nothing in it. Pure. */
+/** A customer's message; null for an empty one. Pure. */
 export function messageEvent(message: DiscordMessage, thread: string, botId: string): MessageEvent | null {
   const files = filesOf(message);
   const text = textOf(message, botId);
@@ -40,17 +41,27 @@ export function messageEvent(message: DiscordMessage, thread: string, botId: str
   };
 }
 
-/** What the button for a person is called. */
-export const personButton = "parley:human";
+const presserOf = ({ member, user }: DiscordPress): DiscordMessage["author"] | undefined => {
+  const presser = member?.user ?? user;
+  return presser?.bot === true ? undefined : presser;
+};
 
-/** Whoever presses it twice has asked once. Null: nobody can have pressed it. */
-export function pressEvent(press: DiscordPress, thread: string, label: string): MessageEvent | null {
-  const author = press.member?.user ?? press.user;
-  if (author === undefined || author.bot === true) return null;
+/** A press of a thumb or a star. Null: the press has no customer. */
+export function opinionEvent(press: DiscordPress, thread: string, opinion: Opinion): InboundEvent | null {
+  const author = presserOf(press);
+  if (author === undefined) return null;
+  const sender = senderOf({ author });
+  return { ...opinion, externalId: `press:${press.id}`, thread, sender, sentAt: madeAt(press.id) };
+}
+
+/** A customer's presses of one button for a person are one event. Null: the press has no customer. */
+export function personEvent(press: DiscordPress, thread: string, label: string): MessageEvent | null {
+  const author = presserOf(press);
+  if (author === undefined) return null;
   return {
     kind: "message",
     externalId: `press:${press.message.id}:${author.id}`,
-    // Of the same counter as messages are: what comes after it is found by it.
+    // Interaction ids and message ids share a counter, so catch-up can read the messages after a press.
     messageExternalId: press.id,
     thread,
     sender: senderOf({ author }),
@@ -62,7 +73,7 @@ export function pressEvent(press: DiscordPress, thread: string, label: string): 
 
 export const eventId = (messageId: string): string => `message:${messageId}`;
 
-/** Also delivered when a link's preview is made: then it was not edited, and nothing comes of it. */
+/** Null for updates without an edit, which Discord sends when it adds the preview of a link. */
 export function editEvent(message: DiscordMessage, thread: string, botId: string): TextChange | null {
   const edited = message.edited_timestamp ?? null;
   if (edited === null) return null;
@@ -83,7 +94,7 @@ export function deleteEvent(messageId: string, thread: string, now: number): Tex
     externalId: `delete:${messageId}`,
     messageExternalId: messageId,
     thread,
-    // Discord does not say whose it was, and only its author's message can be meant.
+    // Discord does not name the author, and the host does not need it.
     sender: { key: "unknown" },
     sentAt: now,
   };
@@ -99,7 +110,7 @@ function senderOf({ author }: Pick<DiscordMessage, "author">) {
   return { key: author.id, ...(name === "" ? {} : { name: name.slice(0, 190) }) };
 }
 
-/** What was written, with the names of those it mentions; that it mentions the bot says nothing. */
+/** The text with mentions as names; mentions of the bot are removed. */
 function textOf(message: DiscordMessage, botId: string): string {
   const names = new Map(
     (message.mentions ?? []).map(({ id, global_name, username }) => [id, global_name ?? username ?? id]),
@@ -120,11 +131,11 @@ const joined = (parts: readonly string[]): string => parts.filter((part) => part
 const stickersOf = ({ sticker_items: stickers = [] }: Pick<DiscordMessage, "sticker_items">): string =>
   stickers.map(({ name }) => `[sticker: ${name}]`).join("\n");
 
-/** Their addresses end after a day: a file is known by the message that has it, and is looked up when it is fetched. */
+/** File addresses expire after a day, so the reference holds the message's id, and the address is read on fetch. */
 function filesOf(message: DiscordMessage): readonly InboundFile[] {
   const { channel_id, id, attachments = [] } = message;
-  const along = forwardedIn(message).flatMap(({ attachments: passedOn = [] }) => passedOn);
-  return [...attachments, ...along].slice(0, 20).map((file) => ({
+  const forwarded = forwardedIn(message).flatMap(({ attachments: inner = [] }) => inner);
+  return [...attachments, ...forwarded].slice(0, 20).map((file) => ({
     ref: `${channel_id}/${id}/${file.id}`,
     name: file.filename,
     mediaType: file.content_type ?? "application/octet-stream",

@@ -1,58 +1,25 @@
 import { Routes } from "discord.js";
-import Type from "typebox";
-import type { Static } from "typebox";
 import type { AdapterModule } from "#channels/contract.ts";
+import { createServerFetch } from "#channels/http/guarded-connect.ts";
 import { checkBot } from "./check.ts";
+import { createCalls, createRest } from "./client.ts";
+import type { DiscordConfig } from "./config.ts";
+import { config } from "./config.ts";
 import { fetchFile } from "./files.ts";
 import { runConnection } from "./connection.ts";
 import { fileBytesMax, renderParts, textMax } from "./render.ts";
-import { createCalls, createRest, editPart, removePart, sendPart } from "./client.ts";
+import { editPart, removePart, sendPart } from "./send.ts";
 import { channelOf, parseThread } from "./thread.ts";
 
-const config = Type.Object(
-  {
-    token: Type.String({
-      pattern: "^[A-Za-z0-9_-]{10,200}\\.[A-Za-z0-9_-]{1,50}\\.[A-Za-z0-9_-]{10,200}$",
-      description: "The bot's token, from the page Bot of the developer portal.",
-    }),
-    guilds: Type.Optional(
-      Type.Enum(["off", "threads"], {
-        description:
-          "threads: who mentions the bot in a server's channel is answered in a thread; needs the Message Content intent. off: direct messages only. Default: off.",
-      }),
-    ),
-    base_url: Type.Optional(
-      Type.String({
-        pattern: "^https?://[^\\s]*[^/\\s]$",
-        description: "Another server of the API than https://discord.com/api; without a slash at the end.",
-      }),
-    ),
-    person_button: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 80,
-        description:
-          "What stands on a button below the bot's answers by which a customer asks for a person. Default: there is no button.",
-      }),
-    ),
-    gateway_url: Type.Optional(
-      Type.String({ pattern: "^wss?://\\S+$", description: "Another gateway than the one that the API names." }),
-    ),
-  },
-  { additionalProperties: false },
-);
-
-export type DiscordConfig = Static<typeof config>;
-
-/** Discord takes it away after ten seconds. */
+/** Discord removes the typing indicator after ten seconds. */
 const typingMs = 8_000;
 
 const discord: AdapterModule<DiscordConfig> = {
-  channels: ["discord"],
   config,
   secrets: ["token"],
+  addresses: ["base_url", "gateway_url"],
   identity: ({ token }) => {
-    // A token begins with the bot's id.
+    // The first part of a token is the bot's id in base64.
     const key = Buffer.from(token.split(".", 1)[0] ?? "", "base64url").toString("latin1");
     return { key, name: `the bot ${/^[0-9]+$/.test(key) ? key : "of this token"}`, setting: "token" };
   },
@@ -60,11 +27,17 @@ const discord: AdapterModule<DiscordConfig> = {
     { config: { token, guilds = "off", base_url: baseUrl, gateway_url: gatewayUrl, person_button: personLabel } },
     host,
   ) {
-    const rest = createRest(token, baseUrl);
+    const rest = createRest(token, baseUrl, host.lookup);
     const calls = createCalls(rest, token);
+    const server = { calls, baseUrl, fetch: createServerFetch(host.lookup) };
     return {
-      // Discord knows a repeated message by its mark for some minutes, which is longer than we keep repeating one.
+      // Discord deduplicates by nonce for some minutes, which is longer than the host retries.
       capabilities: { textMax, typing: true, typingMs, receipts: false, idempotentSend: true, fileBytesMax },
+      writeFirst: {
+        label: "Channel ID",
+        hint: "The number of a channel that the bot may write in. Discord copies it with the developer mode on.",
+        thread: (address) => (/^[0-9]{15,25}$/.test(address) ? address : undefined),
+      },
       inbound: {
         kind: "connection",
         run: (signal) => runConnection({ host, calls, rest, token, guilds, gatewayUrl, personLabel }, signal),
@@ -74,7 +47,7 @@ const discord: AdapterModule<DiscordConfig> = {
       send: (part, context) => sendPart(calls, part, context),
       edit: (part, externalId, { signal }) => editPart(calls, part, externalId, signal),
       remove: (externalId, { signal }) => removePart(calls, externalId, signal),
-      fetchFile: (ref, signal) => fetchFile(calls, baseUrl, ref, signal),
+      fetchFile: (ref, signal) => fetchFile(server, ref, signal),
       async typing(thread) {
         await calls.post(Routes.channelTyping(channelOf(parseThread(thread))), {});
       },

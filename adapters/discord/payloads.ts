@@ -2,7 +2,7 @@ import Type from "typebox";
 import type { Static } from "typebox";
 import { Value } from "typebox/value";
 
-// What is read of the gateway's packets. They hold far more, and grow: what is not named here is let through.
+// The fields that are read from the gateway's packets. Discord adds fields over time, so others are permitted.
 
 const snowflake = Type.String({ pattern: "^[0-9]{1,20}$" });
 
@@ -36,7 +36,7 @@ export const messageSchema = Type.Object({
   mentions: Type.Optional(Type.Array(user)),
   attachments: Type.Optional(Type.Array(attachment)),
   sticker_items: Type.Optional(stickers),
-  // What is strange in these is no reason to pass over what was written.
+  // Parsed separately: an unknown form of these must not drop the message.
   message_snapshots: Type.Optional(Type.Unknown()),
   poll: Type.Optional(Type.Unknown()),
 });
@@ -51,7 +51,7 @@ const snapshotSchema = Type.Object({
 });
 export type Forwarded = Static<typeof snapshotSchema>["message"];
 
-/** Messages of somewhere else that were passed on with one: Discord tells what stood in them, and not who has written it. */
+/** The forwarded messages in a message. Discord gives their content without their author. */
 export function forwardedIn({
   message_snapshots: snapshots,
 }: {
@@ -79,7 +79,7 @@ export const bulkDeleteSchema = Type.Object({
   guild_id: Type.Optional(snowflake),
 });
 
-/** Somebody has pressed a button of ours: on a server it is a member, and else a user. */
+/** A press of a button: `member` is set on servers, `user` in direct messages. */
 export const pressSchema = Type.Object({
   id: snowflake,
   token: Type.String({ maxLength: 2_000 }),
@@ -91,20 +91,22 @@ export const pressSchema = Type.Object({
   message: Type.Object({
     id: snowflake,
     message_reference: Type.Optional(Type.Object({ message_id: Type.Optional(snowflake) })),
+    // Checked where they are read: an unknown form of these must not drop the press.
+    components: Type.Optional(Type.Unknown()),
   }),
   data: Type.Object({ custom_id: Type.String() }),
 });
 export type DiscordPress = Static<typeof pressSchema>;
 
-/** Beginning of 2015, from which the ids of Discord count milliseconds. */
+/** Start of 2015, the epoch of Discord's ids. */
 const epochMs = 1_420_070_400_000n;
 
-/** When what has this id was made, epoch milliseconds. */
+/** The creation time in an id, epoch milliseconds. */
 export function madeAt(id: string): number {
   return Number((BigInt(id) >> 22n) + epochMs);
 }
 
-/** Ids in the order that they were made in. */
+/** Sorts by creation time. */
 export function byAge(a: { readonly id: string }, b: { readonly id: string }): number {
   const [one, other] = [BigInt(a.id), BigInt(b.id)];
   return one < other ? -1 : one > other ? 1 : 0;

@@ -1,29 +1,31 @@
 import type { OutboundFile, OutboundMessage } from "#channels/contract.ts";
+import type { OpinionButtons } from "#channels/opinion-buttons.ts";
+import { opinionButtonsOf } from "#channels/opinion-buttons.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import type { Run, Style } from "#channels/text/styled-text.ts";
 import { splitRuns, styledText, textOf, withAddresses } from "#channels/text/styled-text.ts";
 
-/** Characters of one message. */
+/** Discord's limit of a message, in characters. */
 export const textMax = 2_000;
-/** What a server without boosts allows for one file. */
+/** Discord's limit of a file on a server without boosts. */
 export const fileBytesMax = 10 * 1_048_576;
 
 export type DiscordPart =
   | {
       readonly kind: "text";
       readonly content: string;
-      /** What stands on the button below it by which a person is asked for. */
+      /** The label of the button that asks for a person. */
       readonly personLabel?: string;
+      /** Absent: no such buttons, or a part of an earlier version. */
+      readonly opinion?: OpinionButtons;
     }
   | { readonly kind: "file"; readonly file: OutboundFile };
 
-/** Marks on a text take room that is known only once it is written out. */
+/** Sizes to try: the length of the markup is known only after rendering. */
 const attempts = [1_900, 1_500, 1_000, 500];
 
-export function renderParts(
-  { role, authorName, markdown, sources, files = [], forPeople }: OutboundMessage,
-  personLabel?: string,
-): readonly Part[] {
+export function renderParts(message: OutboundMessage, personLabel?: string): readonly Part[] {
+  const { role, authorName, markdown, sources, files = [] } = message;
   const name: readonly Run[] =
     role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
   const runs = withAddresses([...name, ...styledText(markdown, sources)], (href) => !/^https?:/.test(href));
@@ -32,23 +34,31 @@ export function renderParts(
     return pieces.every(({ content }) => content.length <= textMax) ? [pieces] : [];
   })[0];
   const parts = texts ?? splitRuns(runs, attempts.at(-1) ?? 500).map((piece) => plainPiece(textOf(piece)));
+  const buttons = buttonsOf(message, personLabel);
   return [
     ...parts.map(({ text, content }, at): Part => {
-      const isLast = at === parts.length - 1;
-      const button =
-        role === "assistant" && isLast && forPeople !== true && personLabel !== undefined ? { personLabel } : {};
-      return { text, payload: { kind: "text", content, ...button } satisfies DiscordPart };
+      const payload: DiscordPart = { kind: "text", content, ...(at === parts.length - 1 ? buttons : {}) };
+      return { text, payload };
     }),
     ...files.map((file): Part => ({ text: file.name, payload: { kind: "file", file } satisfies DiscordPart })),
   ];
 }
 
-/** Where every second sign is marked, the marks are given up, and the text is not. */
+function buttonsOf(message: OutboundMessage, personLabel: string | undefined) {
+  const { role, forPeople } = message;
+  const opinion = opinionButtonsOf(message);
+  return {
+    ...(role === "assistant" && forPeople !== true && personLabel !== undefined ? { personLabel } : {}),
+    ...(opinion === undefined ? {} : { opinion }),
+  };
+}
+
+/** A text with too much markup for any size is sent without markup. */
 const plainPiece = (text: string) => ({ text, content: escaped(text) });
 
 const sizeOf = (text: string): number => escaped(text).length;
 
-/** What Discord would take for a mark, a mention, a time or a channel. */
+/** Escapes characters that Discord reads as markup, a mention, a time or a channel. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\*_~`|<>[\]#@]/g, String.raw`\$&`);
 }
@@ -60,7 +70,7 @@ function written(runs: readonly Run[]): string {
   let text = "";
   for (const run of runs) {
     const piece = runText(run);
-    // Two marks that touch would be read as another one.
+    // Adjacent marks would combine into a different one.
     text += (/[*_~`]$/.test(text) && /^[*_~`]/.test(piece) ? zeroWidthSpace : "") + piece;
   }
   return text;
@@ -73,7 +83,7 @@ function runText({ text, styles }: Run): string {
   return has("quote") ? lines.map((line) => `> ${line}`).join("\n") : lines.join("\n");
 }
 
-/** Marks hold within a line, and only around what is not space. */
+/** Discord ignores marks that span lines or enclose outer spaces. */
 function lineText(line: string, styles: readonly Style[]): string {
   const inner = line.trim();
   if (inner === "") return line;
@@ -89,7 +99,7 @@ function lineText(line: string, styles: readonly Style[]): string {
   return `${before}${marked}${after}`;
 }
 
-/** Words that hold an address themselves Discord links to nothing, and shows with all marks. */
+/** Discord shows link markup literally if the link's text contains an address. */
 function linked(text: string, marked: string, href: string): string {
   if (text === href || URL.parse(text)?.href === href) return `<${target(text)}>`;
   return /https?:\/\//i.test(text) ? `${marked} (<${target(href)}>)` : `[${marked}](<${target(href)}>)`;

@@ -1,6 +1,6 @@
 /**
- * Where a conversation is: a private channel, or a thread of a server's channel. A thread that begins at a message has
- * that message's id, so that it is named before it is there.
+ * A conversation's place: a private channel, or a thread of a server's channel. A thread has the id of the message that
+ * starts it, so its id is known before it exists.
  */
 export type DiscordThread =
   | { readonly kind: "direct"; readonly channelId: string }

@@ -1,19 +1,19 @@
+import type { ImapDependencies } from "./imap.ts";
 import { closeImap, imapError, openImap } from "./imap.ts";
 import { signedIn } from "./oauth/tokens.ts";
 import type { SendDependencies } from "./send.ts";
 import { createTransport, isLoginRefused, smtpError } from "./smtp.ts";
-import type { ConnectionDependencies } from "./connection.ts";
 
-/** Enough to recognise one's own in. */
+/** The number of folders that an error lists. */
 const foldersMax = 30;
 
-/** Signs in to both servers, and opens the folder. */
+/** Signs in to both servers and opens the folder. Throws an Error that names the fix. */
 export async function checkMailbox(
-  { config, credentials }: Pick<ConnectionDependencies, "config" | "credentials">,
+  { host, config, credentials }: ImapDependencies,
   sending: Pick<SendDependencies, "credentials">,
   signal: AbortSignal,
 ): Promise<string> {
-  const client = await openImap(config, credentials, signal);
+  const client = await openImap({ host, config, credentials }, signal);
   const folder = config.folder ?? "INBOX";
   let mails: number;
   const open = async (name: string, setting: string): Promise<number> => {
@@ -35,7 +35,7 @@ export async function checkMailbox(
     await closeImap(client);
   }
   await signedIn(sending.credentials, isLoginRefused, async (given) => {
-    const transport = createTransport(config, given);
+    const transport = await createTransport(config, given, host.lookup);
     try {
       await transport.verify();
     } finally {

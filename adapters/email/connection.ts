@@ -7,28 +7,28 @@ import { closeImap, imapError, openFolder, openImap } from "./imap.ts";
 import type { Events } from "./events.ts";
 import type { Mail } from "./mime/mail.ts";
 import type { Credentials } from "./oauth/tokens.ts";
-import { readMailApart } from "./mime/parse-in-worker.ts";
+import { readMailInWorker } from "./mime/parse-in-worker.ts";
 import type { EmailConfig } from "./config.ts";
 
 export interface ConnectionDependencies {
   readonly host: ChannelHost;
   readonly config: EmailConfig;
   readonly events: Events;
-  /** How often the server has not given a mail, whichever connection it was asked over. */
+  /** Failed fetches by mail, kept across connections. */
   readonly refused: Map<string, number>;
   readonly credentials: (signal?: AbortSignal) => Promise<Credentials>;
 }
 
-/** Up to where a folder has been read: everything up to `uid` is stored, or of no interest. */
+/** The read position in a folder: all mails up to `uid` are stored or skipped. */
 const positionSchema = Type.Object({
-  /** UIDVALIDITY: with another one, the numbers mean other mails. */
+  /** UIDVALIDITY: after a change, UIDs mean other mails. */
   v: Type.String(),
   uid: Type.Integer(),
-  /** When the server received the newest one, epoch milliseconds by its clock. */
+  /** When the server received the newest read mail, epoch milliseconds of its clock. */
   at: Type.Number(),
-  /** The same of the newest one that was there when the account was connected: none up to it is taken. */
+  /** The same for the newest mail at the time of connecting. Mails up to it are never taken. */
   from: Type.Number(),
-  /** When the account was connected, by our clock: a mail from well before is not taken where somebody puts it back. */
+  /** When the account was connected, by the host's clock: much older mails are skipped, such as ones moved back. */
   connected: Type.Optional(Type.Number()),
 });
 type Position = Static<typeof positionSchema>;
@@ -36,31 +36,31 @@ type Position = Static<typeof positionSchema>;
 const pollMs = 60_000;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
-/** So often, over some three minutes, the server is asked for a mail that it does not give. */
+/** Fetch attempts for a mail, over about three minutes. After them only its headers are fetched. */
 const refusedMax = 8;
-/** What is read of a mail. Larger ones are told of, and lie in the mailbox. */
+/** The bytes fetched of a mail. Agents get a note on larger ones. */
 const sourceMax = 40 * 1024 * 1024;
 const batchMax = 200;
 const dayMs = 86_400_000;
-/** Marks what this program has taken, for people who look into the mailbox. */
+/** Marks taken mails, for people who read the mailbox. */
 const takenFlag = "$Parley";
 
 const positionKey = (folder: string): string => `position:${folder.slice(0, 150)}`;
 
 /**
- * Reads new mails until `signal` aborts: as the server tells of them, and every minute. A mail counts as read when it is
- * stored; what was not comes again, after a restart too. Rejects when the connection breaks: the host begins anew.
+ * Reads new mails until `signal` aborts: on notifications of the server, and every minute. A mail counts as read once it is
+ * stored; until then it is read again, also after a restart. Rejects when the connection breaks: the host then reconnects.
  */
 export async function runConnection(dependencies: ConnectionDependencies, signal: AbortSignal): Promise<void> {
-  const { host, config, credentials } = dependencies;
-  const client = await openImap(config, credentials, signal);
+  const { host, config } = dependencies;
+  const client = await openImap(dependencies, signal);
   const closed = Promise.withResolvers<never>();
   closed.promise.catch(() => undefined);
-  let news = false;
-  let wake = (): void => undefined;
+  let hasNewMail = false;
+  let endWait = (): void => undefined;
   client.on("exists", () => {
-    news = true;
-    wake();
+    hasNewMail = true;
+    endWait();
   });
   client.on("close", () => closed.reject(new Error("the server has closed the connection")));
   const onAbort = (): void => client.close();
@@ -69,26 +69,26 @@ export async function runConnection(dependencies: ConnectionDependencies, signal
   const readSent = async (folder: string): Promise<boolean> => {
     if (!(await hasNews(client, host, folder))) return true;
     const done = await drain(client, dependencies, folder, true, signal);
-    // The server tells only of the folder that is open.
+    // IDLE reports only on the open folder.
     await openFolder(client, inbox, { setting: "folder", readOnly: false, host: config.imap_host });
-    news ||= done;
+    hasNewMail ||= done;
     return done;
   };
   let retryMs = retryMinMs;
   try {
     const sent = await sentFolder(client, config);
     while (!signal.aborted) {
-      news = false;
+      hasNewMail = false;
       const done = await drain(client, dependencies, inbox, false, signal);
       const sentDone = sent === undefined || (await readSent(sent));
       retryMs = done && sentDone ? retryMinMs : Math.min(retryMs * 2, retryMaxMs);
-      if (news) continue;
-      const woken = Promise.withResolvers<void>();
-      wake = () => woken.resolve();
-      const stopTimer = host.clock.timer(done && sentDone ? pollMs : retryMs, wake);
-      // Ends by itself when the next command is sent.
+      if (hasNewMail) continue;
+      const waitOver = Promise.withResolvers<void>();
+      endWait = () => waitOver.resolve();
+      const stopTimer = host.clock.timer(done && sentDone ? pollMs : retryMs, endWait);
+      // The next command ends IDLE.
       client.idle().catch(() => undefined);
-      await Promise.race([woken.promise, closed.promise]).finally(stopTimer);
+      await Promise.race([waitOver.promise, closed.promise]).finally(stopTimer);
     }
   } catch (error) {
     if (!signal.aborted) throw client.usable && error instanceof Error ? error : imapError(error, config);
@@ -98,7 +98,7 @@ export async function runConnection(dependencies: ConnectionDependencies, signal
   }
 }
 
-/** The folder that the server itself calls so, unless another one is set. */
+/** The configured folder of sent mails, else the one that the server marks with `\Sent`. */
 async function sentFolder(client: ImapFlow, { sent_folder: given }: EmailConfig): Promise<string | undefined> {
   if (given === false) return undefined;
   if (given !== undefined) return given;
@@ -114,7 +114,7 @@ async function hasNews(client: ImapFlow, host: ChannelHost, folder: string): Pro
 }
 
 async function readPosition(host: ChannelHost, folder: string): Promise<Position | null> {
-  const stored = await host.recall(positionKey(folder));
+  const stored = await host.state.get(positionKey(folder));
   if (stored === null) return null;
   const value: unknown = JSON.parse(stored);
   return Value.Check(positionSchema, value) ? value : null;
@@ -126,7 +126,7 @@ interface Listed {
   readonly at: number;
 }
 
-/** Takes all that is new in a folder, in its order. False when something could not be stored, and has to be tried again. */
+/** Takes all new mails of a folder in order. False: one could not be stored and must be retried. */
 async function drain(
   client: ImapFlow,
   { host, config, events, refused }: ConnectionDependencies,
@@ -146,7 +146,7 @@ async function drain(
   if (position === null) {
     const newest = box.exists === 0 ? [] : await list(client, "*");
     const at = newest.at(-1)?.at ?? 0;
-    // One with a date that is still to come would keep out all until then.
+    // Capped: a mail dated in the future would block all mails until then.
     const connected = host.clock.now();
     await keep({ v, uid: box.uidNext - 1, at, from: Math.min(at, connected), connected });
     return true;
@@ -161,7 +161,7 @@ async function drain(
     const found: readonly Listed[] = moved
       ? await listSince(client, known)
       : await list(client, `${position.uid + 1}:*`);
-    // A server answers `N:*` with its last mail even where that is before N.
+    // For `N:*` servers return the last mail even if its UID is below N.
     const from: number = moved ? 0 : position.uid;
     const fresh = found.filter(({ uid }) => uid > from).toSorted((a, b) => a.uid - b.uid);
     for (const listed of moved ? fresh : fresh.slice(0, batchMax)) {
@@ -187,28 +187,28 @@ async function drain(
   }
 
   function keep(next: Position): Promise<void> {
-    return host.remember(positionKey(folder), JSON.stringify(next));
+    return host.state.set(positionKey(folder), JSON.stringify(next));
   }
 
   async function takeOne({ uid, size, at }: Listed): Promise<boolean> {
-    // What has ended the connection before is no fault of this mail.
+    // A connection lost earlier must not count as a failure of this mail.
     requireOpen(client);
     const name = `${folder}\n${v}\n${uid}`;
     const before = refused.get(name) ?? 0;
     let mail: Mail | undefined;
     try {
-      // Nobody behind it is kept waiting by a mail that is damaged there.
+      // A mail damaged on the server must not block the ones after it.
       mail = await (before < refusedMax ? fetchMail(client, uid, size) : fetchHeaders(client, uid));
     } catch (error) {
       if (signal.aborted || before >= refusedMax) throw error;
       const tries = before + 1;
       refused.set(name, tries);
       host.log.warn({ err: error, folder, uid, tries }, "email: fetching a mail failed, retrying");
-      // Some servers end the connection over a mail that they cannot read.
+      // Some servers close the connection on a mail that they cannot read.
       if (!client.usable) throw error;
       return false;
     }
-    // Somebody has deleted it meanwhile.
+    // The mail was deleted after it was listed.
     if (mail === undefined) return true;
     const place = { folder, uidValidity: v, uid, receivedAt: at, sent };
     try {
@@ -224,27 +224,27 @@ async function drain(
   }
 }
 
-/** undefined: it is not there any more. Rejects where the server does not give it. */
+/** undefined: the mail was deleted. Rejects when the server fails to return it. */
 async function fetchMail(client: ImapFlow, uid: number, size: number): Promise<Mail | undefined> {
   const what = { uid: true, source: { start: 0, maxLength: sourceMax } };
   const fetched = await client.fetchOne(String(uid), what, { uid: true });
   requireOpen(client);
   if (fetched === undefined || fetched === false || fetched.source === undefined) return undefined;
   const { length } = fetched.source;
-  // Some servers only guess how large a mail is: what was not cut off is all of it.
+  // Some servers estimate sizes: a mail that was not cut off is complete.
   const bytes = length < sourceMax ? length : Math.max(size, length);
-  return readMailApart({ raw: fetched.source, bytes });
+  return readMailInWorker({ raw: fetched.source, bytes });
 }
 
 async function fetchHeaders(client: ImapFlow, uid: number): Promise<Mail | undefined> {
   const fetched = await client.fetchOne(String(uid), { uid: true, headers: true }, { uid: true });
   requireOpen(client);
   if (fetched === undefined || fetched === false || fetched.headers === undefined) return undefined;
-  const mail = await readMailApart({ raw: fetched.headers, bytes: fetched.headers.length });
+  const mail = await readMailInWorker({ raw: fetched.headers, bytes: fetched.headers.length });
   return { ...mail, lacks: "The text of this e-mail could not be read: the mail server cannot give it." };
 }
 
-/** On a connection that has ended the library finds nothing, instead of failing: no mail is passed over for that. */
+/** On a lost connection the library returns nothing instead of failing, which must not skip mails. */
 function requireOpen(client: ImapFlow): void {
   if (!client.usable) throw new Error("the server has closed the connection");
 }
@@ -259,12 +259,12 @@ async function list(client: ImapFlow, range: string): Promise<readonly Listed[]>
   }));
 }
 
-/** Of a folder that was numbered anew: what came in the last days, as days are all that a server can be asked for. */
+/** Lists the recent mails of a renumbered folder. IMAP searches by whole days, so this reaches back two. */
 async function listSince(client: ImapFlow, { at, from }: Position): Promise<readonly Listed[]> {
   const since = Math.max(at - 2 * dayMs, 0);
   const uids = await client.search(since === 0 ? { all: true } : { since: new Date(since) }, { uid: true });
   requireOpen(client);
-  if (uids === undefined || uids === false) throw new Error("the IMAP server does not tell which mails are new");
+  if (uids === undefined || uids === false) throw new Error("the IMAP server does not list new mails");
   const all: Listed[] = [];
   for (let start = 0; start < uids.length; start += 500) {
     all.push(...(await list(client, uids.slice(start, start + 500).join(","))));

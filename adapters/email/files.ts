@@ -1,8 +1,8 @@
 import { Value } from "typebox/value";
 import Type from "typebox";
 import { DeliveryError } from "#channels/errors.ts";
+import type { ImapDependencies } from "./imap.ts";
 import { closeImap, openImap } from "./imap.ts";
-import type { ConnectionDependencies } from "./connection.ts";
 
 const refSchema = Type.Object({
   folder: Type.String(),
@@ -13,21 +13,21 @@ const refSchema = Type.Object({
 });
 
 /**
- * The bytes of a part of a mail that lies in the mailbox, by a connection of its own. It is opened when the first bytes are
- * asked for: who never asks leaves none open.
+ * Streams a part of a mail from the mailbox over a connection of its own. The connection opens on the first read, so an
+ * unread generator leaves none open.
  */
 export async function* fetchPart(
-  { config, credentials }: Pick<ConnectionDependencies, "config" | "credentials">,
+  mailbox: ImapDependencies,
   ref: string,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const given: unknown = JSON.parse(ref);
-  if (!Value.Check(refSchema, given)) throw new DeliveryError("rejected", "this file has no place in the mailbox");
+  if (!Value.Check(refSchema, given)) throw new DeliveryError("rejected", "the reference to this file is unreadable");
   signal.throwIfAborted();
-  const client = await openImap(config, credentials, signal).catch((error: unknown) => {
+  const client = await openImap(mailbox, signal).catch((error: unknown) => {
     throw new DeliveryError("not_sent", error instanceof Error ? error.message : "the mailbox cannot be reached");
   });
-  // A server that falls silent is not waited for any longer than the others.
+  // Ends the wait for a server that stopped answering.
   const onAbort = (): void => client.close();
   signal.addEventListener("abort", onAbort, { once: true });
   let isRead = false;
@@ -35,7 +35,7 @@ export async function* fetchPart(
     const box = await client.mailboxOpen(given.folder, { readOnly: true });
     let uid: number | undefined = given.uid;
     if (String(box.uidValidity) !== given.v) {
-      // The numbers mean other mails by now.
+      // The folder was renumbered: find the mail by its Message-ID.
       const found =
         given.id === null ? false : await client.search({ header: { "message-id": given.id } }, { uid: true });
       uid = found === undefined || found === false ? undefined : found[0];

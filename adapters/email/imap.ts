@@ -1,30 +1,45 @@
 import type { ImapFlowOptions, MailboxObject } from "imapflow";
 import { ImapFlow } from "imapflow";
+import type { ChannelHost } from "#channels/contract.ts";
+import { refusalIn } from "#channels/http/guarded-connect.ts";
+import { serverFor } from "./server.ts";
 import type { Credentials } from "./oauth/tokens.ts";
 import { signedIn } from "./oauth/tokens.ts";
 import type { EmailConfig } from "./config.ts";
+import { defaultPorts } from "./config.ts";
 
-/** Dead peers are noticed after this; before it, IDLE is begun anew. */
+/** Dead peers are detected after this time. IDLE restarts earlier. */
 const socketMs = 5 * 60_000;
 const idleMs = 4 * 60_000;
 const connectMs = 20_000;
-/** No answer of a server may take more memory. */
+/** The memory limit for one response of a server. */
 const literalMax = 64 * 1024 * 1024;
 
-/** A signed-in connection; its loss is told by `close`. A connection cannot be used again after that. */
-export async function openImap(
-  config: EmailConfig,
-  credentials: (signal?: AbortSignal) => Promise<Credentials>,
-  signal?: AbortSignal,
-): Promise<ImapFlow> {
-  return signedIn(credentials, isRefused, (given) => connect(config, given, signal), signal);
+export interface ImapDependencies {
+  readonly host: Pick<ChannelHost, "lookup">;
+  readonly config: EmailConfig;
+  readonly credentials: (signal?: AbortSignal) => Promise<Credentials>;
 }
 
-async function connect(config: EmailConfig, credentials: Credentials, signal?: AbortSignal): Promise<ImapFlow> {
+/** Opens a signed-in connection. The event `close` reports its loss; it cannot be reused after that. */
+export async function openImap(
+  { host, config, credentials }: ImapDependencies,
+  signal?: AbortSignal,
+): Promise<ImapFlow> {
+  return signedIn(credentials, isRefused, (given) => connect({ host, config }, given, signal), signal);
+}
+
+async function connect(
+  { host: { lookup }, config }: Pick<ImapDependencies, "host" | "config">,
+  credentials: Credentials,
+  signal?: AbortSignal,
+): Promise<ImapFlow> {
   const security = config.imap_security ?? "tls";
   const options: ImapFlowOptions = {
-    host: config.imap_host,
-    port: config.imap_port ?? (security === "tls" ? 993 : 143),
+    ...(await serverFor(config.imap_host, lookup).catch((error: unknown) => {
+      throw imapError(error, config);
+    })),
+    port: config.imap_port ?? defaultPorts.imap[security],
     secure: security === "tls",
     doSTARTTLS: security === "starttls",
     auth:
@@ -42,8 +57,9 @@ async function connect(config: EmailConfig, credentials: Credentials, signal?: A
     maxLineLength: literalMax,
     clientInfo: { name: "Parley" },
   };
+  signal?.throwIfAborted();
   const client = new ImapFlow(options);
-  // Without a listener an idle connection that breaks would end the process. What broke is told by `close`.
+  // Without a listener, an error on an idle connection would end the process. `close` handles the loss.
   client.on("error", () => undefined);
   const onAbort = (): void => client.close();
   signal?.addEventListener("abort", onAbort, { once: true });
@@ -59,12 +75,12 @@ async function connect(config: EmailConfig, credentials: Credentials, signal?: A
   }
 }
 
-/** The server answers, and does not let the account in. */
+/** The server refused the sign-in. */
 class SignInError extends Error {}
 
 const isRefused = (error: unknown): boolean => error instanceof SignInError;
 
-/** Opens a folder that the account's settings name, or the server. Where there is none, the error says which setting. */
+/** Opens a folder. The error names the `setting` to check. */
 export async function openFolder(
   client: ImapFlow,
   folder: string,
@@ -78,7 +94,7 @@ export async function openFolder(
   }
 }
 
-/** Says goodbye, and does not wait long for an answer. */
+/** Logs out, waiting at most a second. */
 export async function closeImap(client: ImapFlow): Promise<void> {
   if (!client.usable) {
     client.close();
@@ -91,12 +107,14 @@ export async function closeImap(client: ImapFlow): Promise<void> {
   client.close();
 }
 
-/** In words for the operator, without what a server or a library may repeat of the credentials. */
+/** Maps an error to words for the admin. Texts of the server or library are left out: they may repeat credentials. */
 export function imapError(error: unknown, config: EmailConfig): Error {
+  const refusal = refusalIn(error);
+  if (refusal !== undefined) return new Error(`the IMAP server cannot be reached (${refusal})`);
   const { authenticationFailed, code, tlsFailed } = (error ?? {}) as {
     readonly authenticationFailed?: boolean;
     readonly code?: unknown;
-    /** There is no STARTTLS, or it has failed. */
+    /** The server lacks STARTTLS, or it failed. */
     readonly tlsFailed?: boolean;
   };
   const where = `the IMAP server ${config.imap_host}`;
@@ -118,7 +136,7 @@ export function imapError(error: unknown, config: EmailConfig): Error {
   if (name === "ECONNREFUSED" || name === "CONNECT_TIMEOUT" || name === "ETIMEDOUT") {
     return new Error(`${where} cannot be reached (${name}): check imap_host, imap_port and imap_security`);
   }
-  // One side speaks TLS, and the other does not; or the server has no STARTTLS.
+  // Only one side speaks TLS, or the server lacks STARTTLS.
   if (tlsFailed === true || /SSL|TLS|EPROTO|GREETING_TIMEOUT|ClosedAfterConnect/.test(name)) {
     return new Error(
       `${where} does not answer as imap_security: ${config.imap_security ?? "tls"} expects (${tlsFailed === true ? "no STARTTLS" : name}): check imap_port and imap_security; 993 is the port of tls, 143 that of starttls and none`,
@@ -127,10 +145,10 @@ export function imapError(error: unknown, config: EmailConfig): Error {
   return new Error(`the connection to ${where} broke (${name}): check imap_host, imap_port and imap_security`);
 }
 
-/** What Node.js and OpenSSL call certificates that they do not take. */
+/** Error codes of Node.js and OpenSSL for refused certificates. */
 export const certificateCodes = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY/;
 
-/** What the operator does about a certificate, by what is wrong with it. */
+/** The fix for a refused certificate, by error code. */
 export function certificateTrouble(where: string, name: string, setting: string): string {
   if (name.includes("ALTNAME")) {
     return `the certificate of ${where} is of another name (${name}): set ${setting} to the name that the certificate is made for, which the provider tells`;

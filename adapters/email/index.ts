@@ -6,22 +6,23 @@ import { createEvents } from "./events.ts";
 import { runConnection } from "./connection.ts";
 import type { Credentials } from "./oauth/tokens.ts";
 import { createTokens, mayUseUp } from "./oauth/tokens.ts";
-import { createMessageIds } from "./message-ids.ts";
-import { relayFiles } from "./relayed-files.ts";
-import { sendMail } from "./send.ts";
+import { createMessageIds } from "./mime/message-ids.ts";
+import { relayFiles } from "./inbound/relayed-files.ts";
+import { sendFirst, sendMail } from "./send.ts";
 import type { EmailConfig } from "./config.ts";
-import { configSchema, requireUsable, secretNames } from "./config.ts";
+import { configSchema, exposesSecrets, requireUsable, secretNames } from "./config.ts";
 
 const minuteMs = 60_000;
-/** What most servers take, with what encoding adds to it. */
+/** Most servers accept this much, including the overhead of base64. */
 const fileBytesMax = 15 * 1024 * 1024;
 
 const email: AdapterModule<EmailConfig> = {
-  channels: ["email"],
   config: configSchema,
   secrets: [...secretNames],
+  addresses: ["imap_host", "smtp_host", "oauth_token_url"],
+  exposes: exposesSecrets,
   identity({ address, user = address, imap_host: host, folder = "INBOX" }) {
-    // The folder is what is read: two accounts on it would take each other's mails. Names of folders have cases, INBOX has none.
+    // Two accounts on one folder would take each other's mails. Folder names are case-sensitive, except INBOX.
     const place = /^inbox$/i.test(folder) ? "INBOX" : folder;
     return {
       key: [host, user]
@@ -55,7 +56,8 @@ const email: AdapterModule<EmailConfig> = {
     };
     const sending = (signal?: AbortSignal) =>
       signIn(config.smtp_user ?? user, config.smtp_password ?? config.password, signal);
-    const fetch = async (ref: string, signal: AbortSignal) => fetchPart({ config, credentials: reading }, ref, signal);
+    const fetch = async (ref: string, signal: AbortSignal) =>
+      fetchPart({ host, config, credentials: reading }, ref, signal);
     const events = createEvents({
       host,
       config,
@@ -64,6 +66,7 @@ const email: AdapterModule<EmailConfig> = {
       relay: (...mail) => relayFiles({ host, fetch, sentBytesMax: fileBytesMax }, ...mail),
     });
     const mailbox = { host, config, events, refused: new Map<string, number>(), credentials: reading };
+    const outgoing = { host, config, names, credentials: sending };
     const followUp = config.follow_up_minutes ?? 2;
     return {
       capabilities: {
@@ -76,7 +79,14 @@ const email: AdapterModule<EmailConfig> = {
       },
       inbound: { kind: "connection", run: (signal) => runConnection(mailbox, signal) },
       render: renderMail,
-      send: (part, context) => sendMail({ host, config, names, credentials: sending }, part, context),
+      send: (part, context) => sendMail(outgoing, part, context),
+      writeFirst: {
+        label: "E-mail address",
+        hint: "Your own address in another mailbox. Answer the mail: the answer appears in the inbox.",
+        isEmail: true,
+        thread: (address) => (/^[^\s@<>,;:"]{1,64}@[^\s@<>,;:"]{1,255}$/.test(address) ? address : undefined),
+        send: (address, text, context) => sendFirst(outgoing, address, text, context),
+      },
       fetchFile: fetch,
       async check(signal) {
         if (!mayUseUp(config, host)) return checkMailbox(mailbox, { credentials: sending }, signal);

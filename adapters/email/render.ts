@@ -5,7 +5,7 @@ import { safeHref, safeTree } from "#channels/text/markdown.ts";
 import { styledText, textOf, withAddresses } from "#channels/text/styled-text.ts";
 import type { Source } from "#domain/conversation/message.ts";
 
-/** One mail, as it is stored until it is sent. */
+/** The stored payload of one mail. */
 export interface MailPart {
   readonly text: string;
   readonly html: string;
@@ -14,7 +14,7 @@ export interface MailPart {
   readonly files: readonly { readonly id: string; readonly name: string; readonly mediaType: string }[];
 }
 
-/** A mail can hold any text: one part for each message. */
+/** Renders one part for each message: mails have no length limit. */
 export function renderMail({ role, authorName, markdown, sources, files = [] }: OutboundMessage): readonly Part[] {
   const signature = role === "agent" && authorName !== null ? authorName : null;
   const runs = styledText(markdown, sources);

@@ -5,11 +5,11 @@ import type { ChannelHost, Correspondence, Receipt, SendContext } from "#channel
 import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import type { MailPart } from "./render.ts";
-import type { MailRecord } from "./events.ts";
+import type { MailRecord } from "./inbound/record.ts";
 import type { Credentials } from "./oauth/tokens.ts";
 import { signedIn } from "./oauth/tokens.ts";
-import type { MessageIds } from "./message-ids.ts";
-import { markOf, ownHeader } from "./message-ids.ts";
+import type { MessageIds } from "./mime/message-ids.ts";
+import { markOf, ownHeader } from "./mime/message-ids.ts";
 import type { EmailConfig } from "./config.ts";
 import { busyMs, createTransport, isLoginRefused, oneLine, smtpError } from "./smtp.ts";
 
@@ -20,15 +20,15 @@ export interface SendDependencies {
   readonly credentials: (signal?: AbortSignal) => Promise<Credentials | undefined>;
 }
 
-/** How far back the customer's newest mail is looked for. */
+/** The number of messages searched for the customer's latest mail. */
 const messagesMax = 100;
 const referencesMax = 20;
-/** Longer than one mail is tried. */
+/** Longer than the retries of one mail. */
 const triedForMs = 86_400_000;
 
 /**
- * Sends one mail. The same part has the same Message-ID each time, by which mailboxes tell that they have it already: what
- * may have been sent is sent again.
+ * Sends one mail. A part has the same Message-ID on each try and mailboxes drop duplicates, so a mail that may have been
+ * sent is sent again.
  */
 export async function sendMail(
   { host, config, names, credentials }: SendDependencies,
@@ -37,31 +37,33 @@ export async function sendMail(
 ): Promise<Receipt> {
   const { thread, key, signal } = context;
   const mail = part.payload as MailPart;
-  const letters = await host.correspondence(thread, messagesMax);
-  const last = letters === null ? undefined : lastOfCustomer(letters);
-  const known = last?.reply_to ?? letters?.email ?? undefined;
+  const correspondence = await host.threads.correspondence(thread, messagesMax);
+  const last = correspondence === null ? undefined : lastOfCustomer(correspondence);
+  const known = last?.reply_to ?? correspondence?.email ?? undefined;
   if (known === undefined) throw new DeliveryError("rejected", "no e-mail address of this customer is known");
   const to = known;
   if (names.isOwnAddress(to)) throw new DeliveryError("rejected", "the address is that of this mailbox itself");
   const { botName, title } = await host.workspace();
   const company = config.from_name ?? title;
   const author = mail.role === "agent" ? mail.author : botName;
-  // Who forges a sender must not have the bot write to others.
+  // A forged sender must not make the bot write to third parties.
   const copies = mail.role === "agent" || last?.dmarc === "pass" ? (last?.cc ?? []) : [];
   const takenKey = `copies of ${key}`;
-  const takenBefore = copies.length === 0 ? null : await host.recall(takenKey);
+  const takenBefore = copies.length === 0 ? null : await host.state.get(takenKey);
   const served = new Set(takenBefore?.split("\n"));
   const messageId = names.messageId(key);
   const answered = last?.message_id ?? null;
   const root = names.rootId(thread);
   const earlier = (last?.references ?? []).toReversed().filter((id) => id !== root && id !== answered);
   const automatic = mail.role === "assistant";
-  const taken = await signedIn(credentialsOrWait, isLoginRefused, deliver, signal).catch((error: unknown) => {
-    // Where all are refused it is the customer who counts.
-    const { rejectedErrors } = (error ?? {}) as { readonly rejectedErrors?: readonly RefusedAddress[] };
-    throw smtpError(rejectedErrors?.find(({ recipient }) => isSame(recipient, to)) ?? error, config);
-  });
-  await tellOfRefused(taken, to);
+  const taken = await signedIn(() => credentialsOrWait(credentials, signal), isLoginRefused, deliver, signal).catch(
+    (error: unknown) => {
+      // If all recipients were refused, the customer's refusal is the one to report.
+      const { rejectedErrors } = (error ?? {}) as { readonly rejectedErrors?: readonly RefusedAddress[] };
+      throw smtpError(rejectedErrors?.find(({ recipient }) => isSame(recipient, to)) ?? error, config);
+    },
+  );
+  await handleRefused(taken, to);
   const given = /<[^<>\s]{3,900}@[^<>\s]+>/.exec(taken.response)?.[0];
   return {
     externalId: markOf(messageId),
@@ -70,19 +72,11 @@ export async function sendMail(
   };
 
   async function deliver(signIn: Credentials | undefined) {
-    const transport = createTransport(config, signIn);
-    const onAbort = (): void => transport.close();
-    signal.addEventListener("abort", onAbort, { once: true });
-    try {
-      return await transport.sendMail(await letter());
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-      transport.close();
-    }
+    return transmit({ host, config }, signIn, await mailOptions(), signal);
   }
 
-  /** Made for each try: what a file is read from is read once. */
-  async function letter(): Promise<SendMailOptions> {
+  /** Builds the mail for one try: a file's stream can be read only once. */
+  async function mailOptions(): Promise<SendMailOptions> {
     return {
       envelope: { from: config.address, to: [to, ...copies.filter((copy) => !served.has(plain(copy)))] },
       from: {
@@ -108,17 +102,8 @@ export async function sendMail(
     };
   }
 
-  async function credentialsOrWait(): Promise<Credentials | undefined> {
-    try {
-      return await credentials(signal);
-    } catch (error) {
-      const message = error instanceof Error ? error.message : "the account cannot sign in";
-      throw new DeliveryError("not_sent", message, { retryAfterMs: busyMs });
-    }
-  }
-
-  /** A server takes a mail for some of those that it is for, and refuses others. */
-  async function tellOfRefused(
+  /** Handles a server that accepted the mail for only some of its recipients. */
+  async function handleRefused(
     info: {
       readonly accepted: readonly unknown[];
       readonly rejected: readonly unknown[];
@@ -129,9 +114,9 @@ export async function sendMail(
     const refused = info.rejected.map(addressOf);
     const first = refused.findIndex((address) => isSame(address, customer));
     if (first >= 0) {
-      // Who is in copy has it, and does not get it again when it is tried once more for the customer.
+      // Cc recipients have the mail: a retry for the customer must not send it to them again.
       const all = [...served, ...info.accepted.map(addressOf).map(plain)];
-      if (all.length > 0) await host.exchange(takenKey, takenBefore, all.join("\n"), triedForMs);
+      if (all.length > 0) await host.state.compareAndSet(takenKey, takenBefore, all.join("\n"), triedForMs);
       throw smtpError(
         info.rejectedErrors?.[first] ?? { responseCode: 550, response: "the address is refused" },
         config,
@@ -148,6 +133,62 @@ export async function sendMail(
   }
 }
 
+/** Sends a mail that belongs to no conversation: its answer begins one. */
+export async function sendFirst(
+  { host, config, names, credentials }: SendDependencies,
+  to: string,
+  text: string,
+  { key, signal }: Pick<SendContext, "key" | "signal">,
+): Promise<void> {
+  if (names.isOwnAddress(to)) throw new DeliveryError("rejected", "the address is that of this mailbox itself");
+  const company = config.from_name ?? (await host.workspace()).title;
+  const mail: SendMailOptions = {
+    from: { name: company, address: config.address },
+    to,
+    subject: company,
+    messageId: names.messageId(key),
+    date: new Date(host.clock.now()),
+    text,
+    headers: { [ownHeader]: names.stamp(key) },
+  };
+  const deliver = (signIn: Credentials | undefined) => transmit({ host, config }, signIn, mail, signal);
+  await signedIn(() => credentialsOrWait(credentials, signal), isLoginRefused, deliver, signal).catch(
+    (error: unknown) => {
+      throw smtpError(error, config);
+    },
+  );
+}
+
+async function transmit(
+  { host, config }: Pick<SendDependencies, "host" | "config">,
+  signIn: Credentials | undefined,
+  mail: SendMailOptions,
+  signal: AbortSignal,
+) {
+  const transport = await createTransport(config, signIn, host.lookup);
+  if (signal.aborted) throw new DeliveryError("not_sent", "the program stopped before the mail was sent");
+  const onAbort = (): void => transport.close();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await transport.sendMail(mail);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    transport.close();
+  }
+}
+
+async function credentialsOrWait(
+  credentials: SendDependencies["credentials"],
+  signal: AbortSignal,
+): Promise<Credentials | undefined> {
+  try {
+    return await credentials(signal);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "the account cannot sign in";
+    throw new DeliveryError("not_sent", message, { retryAfterMs: busyMs });
+  }
+}
+
 interface RefusedAddress {
   readonly recipient?: string;
 }
@@ -155,7 +196,7 @@ interface RefusedAddress {
 const addressOf = (given: unknown): string =>
   typeof given === "string" ? given : ((given as { readonly address?: string }).address ?? "");
 
-/** As it is compared: the library writes domains its own way. */
+/** Normalises an address for comparison: the library converts domains to ASCII. */
 function plain(address: string): string {
   const at = address.lastIndexOf("@") + 1;
   const domain = address.slice(at);
@@ -173,7 +214,7 @@ function lastOfCustomer({ messages }: Correspondence): MailRecord | undefined {
   return undefined;
 }
 
-/** One "Re:", however many there were, and in whichever language. */
+/** Replaces any number of reply prefixes, in any language, by one "Re:". */
 function replySubject(subject: string): string {
   const bare = subject
     .replace(/^(?:(?:re|aw|sv|vs|antw|rif|odp)\s{0,3}(?:\[\d{1,3}\])?\s{0,3}:\s{0,5}){1,20}/i, "")

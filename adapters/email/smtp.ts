@@ -1,22 +1,28 @@
 import { createTransport as createSmtp } from "nodemailer";
 import { DeliveryError } from "#channels/errors.ts";
+import type { GuardedLookup } from "#channels/http/guarded-connect.ts";
 import { connectionFailure } from "#channels/http/platform-fetch.ts";
 import { certificateCodes, certificateTrouble } from "./imap.ts";
 import type { Credentials } from "./oauth/tokens.ts";
+import { serverFor } from "./server.ts";
 import type { EmailConfig } from "./config.ts";
+import { defaultPorts } from "./config.ts";
 
 const connectMs = 20_000;
 const socketMs = 60_000;
-/** A server that says "not now" does not say when. */
+/** The retry interval after a temporary refusal: servers do not name one. */
 export const busyMs = 60_000;
 
-/** A transport for one mail: a connection that broke once is never used again. */
-export function createTransport(config: EmailConfig, credentials: Credentials | undefined) {
+/** Creates a transport for one mail, so a broken connection is never reused. Throws what {@link smtpError} maps. */
+export async function createTransport(
+  config: EmailConfig,
+  credentials: Credentials | undefined,
+  lookup: GuardedLookup,
+) {
   const security = config.smtp_security ?? "tls";
-  const ports = { tls: 465, starttls: 587, none: 25 } as const;
   return createSmtp({
-    host: config.smtp_host,
-    port: config.smtp_port ?? ports[security],
+    ...(await serverFor(config.smtp_host, lookup)),
+    port: config.smtp_port ?? defaultPorts.smtp[security],
     secure: security === "tls",
     requireTLS: security === "starttls",
     ignoreTLS: security === "none",
@@ -37,7 +43,7 @@ export function createTransport(config: EmailConfig, credentials: Credentials | 
   });
 }
 
-/** The server has not taken what was signed in with. */
+/** Whether the server refused the credentials. */
 export function isLoginRefused(error: unknown): boolean {
   const { code, responseCode } = (error ?? {}) as SmtpFailure;
   return code === "EAUTH" || [530, 534, 535, 538].includes(Number(responseCode));
@@ -46,20 +52,24 @@ export function isLoginRefused(error: unknown): boolean {
 interface SmtpFailure {
   readonly code?: unknown;
   readonly command?: unknown;
-  /** What the system said, where the library has put a word of its own in `code`. */
+  /** The system's error code, if the library replaced it in `code`. */
   readonly originalCode?: unknown;
-  /** What was waited for in vain. */
+  /** The step that timed out. */
   readonly timeoutType?: unknown;
   readonly responseCode?: unknown;
   readonly response?: unknown;
 }
 
-/** Before a single byte of the mail can have gone out. The library's command CONN tells nothing: it stands for every broken socket. */
+/** Steps before the first byte of the mail. CONN is missing: the library uses it for every broken socket. */
 const before = /^(?:EDNS|ETLS|CONNECT_TIMEOUT|GREETING_TIMEOUT|UPGRADE_TIMEOUT|EHLO|HELO|STARTTLS|MAIL FROM|RCPT TO)$/;
 
-/** What a failure means for the mail: refused, not sent, or perhaps sent. In words without a credential. */
+/** Maps an error to a {@link DeliveryError}, in words without credentials. */
 export function smtpError(error: unknown, config: EmailConfig): DeliveryError {
   if (error instanceof DeliveryError) return error;
+  const { refusal } = connectionFailure(error);
+  if (refusal !== undefined) {
+    return new DeliveryError("not_sent", `the SMTP server cannot be reached (${refusal})`, { retryAfterMs: busyMs });
+  }
   const { code, command, originalCode, timeoutType, responseCode, response } = (error ?? {}) as SmtpFailure;
   const where = `the SMTP server ${config.smtp_host}`;
   const said = typeof response === "string" ? oneLine(response) : "";
@@ -69,14 +79,14 @@ export function smtpError(error: unknown, config: EmailConfig): DeliveryError {
     code === "EOAUTH2" ||
     [530, 534, 535, 538].includes(Number(responseCode))
   ) {
-    // What is wrong now may be mended, and the mail is not lost by that.
-    const mend =
+    // Credentials can be fixed later, so the mail is retried instead of rejected.
+    const fix =
       config.oauth_token_url === undefined
         ? config.smtp_user === undefined && config.smtp_password === undefined
           ? "check user and password, and that the mailbox may send by SMTP"
           : "check smtp_user and smtp_password"
         : "check that oauth_scope is for SMTP, and that SMTP with sign-in is allowed for the mailbox";
-    return new DeliveryError("not_sent", `${where} does not let the account in: ${mend}`, {
+    return new DeliveryError("not_sent", `${where} does not let the account in: ${fix}`, {
       retryAfterMs: busyMs,
     });
   }

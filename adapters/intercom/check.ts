@@ -7,11 +7,11 @@ import type { Assignee, Settings } from "./config.ts";
 
 const dayMs = 86_400_000;
 
-/** Asks Intercom whose token it is and who answers, and tells how deliveries are known to come. */
+/** Returns the workspace, the teammate and how deliveries arrive. Throws an Error that names the fix. */
 export async function checkWorkspace(
   api: Api,
   { appId, adminId, handoverTo, region }: Settings,
-  host: Pick<ChannelHost, "webhookUrl" | "recall" | "clock">,
+  host: Pick<ChannelHost, "webhookUrl" | "state" | "clock">,
   signal: AbortSignal,
 ): Promise<string> {
   const me = await api
@@ -19,9 +19,9 @@ export async function checkWorkspace(
     .catch((error: unknown) => {
       throw unreachable(error);
     });
-  // Its client takes whatever comes for an answer of Intercom's.
+  // The SDK does not validate answers: a proxy's page would pass as one.
   if (typeof me?.id !== "string") {
-    throw new Error("what answers is not Intercom: check `base_url`, and whether a proxy is in between");
+    throw new Error("the answer is not Intercom's: check `base_url`, and whether a proxy is in between");
   }
   const { app } = me;
   const name = app?.name ?? appId;
@@ -35,13 +35,13 @@ export async function checkWorkspace(
   }
   const admin = await findAdmin(api, adminId, name, signal);
   for (const assignee of handoverTo) await requireAssignee(api, assignee, name, signal);
-  const said = `${name}, as ${admin}; ${await deliveries(host)}`;
+  const summary = `${name}, as ${admin}; ${await deliveries(host)}`;
   return app?.identity_verification === true
-    ? said
-    : `${said}; the workspace does not verify identities, so all customers are taken as unverified`;
+    ? summary
+    : `${summary}; the workspace does not verify identities, so all customers are taken as unverified`;
 }
 
-/** With the mend, where no answer came at all. */
+/** Adds the fix to connection failures. */
 function unreachable(error: unknown): unknown {
   const isAway = error instanceof DeliveryError && /cannot be reached|broke/.test(error.message);
   return isAway
@@ -89,13 +89,13 @@ async function requireAssignee(
   );
 }
 
-/** Intercom tells nobody where it delivers to: what has come says it. */
-async function deliveries({ webhookUrl, recall, clock }: Pick<ChannelHost, "webhookUrl" | "recall" | "clock">) {
+/** Intercom's API does not show the webhook's address, so the latest delivery is the only evidence. */
+async function deliveries({ webhookUrl, state, clock }: Pick<ChannelHost, "webhookUrl" | "state" | "clock">) {
   if (!webhookUrl.startsWith("https://")) {
     return "Intercom is asked every 15 seconds, for it delivers to https addresses only: set PUBLIC_URL to have messages at once";
   }
-  const delivered = Number((await recall(deliveredKey)) ?? 0);
-  const missed = Number((await recall(missedKey)) ?? 0);
+  const delivered = Number((await state.get(deliveredKey)) ?? 0);
+  const missed = Number((await state.get(missedKey)) ?? 0);
   if (delivered === 0) {
     return `nothing was delivered yet: enter ${webhookUrl} in the Developer Hub, page Webhooks, with the topics of adapters/intercom/README.md. Until then Intercom is asked every minute`;
   }

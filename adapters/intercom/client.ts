@@ -1,27 +1,28 @@
 import { IntercomClient } from "intercom-client";
 import type { ChannelHost } from "#channels/contract.ts";
+import { createServerFetch } from "#channels/http/guarded-connect.ts";
 import { DeliveryError } from "#channels/errors.ts";
-import { Broken, deliveryError, limitOf, statusOf } from "./errors.ts";
+import { BrokenConnection, deliveryError, limitOf, statusOf } from "./errors.ts";
 import type { Settings } from "./config.ts";
 
 const timeoutS = 20;
-/** The SDK stops its watch when the head of an answer is there. */
+/** Limits a whole response: the SDK's own timeout ends with the headers. */
 const wholeAnswerMs = 30_000;
-/** A token that was refused is tried again after this. */
+/** The pause of the whole account after a refused token. */
 const refusedMs = 60_000;
 
 export interface Api {
-  /** Makes a call, unless Intercom wants to be left in peace. Throws {@link DeliveryError}. */
+  /** Makes a request, unless the account is paused by a limit or a refused token. Throws {@link DeliveryError}. */
   call<T>(make: (client: IntercomClient) => Promise<T>): Promise<T>;
 }
 
 /**
- * Never tries anything again by itself: whoever calls knows whether that is harmless. Intercom counts the requests of the
- * whole app, so what it refuses to one conversation all of them wait for.
+ * A client without retries of its own: only the caller knows whether a retry is safe. Intercom's rate limit is per app, so
+ * one limited request pauses all conversations.
  */
 export function createApi(
   settings: Pick<Settings, "accessToken" | "baseUrl">,
-  { clock }: Pick<ChannelHost, "clock">,
+  { clock, lookup }: Pick<ChannelHost, "clock" | "lookup">,
 ): Api {
   const client = new IntercomClient({
     token: settings.accessToken,
@@ -29,36 +30,38 @@ export function createApi(
     maxRetries: 0,
     timeoutInSeconds: timeoutS,
     version: "2.14",
-    fetch: fetchWithCode,
+    fetch: fetchWithCode(createServerFetch(lookup)),
   });
-  let held: { readonly until: number; readonly why: DeliveryError } | undefined;
+  let paused: { readonly until: number; readonly cause: DeliveryError } | undefined;
 
   return {
     async call(make) {
-      if (held !== undefined && held.until > clock.now()) {
-        throw new DeliveryError("not_sent", held.why.message, { retryAfterMs: held.until - clock.now() });
+      if (paused !== undefined && paused.until > clock.now()) {
+        throw new DeliveryError("not_sent", paused.cause.message, { retryAfterMs: paused.until - clock.now() });
       }
       try {
         return await make(client);
       } catch (error) {
         const failure = deliveryError(error, clock);
         const wait = limitOf(error, clock) ?? (statusOf(error) === 401 ? refusedMs : undefined);
-        if (wait !== undefined) held = { until: clock.now() + wait, why: failure };
+        if (wait !== undefined) paused = { until: clock.now() + wait, cause: failure };
         throw failure;
       }
     },
   };
 }
 
-const fetchWithCode: typeof fetch = async (input, init) => {
-  const whole = AbortSignal.timeout(wholeAnswerMs);
-  const { signal } = init ?? {};
-  try {
-    return await fetch(input, {
-      ...init,
-      signal: signal === null || signal === undefined ? whole : AbortSignal.any([signal, whole]),
-    });
-  } catch (error) {
-    throw new Broken(error);
-  }
-};
+const fetchWithCode =
+  (send: typeof fetch): typeof fetch =>
+  async (input, init) => {
+    const whole = AbortSignal.timeout(wholeAnswerMs);
+    const { signal } = init ?? {};
+    try {
+      return await send(input, {
+        ...init,
+        signal: signal === null || signal === undefined ? whole : AbortSignal.any([signal, whole]),
+      });
+    } catch (error) {
+      throw new BrokenConnection(error);
+    }
+  };

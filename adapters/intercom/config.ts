@@ -5,42 +5,51 @@ export const config = Type.Object(
   {
     access_token: Type.String({
       pattern: "^\\S{16,400}$",
-      description: "The app's access token, from Intercom's Developer Hub, page Authentication.",
+      title: "Access token",
+      description: "The app's access token, from the page Authentication of the Developer Hub.",
     }),
     client_secret: Type.String({
       pattern: "^\\S{16,200}$",
+      title: "Client secret",
       description: "The app's client secret, from its page Basic information. Intercom signs its deliveries with it.",
     }),
     app_id: Type.String({
       pattern: "^[A-Za-z0-9_-]{3,64}$",
-      description: "The workspace's id: what stands behind /apps/ in the address of your Intercom.",
+      title: "Workspace ID",
+      description: "The part after /apps/ in the address of your Intercom.",
     }),
     admin_id: Type.String({
       pattern: "^[0-9]{1,20}$",
-      description: "The id of the teammate in whose name Parley answers: one of its own, whom no person uses.",
+      title: "Parley's teammate",
+      description: "The ID of the teammate in whose name Parley answers. No person may use this teammate.",
     }),
     handover_to_team: Type.Optional(
       Type.String({
         pattern: "^[0-9]{1,20}$",
-        description: "The id of the team that gets a conversation which the bot hands over to people. Default: none.",
+        title: "Team for hand-overs",
+        description: "The ID of the team that gets the conversations which the bot hands over. Default: none.",
       }),
     ),
     handover_to_admin: Type.Optional(
       Type.String({
         pattern: "^[0-9]{1,20}$",
-        description:
-          "The id of the teammate who gets a conversation which the bot hands over to people. Default: none.",
+        title: "Teammate for hand-overs",
+        description: "The ID of the teammate who gets the conversations which the bot hands over. Default: none.",
       }),
     ),
     region: Type.Optional(
       Type.Union([Type.Literal("us"), Type.Literal("eu"), Type.Literal("au")], {
-        description: "Where Intercom hosts the workspace. Default: us.",
+        title: "Region",
+        description: "The region where Intercom hosts the workspace. Default: us.",
       }),
     ),
     base_url: Type.Optional(
       Type.String({
         pattern: "^https?://[^\\s]*[^/\\s]$",
-        description: "Another server of the API than Intercom's own; without a slash at the end.",
+        title: "Server of the API",
+        advanced: true,
+        description:
+          "The address of another server of the API, without a slash at the end. Default: that of the region.",
       }),
     ),
   },
@@ -61,7 +70,7 @@ export interface Settings {
   readonly clientSecret: string;
   readonly appId: string;
   readonly adminId: string;
-  /** Who gets what is handed over to people. */
+  /** The team and teammate that handed-over conversations are assigned to. */
   readonly handoverTo: readonly Assignee[];
   readonly region: Region;
   readonly baseUrl: string;

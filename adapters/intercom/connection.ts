@@ -12,41 +12,41 @@ export interface ConnectionDependencies {
   readonly events: Events;
 }
 
-/** Up to where everything is known, epoch seconds of Intercom's own clock. */
+/** State: all changes up to this time were read. Epoch seconds of Intercom's clock. */
 const cursorKey = "cursor";
-/** What was found here that nobody had delivered, for the operator. */
+/** State: when the poll last found an event that was not delivered. Epoch milliseconds. */
 export const missedKey = "missed";
 
-/** Deliveries come by themselves; this is for what was lost. */
+/** The poll interval with working deliveries: it only finds lost ones. */
 const besideDeliveriesMs = 60_000;
-/** Intercom cannot reach us, so this is the only way. */
+/** The poll interval without a public address: no deliveries arrive. */
 const aloneMs = 15_000;
-/** Intercom's search lags behind, by minutes at the worst. */
+/** Intercom's search lags behind, by minutes at worst. */
 const overlapS = 300;
-/** Intercom's times are whole seconds: what has just changed may change once more without a new one, and is read again. */
+/** Intercom's times are whole seconds: a conversation can change again without a new time, so recent ones are reread. */
 const restlessS = 60;
-/** A delivery may still be on its way. */
+/** An event older than this counts as missed; a younger one may still be delivered. */
 const lateS = 120;
 const perPage = 150;
-const togetherMax = 4;
-const learnEveryMs = 3_600_000;
+const parallelMax = 4;
+const refreshEveryMs = 3_600_000;
 
 /**
- * Looks for what was not delivered: Intercom throttles, pauses and in the end suspends deliveries to who was away. Reads
- * every conversation that has changed, and takes what is new in it. Ends with the signal, or with what an operator has
- * to mend.
+ * Polls for events that were not delivered: Intercom throttles, pauses and finally suspends deliveries to a server that
+ * was down. Reads each changed conversation and takes its new events. Returns when `signal` aborts; throws on failures,
+ * such as a refused token.
  */
 export async function runConnection(dependencies: ConnectionDependencies, signal: AbortSignal): Promise<void> {
   const { host } = dependencies;
   const everyMs = host.webhookUrl.startsWith("https://") ? besideDeliveriesMs : aloneMs;
   const seen = new Map<string, number>();
-  let learnedAt = Number.NEGATIVE_INFINITY;
+  let refreshedAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     let waitMs = everyMs;
     try {
-      if (host.clock.now() - learnedAt >= learnEveryMs) {
-        await learnWorkspace(dependencies, signal);
-        learnedAt = host.clock.now();
+      if (host.clock.now() - refreshedAt >= refreshEveryMs) {
+        await refreshWorkspace(dependencies, signal);
+        refreshedAt = host.clock.now();
       }
       await pollOnce(dependencies, seen, signal);
     } catch (error) {
@@ -59,7 +59,7 @@ export async function runConnection(dependencies: ConnectionDependencies, signal
   }
 }
 
-async function learnWorkspace(
+async function refreshWorkspace(
   { api, settings, host, events }: ConnectionDependencies,
   signal: AbortSignal,
 ): Promise<void> {
@@ -74,7 +74,7 @@ async function learnWorkspace(
       ? []
       : [{ id: admin.id, email: admin.email, name: admin.name ?? null }],
   );
-  await events.learn({ identityVerification: app?.identity_verification === true, people });
+  await events.storeWorkspace({ identityVerification: app?.identity_verification === true, people });
   host.log.debug({ teammates: people.length }, "intercom: teammates loaded");
 }
 
@@ -83,16 +83,16 @@ async function pollOnce(
   seen: Map<string, number>,
   signal: AbortSignal,
 ): Promise<void> {
-  const kept = await host.recall(cursorKey);
-  const cursor = kept === null ? await events.began() : Number(kept);
+  const stored = await host.state.get(cursorKey);
+  const cursor = stored === null ? await events.began() : Number(stored);
   const since = cursor - overlapS;
   const changed = await changedSince(api, since, signal);
   const readAt = host.clock.now() / 1_000;
   const fresh = changed.filter(({ id, updatedAt }) => seen.get(id) !== updatedAt);
   let missed = 0;
-  for (let at = 0; at < fresh.length; at += togetherMax) {
+  for (let at = 0; at < fresh.length; at += parallelMax) {
     const found = await Promise.all(
-      fresh.slice(at, at + togetherMax).map(({ id }) => takeOne({ api, events, host }, id, since, signal)),
+      fresh.slice(at, at + parallelMax).map(({ id }) => takeOne({ api, events, host }, id, since, signal)),
     );
     if (signal.aborted) return;
     const late = host.clock.now() / 1_000 - lateS;
@@ -101,30 +101,30 @@ async function pollOnce(
   for (const [id, updatedAt] of seen) if (updatedAt < since) seen.delete(id);
   for (const { id, updatedAt } of fresh) if (updatedAt < readAt - restlessS) seen.set(id, updatedAt);
   const newest = Math.max(cursor, ...changed.map(({ updatedAt }) => updatedAt));
-  if (kept === null || newest > cursor) await host.remember(cursorKey, String(newest));
+  if (stored === null || newest > cursor) await host.state.set(cursorKey, String(newest));
   if (missed === 0) return;
-  await host.remember(missedKey, String(host.clock.now()));
+  await host.state.set(missedKey, String(host.clock.now()));
   host.log.warn({ events: missed }, "intercom: missed events read");
 }
 
-interface Changed {
+interface ChangedConversation {
   readonly id: string;
   readonly updatedAt: number;
 }
 
-/** Where Intercom's search knows days alone, midnight is its workspace's. */
+/** When Intercom's search compares days, midnight is in the workspace's time zone. */
 const wholeDaysS = 2 * 86_400;
 
 /**
- * Oldest change first. Intercom may compare times as whole days, and does for some of its searches, so more is asked for
- * than wanted, the newest first, and reading ends where that is over.
+ * Returns conversations changed since then, oldest change first. Some of Intercom's searches compare whole days, so this
+ * asks for more, newest first, and stops at the first page that is older.
  */
-async function changedSince(api: Api, since: number, signal: AbortSignal): Promise<readonly Changed[]> {
+async function changedSince(api: Api, since: number, signal: AbortSignal): Promise<readonly ChangedConversation[]> {
   const found = new Map<string, number>();
   const request = {
     query: { field: "updated_at", operator: ">", value: String(since - wholeDaysS) },
     pagination: { per_page: perPage },
-    // Known to its documentation, and not to its description.
+    // Documented by Intercom, but missing from its OpenAPI description.
     sort: { field: "updated_at", order: "descending" },
   } as const;
   let page = await api.call((client) => client.conversations.search(request, { abortSignal: signal }));
@@ -140,7 +140,7 @@ async function changedSince(api: Api, since: number, signal: AbortSignal): Promi
       first = Math.max(first, last);
       if (last >= since) found.set(listed.id, Math.max(found.get(listed.id) ?? 0, last));
     }
-    // What does not fall from the first to the last may be in any order.
+    // Without a strictly falling order, later pages may hold newer changes.
     const isOver = isSorted && first > last && last < since;
     if (isOver || !page.hasNextPage() || signal.aborted) break;
     const current = page;
@@ -159,7 +159,7 @@ async function takeOne(
   try {
     answer = await api.call((client) => client.conversations.find({ conversation_id: id }, { abortSignal: signal }));
   } catch (error) {
-    // Deleted since it was listed.
+    // The conversation was deleted after the search.
     if (error instanceof DeliveryError && error.outcome === "rejected") return 0;
     throw error;
   }

@@ -2,15 +2,16 @@ import { IntercomError, IntercomTimeoutError } from "intercom-client";
 import type { Clock } from "#runtime/clock.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { foreignAnswer } from "#channels/http/foreign-response.ts";
+import { refusalIn } from "#channels/http/guarded-connect.ts";
 import { connectionFailure } from "#channels/http/platform-fetch.ts";
 
-/** After a refusal that an operator has to mend. */
-const mendMs = 60_000;
-/** Intercom counts in windows of ten seconds. */
+/** The retry interval after a refusal that an admin must fix. */
+const fixRetryMs = 60_000;
+/** Intercom's rate limit has windows of ten seconds. */
 const windowMs = 10_000;
 const holdMaxMs = 600_000;
 
-/** How long Intercom wants to be left in peace; undefined where that is not what it said. */
+/** The wait that a 429 asks for, in milliseconds; undefined for other errors. */
 export function limitOf(error: unknown, clock: Pick<Clock, "now">): number | undefined {
   if (!(error instanceof IntercomError) || error.statusCode !== 429) return undefined;
   const headers = error.rawResponse?.headers;
@@ -23,7 +24,7 @@ export function limitOf(error: unknown, clock: Pick<Clock, "now">): number | und
 export const statusOf = (error: unknown): number | undefined =>
   error instanceof IntercomError ? error.statusCode : undefined;
 
-/** What Intercom said of a call, as the host understands it. Without a cause: the SDK's errors hold requests. */
+/** Maps an error of the SDK to a {@link DeliveryError}. It has no cause: the SDK's errors hold the request. */
 export function deliveryError(error: unknown, clock: Pick<Clock, "now">): DeliveryError {
   if (error instanceof DeliveryError) return error;
   const limit = limitOf(error, clock);
@@ -34,10 +35,12 @@ export function deliveryError(error: unknown, clock: Pick<Clock, "now">): Delive
   const status = statusOf(error);
   if (status !== undefined && error instanceof IntercomError) {
     const errors = errorsIn(error.body);
-    // Its own failures have a list of errors.
+    // Intercom's own refusals have a list of errors: this answer comes from a proxy or gateway.
     if (errors === undefined && status < 500 && !lasting.has(status)) return foreignAnswer("Intercom", status);
-    return refusal(status, said(errors));
+    return refusal(status, reasonOf(errors));
   }
+  const refused = refusalIn(error) ?? refusedMessage.exec(error instanceof Error ? error.message : "")?.[1];
+  if (refused !== undefined) return new DeliveryError("not_sent", `Intercom cannot be reached (${refused})`);
   const { unsent, code } = brokenBy(error);
   return unsent
     ? new DeliveryError("not_sent", `Intercom cannot be reached (${code})`)
@@ -50,15 +53,15 @@ function refusal(status: number, reason: string): DeliveryError {
     case 401:
       return new DeliveryError(
         "not_sent",
-        "Intercom refuses the access token: copy it anew from the Developer Hub, page Authentication, into `access_token`, and check `region`",
-        { retryAfterMs: mendMs },
+        "Intercom refuses the access token: copy it again from the Developer Hub, page Authentication, into `access_token`, and check `region`",
+        { retryAfterMs: fixRetryMs },
       );
     case 402:
     case 403:
       return new DeliveryError(
         "not_sent",
         `Intercom does not allow this to the app${reason}: in the Developer Hub, page Authentication, allow it to read and write conversations and to read teammates`,
-        { retryAfterMs: mendMs },
+        { retryAfterMs: fixRetryMs },
       );
     case 404:
       return new DeliveryError("rejected", `there is no such conversation in Intercom any more${reason}`);
@@ -69,7 +72,7 @@ function refusal(status: number, reason: string): DeliveryError {
   }
 }
 
-/** Statuses that mean the same without a word. */
+/** Statuses with one meaning, even without a list of errors. */
 const lasting: ReadonlySet<number> = new Set([401, 402, 403, 408]);
 
 function errorsIn(body: unknown): readonly unknown[] | undefined {
@@ -77,30 +80,34 @@ function errorsIn(body: unknown): readonly unknown[] | undefined {
   return Array.isArray(errors) ? errors : undefined;
 }
 
-/** Intercom's own words, for people. */
-function said(errors: readonly unknown[] = []): string {
+/** Intercom's own message, in parentheses. */
+function reasonOf(errors: readonly unknown[] = []): string {
   const first = errors[0] as Readonly<Record<string, unknown>> | undefined;
   const message = first?.["message"] ?? first?.["code"];
   return typeof message === "string" && message !== "" ? ` (${message.slice(0, 300)})` : "";
 }
 
-/** Of what breaks, the SDK keeps the message alone, so the message says all that is asked for. */
-export class Broken extends Error {
+/** A failed connection. The SDK keeps only an error's message, so the message encodes the code and whether anything was sent. */
+export class BrokenConnection extends Error {
   constructor(error: unknown) {
-    const { unsent, code = noAnswer } = connectionFailure(error);
-    super(unsent ? `${unsentMark}${code}` : code, { cause: error });
-    this.name = "Broken";
+    const { unsent, code = noAnswer, refusal: refused } = connectionFailure(error);
+    super(refused !== undefined ? `${refusedMark}${refused}` : unsent ? `${unsentMark}${code}` : code, {
+      cause: error,
+    });
+    this.name = "BrokenConnection";
   }
 }
 
 const noAnswer = "no answer";
 const unsentMark = "unsent: ";
+const refusedMark = "refused: ";
+const refusedMessage = new RegExp(`^${refusedMark}(.+)$`, "s");
 const brokenMessage = new RegExp(`^(${unsentMark})?([A-Z0-9_]{3,60}|${noAnswer})$`);
 
-/** Whether anything was sent, and a word for what broke, such as ECONNRESET, and nothing else of the error. */
+/** Whether anything was sent, and the code, such as ECONNRESET. */
 function brokenBy(error: unknown): { readonly unsent: boolean; readonly code: string } {
-  const kept = error instanceof Error ? brokenMessage.exec(error.message) : null;
-  if (kept !== null) return { unsent: kept[1] !== undefined, code: kept[2] ?? noAnswer };
+  const encoded = error instanceof Error ? brokenMessage.exec(error.message) : null;
+  if (encoded !== null) return { unsent: encoded[1] !== undefined, code: encoded[2] ?? noAnswer };
   const { unsent, code = noAnswer } = connectionFailure(error);
   return { unsent, code };
 }

@@ -16,15 +16,15 @@ const refSchema = Type.Object({
 interface FileRef {
   readonly conversation: string;
   readonly part: string;
-  /** Among the part's attachments, and after them the pictures in its text. */
+  /** The position among the part's attachments, followed by the pictures in its text. */
   readonly index: number;
   readonly url?: string;
 }
 
-/** As long as the host keeps one. */
+/** The host's limit for a file reference. */
 const refMax = 4_096;
 
-/** An address that is too long to be kept is asked for again. */
+/** Omits an address that is too long to store; {@link fetchFile} asks for it again. */
 export function fileRef(ref: FileRef): string {
   const whole = JSON.stringify(ref);
   if (whole.length <= refMax) return whole;
@@ -49,36 +49,41 @@ function isOwn(address: URL, baseUrl: string): boolean {
   return address.origin === new URL(baseUrl).origin;
 }
 
-/** Pictures of letters lie anywhere, and load to tell that the letter was read. */
+/** Excludes pictures on other servers: in e-mails they are mostly tracking pixels. */
 export function isIntercomPicture(url: string, baseUrl: string): boolean {
   const address = URL.parse(url);
   return address !== null && isOwn(address, baseUrl);
 }
 
+interface FileServer {
+  readonly api: Api;
+  readonly baseUrl: string;
+  readonly fetch: typeof fetch;
+}
+
 /**
- * The bytes of a file that a customer sent. Intercom's addresses end after a while; then the conversation is asked for a
- * new one. The token never goes along.
+ * Fetches a customer's file. Intercom's addresses expire; the conversation then has a new one. The token is never sent to
+ * the file's address.
  */
 export async function fetchFile(
-  api: Api,
-  baseUrl: string,
+  server: FileServer,
   given: string,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
   const parsed: unknown = JSON.parse(given);
-  if (!Value.Check(refSchema, parsed)) throw new DeliveryError("rejected", "Intercom has not told where the file is");
-  const known = parsed.url === undefined ? undefined : await tryFetch(parsed.url, baseUrl, signal);
+  if (!Value.Check(refSchema, parsed)) throw new DeliveryError("rejected", "the reference to the file is unreadable");
+  const known = parsed.url === undefined ? undefined : await tryFetch(parsed.url, server, signal);
   if (known !== undefined) return known;
-  const fresh = await addressOf(api, parsed, baseUrl, signal);
-  const found = fresh === undefined ? undefined : await tryFetch(fresh, baseUrl, signal);
+  const fresh = await addressOf(server, parsed, signal);
+  const found = fresh === undefined ? undefined : await tryFetch(fresh, server, signal);
   if (found === undefined) throw new DeliveryError("rejected", "the file is not in Intercom any more");
   return found;
 }
 
-/** Undefined: it is not there (any more). */
+/** undefined: the address has expired or the file is gone. */
 async function tryFetch(
   url: string,
-  baseUrl: string,
+  { baseUrl, fetch }: Omit<FileServer, "api">,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array> | undefined> {
   const address = URL.parse(url);
@@ -100,12 +105,11 @@ async function tryFetch(
 }
 
 async function addressOf(
-  api: Api,
+  { api, baseUrl }: Omit<FileServer, "fetch">,
   { conversation: id, part: partId, index }: FileRef,
-  baseUrl: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const conversation = readConversation(await asked(api, id, signal));
+  const conversation = readConversation(await findConversation(api, id, signal));
   const part =
     partId === sourceId ? conversation?.began : conversation?.parts.find((each) => String(each.id) === partId);
   const attached = (part?.attachments ?? []).map(({ url }) => url);
@@ -115,8 +119,8 @@ async function addressOf(
   return [...attached, ...pictures][index];
 }
 
-/** Asking twice does no harm. */
-async function asked(api: Api, id: string, signal: AbortSignal): Promise<unknown> {
+/** A read is safe to repeat, so outcome `unknown` becomes `not_sent`. */
+async function findConversation(api: Api, id: string, signal: AbortSignal): Promise<unknown> {
   try {
     return await api.call((client) => client.conversations.find({ conversation_id: id }, { abortSignal: signal }));
   } catch (error) {
@@ -129,6 +133,6 @@ async function* bytesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8A
   try {
     for await (const chunk of body) yield chunk;
   } catch (error) {
-    throw new DeliveryError("not_sent", `the file came only in part (${networkCode(error)})`);
+    throw new DeliveryError("not_sent", `the file arrived incomplete (${networkCode(error)})`);
   }
 }

@@ -4,14 +4,14 @@ import { fileName, fileRef, isIntercomPicture } from "./files.ts";
 import type { Attachment, Author, Conversation, ConversationPart } from "./payloads.ts";
 import { orderOf, sourceId } from "./payloads.ts";
 
-/** What has to be known beside the conversation itself. */
-export interface Known {
+/** The account and workspace that a conversation is read for. */
+export interface EventContext {
   readonly appId: string;
-  /** The teammate in whose name we write: what they did came from us. */
+  /** The teammate that Parley writes as: their parts came from here. */
   readonly adminId: string;
-  /** The messenger lets nobody say that they are a user unless the company's own server has signed it. */
+  /** The messenger accepts a user id only with a signature of the company's server. */
   readonly identityVerification: boolean;
-  /** Nothing older counts, epoch seconds: the account was not connected then. */
+  /** Older parts are ignored, epoch seconds. */
   readonly since: number;
   readonly baseUrl: string;
   /** The workspace's teammates, by id. */
@@ -25,11 +25,11 @@ export interface Person {
 
 const contactTypes: ReadonlySet<string> = new Set(["user", "lead", "contact"]);
 const filesMax = 20;
-/** As long as a message can be here; Intercom's own are far shorter. */
+/** The host's limit of characters; Intercom's messages are far shorter. */
 const textMax = 100_000;
 
-/** All that a conversation, or the part of it that was delivered, has to tell, in the order in which it happened. */
-export function eventsOf(conversation: Conversation, known: Known): readonly InboundEvent[] {
+/** The events of a conversation, or of its delivered parts, in order. */
+export function eventsOf(conversation: Conversation, known: EventContext): readonly InboundEvent[] {
   return [
     ...sourceEvents(conversation, known),
     ...conversation.parts
@@ -38,7 +38,7 @@ export function eventsOf(conversation: Conversation, known: Known): readonly Inb
   ];
 }
 
-function sourceEvents(conversation: Conversation, known: Known): readonly InboundEvent[] {
+function sourceEvents(conversation: Conversation, known: EventContext): readonly InboundEvent[] {
   const { began, created_at: createdAt } = conversation;
   if (began === undefined || createdAt < known.since || !contactTypes.has(began.author.type)) return [];
   const written = textOf(began.body);
@@ -56,7 +56,7 @@ function sourceEvents(conversation: Conversation, known: Known): readonly Inboun
   });
 }
 
-function partEvents(conversation: Conversation, part: ConversationPart, known: Known): readonly InboundEvent[] {
+function partEvents(conversation: Conversation, part: ConversationPart, known: EventContext): readonly InboundEvent[] {
   const { author } = part;
   if (contactTypes.has(author.type)) {
     return contactEvents(conversation, known, {
@@ -66,16 +66,16 @@ function partEvents(conversation: Conversation, part: ConversationPart, known: K
       files: filesOf(conversation, String(part.id), part, known),
       createdAt: part.created_at,
       isRedacted: part.redacted === true,
-      // Who answers by e-mail has not signed in to the messenger.
+      // The author of an e-mail has not signed in to the messenger.
       isProven: (part.email_message_metadata ?? null) === null,
     });
   }
   if (author.type === "admin") return adminEvents(conversation, part, known);
-  // Intercom's own bots and workflows: what they say is theirs, but they close conversations too.
+  // Intercom's bots and workflows: their texts are ignored, but they can close conversations.
   return stateEvents(conversation, part, null);
 }
 
-interface Written {
+interface ContactMessage {
   readonly id: string;
   readonly author: Author;
   readonly text: string;
@@ -85,14 +85,18 @@ interface Written {
   readonly isProven: boolean;
 }
 
-function contactEvents(conversation: Conversation, known: Known, written: Written): readonly InboundEvent[] {
+function contactEvents(
+  conversation: Conversation,
+  known: EventContext,
+  written: ContactMessage,
+): readonly InboundEvent[] {
   const { id, text, files } = written;
   const thread = String(conversation.id);
   const externalId = `${thread}:${id}`;
   const sender = senderOf(conversation, known, written);
   const base = { thread, sender, sentAt: written.createdAt * 1_000, messageExternalId: externalId };
   if (written.isRedacted) return [{ ...base, kind: "delete", externalId: `${externalId}:redacted` }];
-  // Somebody was added to the conversation, or has rated it.
+  // A part without text, such as a rating or an added contact.
   if (text === "" && files.length === 0) return [];
   const several = (conversation.contacts?.contacts ?? []).length > 1;
   return [
@@ -107,7 +111,7 @@ function contactEvents(conversation: Conversation, known: Known, written: Writte
   ];
 }
 
-function senderOf({ contacts }: Conversation, known: Known, { author, isProven }: Written): Sender {
+function senderOf({ contacts }: Conversation, known: EventContext, { author, isProven }: ContactMessage): Sender {
   const key = String(author.id);
   const name = filled(author.name)?.slice(0, 200);
   const email = filled(author.email)?.slice(0, 254);
@@ -117,13 +121,13 @@ function senderOf({ contacts }: Conversation, known: Known, { author, isProven }
   return {
     key,
     ...(name === undefined ? {} : { name }),
-    // Intercom proves the user id alone: name and address may be a browser's.
+    // Only the user id is verified: name and e-mail address may come from the browser.
     ...(isVerified && userId !== undefined && userId.length <= 190 ? { verified: { userId } } : {}),
     ...(email === undefined ? {} : { claimed: { email } }),
   };
 }
 
-function adminEvents(conversation: Conversation, part: ConversationPart, known: Known): readonly InboundEvent[] {
+function adminEvents(conversation: Conversation, part: ConversationPart, known: EventContext): readonly InboundEvent[] {
   const { author, part_type: type } = part;
   const isOurs = String(author.id) === known.adminId;
   const by = personOf(author, known);
@@ -143,7 +147,7 @@ function adminEvents(conversation: Conversation, part: ConversationPart, known: 
   return events;
 }
 
-/** What the type of a part says of the conversation's state. */
+/** Part types that open a conversation. */
 const opening = /^(?:open|unsnoozed|timer_unsnooze|.+_and_(?:reopen|unsnooze))$/;
 
 function stateEvents(
@@ -165,8 +169,12 @@ function stateEvents(
   return change === undefined ? [] : [stateEvent(conversation, part, isOurs ? { kind: "ours" } : change, by)];
 }
 
-/** A colleague has given the conversation to somebody, themselves most of the time. What rules and teams get is nobody's yet. */
-function assignmentEvents(conversation: Conversation, part: ConversationPart, known: Known): readonly InboundEvent[] {
+/** An assignment by a teammate, mostly to themselves. Assignments by rules, and to teams, claim nothing. */
+function assignmentEvents(
+  conversation: Conversation,
+  part: ConversationPart,
+  known: EventContext,
+): readonly InboundEvent[] {
   const { assigned_to: to, part_type: type } = part;
   if (!type.startsWith("assign") || to?.type !== "admin" || to.id === undefined || to.id === null) return [];
   const id = String(to.id);
@@ -184,7 +192,7 @@ export function stateEvent(
   by: Person | null,
 ): StateEvent {
   const thread = String(conversation.id);
-  // A part that is an assignment can reopen the conversation, too.
+  // One part can both assign and reopen a conversation, so the two events need different ids.
   const what = change.kind === "taken" || change.kind === "released" ? "assigned" : "state";
   return {
     kind: "state",
@@ -197,8 +205,8 @@ export function stateEvent(
   };
 }
 
-/** A teammate whom Intercom names by a number alone gets an address that leads nowhere. */
-function personOf({ id, name, email }: Author, { people, appId }: Known): Person {
+/** A teammate known only by id gets an invalid address. */
+function personOf({ id, name, email }: Author, { people, appId }: EventContext): Person {
   const known = people.get(String(id));
   const address = filled(email) ?? known?.email;
   return {
@@ -216,7 +224,7 @@ const filled = (text: string | null | undefined): string | undefined => {
   return trimmed === undefined || trimmed === "" ? undefined : trimmed;
 };
 
-/** An agent's own files stay in Intercom. */
+/** Lists an agent's files by name: their bytes stay in Intercom. */
 function withNames(text: string, attachments: readonly Attachment[]): string {
   const names = attachments.map(({ name }) => `[${filled(name) ?? "file"}]`);
   return [text, ...names].filter((each) => each !== "").join("\n");
@@ -226,7 +234,7 @@ function filesOf(
   { id }: Conversation,
   partId: string,
   { attachments, body }: { readonly attachments?: readonly Attachment[] | null; readonly body?: string | null },
-  { baseUrl }: Known,
+  { baseUrl }: EventContext,
 ): readonly InboundFile[] {
   const attached = (attachments ?? []).map((each) => ({
     url: each.url,

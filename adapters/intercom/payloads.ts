@@ -2,12 +2,12 @@ import Type from "typebox";
 import type { Static, TSchema } from "typebox";
 import { Value } from "typebox/value";
 
-// What Intercom tells, as far as it is used. It leaves out what it does not know, or says null, and writes some ids as
-// numbers: so little is demanded.
+// The payloads of Intercom, as far as they are used. Intercom omits unknown fields or sends null, and sends some ids as
+// numbers, so the schemas require little.
 
 const maybe = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
 
-/** Of a conversation, a part, a person. */
+/** The id of a conversation, a part or a person. */
 const id = Type.Union([Type.String({ pattern: "^[A-Za-z0-9_-]{1,100}$" }), Type.Integer({ minimum: 0 })]);
 /** Epoch seconds. */
 const time = Type.Number({ minimum: 0, maximum: 100_000_000_000 });
@@ -71,7 +71,7 @@ const notification = Type.Object({
 const listed = Type.Object({ id, updated_at: time });
 const deleted = Type.Object({ id: Type.Optional(id), conversation_id: Type.Optional(id) });
 
-/** The name of a conversation's first message, whose own id is of another kind than those of parts. */
+/** Replaces the id of a conversation's first message, which is of another kind than the ids of parts. */
 export const sourceId = "source";
 
 export type Author = Static<typeof author>;
@@ -81,12 +81,12 @@ export type Source = Static<typeof source>;
 export type Notification = Static<typeof notification>;
 
 export interface Conversation extends Static<typeof conversation> {
-  /** Undefined where it has none that is known. */
+  /** The first message; undefined: missing or unreadable. */
   readonly began: Source | undefined;
   /** Oldest first. */
   readonly parts: readonly ConversationPart[];
-  /** How many parts have a form that this version does not know. */
-  readonly strange: number;
+  /** The number of parts that this version cannot read. */
+  readonly unreadable: number;
 }
 
 /** null: not a notification. */
@@ -100,7 +100,7 @@ export function readNotification(body: Buffer): Notification | null {
   return Value.Check(notification, parsed) ? parsed : null;
 }
 
-/** null: not a conversation as this version knows them. */
+/** null: not a conversation that this version can read. */
 export function readConversation(item: unknown): Conversation | null {
   if (!Value.Check(conversation, item)) return null;
   const all = item.conversation_parts?.conversation_parts ?? [];
@@ -109,11 +109,11 @@ export function readConversation(item: unknown): Conversation | null {
     ...item,
     began: Value.Check(source, item.source) ? item.source : undefined,
     parts,
-    strange: all.length - parts.length,
+    unreadable: all.length - parts.length,
   };
 }
 
-/** The conversation that a notification of a deletion is about. */
+/** The id of a deleted conversation; null: unreadable. */
 export function readDeleted(item: unknown): string | null {
   if (!Value.Check(deleted, item)) return null;
   const found = item.conversation_id ?? item.id;
@@ -127,7 +127,7 @@ function byAge(a: ConversationPart, b: ConversationPart): number {
   return orderOf(a) < orderOf(b) ? -1 : 1;
 }
 
-/** Later parts have a larger one; Intercom's times are whole seconds. */
+/** Sorts parts as text. The id decides within a second, since Intercom's times are whole seconds. */
 export function orderOf({ created_at: createdAt, id: partId }: Pick<ConversationPart, "created_at" | "id">): string {
   return `${String(Math.floor(createdAt)).padStart(12, "0")}.${String(partId).padStart(24, "0").slice(0, 60)}`;
 }

@@ -9,12 +9,12 @@ import { htmlOf } from "./render.ts";
 import type { Sending } from "./send.ts";
 import { readThread } from "./send.ts";
 
-/** A snooze until the customer writes; they end every snooze, so this is only for those who never do. */
+/** Intercom has no snooze without an end: a year replaces it. A customer's message ends any snooze. */
 const endlessMs = 365 * 86_400_000;
-/** An end that is so far away was meant to be none. */
+/** A snooze longer than this counts as one without an end. */
 const nearlyEndlessMs = 300 * 86_400_000;
 
-/** Intercom is asked first, so that what was done before an answer was lost is not done again. */
+/** Reads the state first: a change whose answer was lost must not be made twice. */
 export async function setState(
   { api, settings, host }: Sending,
   state: PlatformStatus,
@@ -30,7 +30,7 @@ export async function setState(
       { abortSignal: signal },
     ),
   );
-  // What was done there before this, and is told only now, must not undo it here.
+  // Records this change's place in Intercom's order: earlier changes that are delivered late must not undo it.
   const after = readConversation(answer);
   const ours = after?.parts.findLast(
     ({ author, part_type: type }) =>
@@ -55,14 +55,14 @@ function bodyOf(state: PlatformStatus, adminId: string, now: number) {
   }
 }
 
-function isNoOp({ state, open, snoozed_until: until }: Conversation, wanted: PlatformStatus, now: number): boolean {
+function isNoOp({ state, open, snoozed_until: until }: Conversation, target: PlatformStatus, now: number): boolean {
   const current = state ?? (open === false ? "closed" : "open");
-  if (wanted.kind !== "snoozed") return current === wanted.kind;
-  // Over before it could be told.
-  if (wanted.until !== null && wanted.until <= now) return true;
+  if (target.kind !== "snoozed") return current === target.kind;
+  // The snooze has already ended.
+  if (target.until !== null && target.until <= now) return true;
   if (current !== "snoozed" || until === null || until === undefined) return false;
   const left = until * 1_000 - now;
-  return wanted.until === null ? left > nearlyEndlessMs : Math.abs(until * 1_000 - wanted.until) < 1_000;
+  return target.until === null ? left > nearlyEndlessMs : Math.abs(until * 1_000 - target.until) < 1_000;
 }
 
 export async function addNote(
@@ -78,10 +78,10 @@ export async function addNote(
   await writeNote(sending, before, { html, createdAt }, { thread, signal });
 }
 
-/** Whoever works in Intercom sees there that it is their turn, and why. */
+/** Adds a note with the reason, then assigns the conversation, for the teammates who work in Intercom. */
 export async function handOver(
   sending: Sending,
-  { reason, by, at }: Handover,
+  { reason: handoverReason, by, at }: Handover,
   { thread, signal }: ThreadContext,
 ): Promise<void> {
   const { api, settings } = sending;
@@ -91,7 +91,7 @@ export async function handOver(
       text: `${by === null ? "The bot" : by} has handed this conversation over to people`,
       styles: [{ kind: "bold" }],
     },
-    { text: reason === null ? "." : `: ${reason}.`, styles: [] },
+    { text: handoverReason === null ? "." : `: ${handoverReason}.`, styles: [] },
   ]);
   const before = await readThread(api, thread, signal);
   await writeNote(sending, before, { html, createdAt: at }, { thread, signal });
@@ -105,9 +105,9 @@ export async function handOver(
       );
     } catch (error) {
       if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
-      // Whoever mends it looks for the setting.
-      const mend = `it is not assigned to ${type} ${id}: check \`handover_to_${type}\` (${error.message})`;
-      throw new DeliveryError("rejected", mend);
+      // The error names the setting to fix.
+      const reason = `it is not assigned to ${type} ${id}: check \`handover_to_${type}\` (${error.message})`;
+      throw new DeliveryError("rejected", reason);
     }
   }
 }

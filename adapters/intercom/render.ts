@@ -3,11 +3,11 @@ import type { Part } from "#channels/inbound-event.ts";
 import type { Run, Style } from "#channels/text/styled-text.ts";
 import { splitRuns, styledText, textOf } from "#channels/text/styled-text.ts";
 
-/** Characters of one reply. Intercom names no limit; more than this nobody reads in its messenger. */
+/** Characters of one reply. Intercom documents no limit; this one keeps replies readable in the messenger. */
 export const textMax = 7_000;
-/** Files go inside the request, a third larger than they are. */
+/** Files are sent inside the request as base64, which adds a third. */
 export const fileBytesMax = 20 * 1_048_576;
-/** What Intercom takes with one reply. */
+/** Intercom's limit of files a reply. */
 const filesMax = 10;
 
 export interface IntercomPart {
@@ -21,7 +21,7 @@ export function renderParts({ role, authorName, markdown, sources, files = [] }:
   const pieces = splitRuns([...name, ...styledText(markdown, sources)], textMax);
   const groups = grouped(files);
   const texts = pieces.map((piece, index): Part => {
-    // The first files go with the end of the text.
+    // The first group of files is sent with the last piece of text.
     const along = index === pieces.length - 1 ? (groups[0] ?? []) : [];
     return partOf(textOf(piece), htmlOf(piece), along);
   });
@@ -37,7 +37,7 @@ function partOf(text: string, html: string, files: readonly OutboundFile[]): Par
   return { text: [text, ...names].join("\n"), payload: { html, files } satisfies IntercomPart };
 }
 
-/** As many as one request takes. */
+/** Groups files by the limits of one request. */
 function grouped(files: readonly OutboundFile[]): readonly (readonly OutboundFile[])[] {
   const groups: OutboundFile[][] = [];
   let bytes = 0;
@@ -65,7 +65,7 @@ const tags: Readonly<Record<Exclude<Style["kind"], "link" | "quote">, string>> =
   pre: "pre",
 };
 
-/** The part of HTML that Intercom shows: lines and marks. */
+/** The subset of HTML that Intercom shows. */
 export function htmlOf(runs: readonly Run[]): string {
   return `<p>${runs.map(runHtml).join("")}</p>`;
 }
@@ -81,7 +81,7 @@ function runHtml({ text, styles }: Run): string {
   return html;
 }
 
-/** Spaces at the beginning of a line, such as below an entry of a list, would not be shown. */
+/** Keeps the indentation of lines, such as of nested lists, which HTML would drop. */
 const lines = (html: string): string =>
   html.replaceAll("\n", "<br>").replaceAll(/(^|<br>)( +)/g, (_, before: string, spaces: string) => {
     return before === "" ? spaces : before + "&nbsp;".repeat(spaces.length);

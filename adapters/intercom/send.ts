@@ -7,7 +7,7 @@ import type { Conversation } from "./payloads.ts";
 import { readConversation } from "./payloads.ts";
 import { statusOf } from "./errors.ts";
 import type { IntercomPart } from "./render.ts";
-import { fileBytesMax } from "./render.ts";
+import { fileBytesMax, htmlOf } from "./render.ts";
 import type { Settings } from "./config.ts";
 
 export interface Sending {
@@ -40,11 +40,31 @@ export async function sendPart({ api, settings, host }: Sending, part: Part, con
     ),
   );
   const conversation = readConversation(answer);
-  if (conversation === null) throw new DeliveryError("unknown", "what answers is not Intercom");
-  // The answer holds the newest parts; the same words may have been said before.
+  if (conversation === null) throw new DeliveryError("unknown", "the answer is not Intercom's");
+  // Newest first: an older part may have the same text.
   const newest = { parts: conversation.parts.toReversed() };
   const sent = findOurs(newest, { adminId, kind: "comment", html, since });
   return { externalId: sent === undefined ? null : String(sent.id), state: "sent" };
+}
+
+/** Writes to a contact in the messenger. A conversation begins with the contact's answer. */
+export async function sendFirst(
+  { api, settings }: Pick<Sending, "api" | "settings">,
+  contact: string,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const html = htmlOf([{ text, styles: [] }]);
+  const from = { type: "admin", id: Number(settings.adminId) } as const;
+  const to = { type: "user", id: contact } as const;
+  await api.call(async (client) => {
+    try {
+      await client.messages.create({ message_type: "inapp", body: html, from, to }, { abortSignal: signal });
+    } catch (error) {
+      if (statusOf(error) !== 404) throw error;
+      throw new DeliveryError("rejected", "Intercom has no contact with this ID");
+    }
+  });
 }
 
 async function base64Of({ file }: SendContext, id: string): Promise<string> {
@@ -59,10 +79,10 @@ async function base64Of({ file }: SendContext, id: string): Promise<string> {
   return Buffer.concat(chunks).toString("base64");
 }
 
-/** So long a reply may take to be seen, after the connection broke. */
+/** The time a reply may take to appear after the connection broke. */
 const appearsMs = 10_000;
 
-/** Intercom has no key against duplicates, and tells what a conversation holds. */
+/** Finds a reply that may have been sent by its text, since Intercom has no idempotency key. null: not sent. */
 export async function findPart(
   { api, settings, host }: Sending,
   { thread, signal }: SendContext,
@@ -79,7 +99,7 @@ export async function findPart(
   return null;
 }
 
-/** Intercom shows then that something was removed, and not what. */
+/** Redacts a reply. Intercom shows a placeholder. */
 export async function removePart({ api }: Sending, externalId: string, context: SendContext): Promise<void> {
   await api.call(async (client) => {
     try {
@@ -88,18 +108,18 @@ export async function removePart({ api }: Sending, externalId: string, context: 
         { abortSignal: context.signal },
       );
     } catch (error) {
-      // What is gone need not be taken away.
+      // The part is already gone.
       if (statusOf(error) !== 404) throw error;
     }
   });
 }
 
-/** Reading does no harm, whatever becomes of the answer. */
+/** Reads a conversation. */
 export async function readThread(api: Api, thread: string, signal: AbortSignal): Promise<Conversation> {
   const answer = await api.call((client) =>
     client.conversations.find({ conversation_id: thread }, { abortSignal: signal }),
   );
   const conversation = readConversation(answer);
-  if (conversation === null) throw new DeliveryError("unknown", "what answers is not Intercom");
+  if (conversation === null) throw new DeliveryError("unknown", "the answer is not Intercom's");
   return conversation;
 }

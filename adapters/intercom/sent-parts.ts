@@ -1,24 +1,24 @@
 import { htmlText } from "#channels/text/html-text.ts";
 import type { Conversation, ConversationPart } from "./payloads.ts";
 
-/** What is looked for among what Intercom holds. */
-export interface Wanted {
+/** Identifies one of our replies or notes in a conversation. */
+export interface PartQuery {
   readonly adminId: string;
   readonly kind: "comment" | "note";
   readonly html: string;
   /** Epoch milliseconds. */
   readonly since: number;
-  /** Parts that are something else for sure. */
+  /** Ids of parts that are other messages. */
   readonly not?: readonly string[];
 }
 
-/** Clocks go differently, and Intercom's times have no milliseconds. */
+/** Allows for clock skew and for Intercom's times without milliseconds. */
 const skewMs = 60_000;
 
-/** The oldest part of ours with these words; Intercom knows no key that it could be found by. */
+/** The first of our parts with this text. Intercom has no idempotency key to search by. */
 export function findOurs(
   { parts }: Pick<Conversation, "parts">,
-  { adminId, kind, html, since, not = [] }: Wanted,
+  { adminId, kind, html, since, not = [] }: PartQuery,
 ): ConversationPart | undefined {
   const text = bare(html);
   return parts.find(
@@ -32,5 +32,5 @@ export function findOurs(
   );
 }
 
-/** The words alone: Intercom writes links and spaces its own way. */
+/** The bare text: Intercom rewrites links and spaces. */
 const bare = (html: string): string => htmlText(html.replaceAll(/<\/?a\b[^>]*>/gi, "")).text.replaceAll(/\s+/gu, "");

@@ -1,7 +1,4 @@
-/**
- * What Intercom tells, and what comes of it. What is not here is passed over: it says nothing of what customers and
- * teammates write to each other, or of how a conversation stands.
- */
+/** How each topic is handled. Topics that are missing here are ignored: they carry no messages and no change of state. */
 export const topics: Readonly<Record<string, "conversation" | "deleted" | "ignored">> = {
   "conversation.user.created": "conversation",
   "conversation.user.replied": "conversation",
@@ -14,10 +11,10 @@ export const topics: Readonly<Record<string, "conversation" | "deleted" | "ignor
   "conversation.admin.snoozed": "conversation",
   "conversation.admin.unsnoozed": "conversation",
   "conversation_part.redacted": "conversation",
-  // Bots and workflows: their words are passed over, what they close is not.
+  // Bots and workflows: their texts are ignored, closing a conversation counts.
   "conversation.operator.replied": "conversation",
   "conversation.deleted": "deleted",
-  // Written by a teammate first; it becomes a conversation here when the customer answers.
+  // A teammate wrote first; the conversation starts here when the customer answers.
   "conversation.admin.single.created": "ignored",
   "conversation.contact.attached": "ignored",
   "conversation.contact.detached": "ignored",
@@ -25,9 +22,9 @@ export const topics: Readonly<Record<string, "conversation" | "deleted" | "ignor
   "conversation.rating.added": "ignored",
   "conversation.read": "ignored",
   "conversation_part.tag.created": "ignored",
-  // "Send test request" in the Developer Hub.
+  // Sent by "Send test request" in the Developer Hub.
   ping: "ignored",
 };
 
-/** What a new account has to be told of, for its operator. */
+/** The topics that an admin must subscribe to. */
 export const neededTopics: readonly string[] = Object.keys(topics).filter((topic) => topics[topic] !== "ignored");

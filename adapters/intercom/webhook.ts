@@ -12,26 +12,26 @@ export interface WebhookDependencies {
   readonly events: Events;
 }
 
-/** When Intercom delivered last, for the operator. */
+/** State: the time of the latest delivery, for the account check. Epoch milliseconds. */
 export const deliveredKey = "delivered";
-const toldEveryMs = 600_000;
+const storeEveryMs = 600_000;
 /**
- * Intercom gives a delivery up within hours. What is older in one is known already, even where what the deduplication
- * knows of it was cleared away.
+ * Intercom gives up a delivery within hours, so older parts in it are known. They must be skipped: their deduplication
+ * records may have been deleted.
  */
 const newS = 2 * 86_400;
 
 export type Receive = (request: WebRequest) => Promise<WebResponse>;
 
-/** Refuses what Intercom cannot have signed, before its body is read. */
+/** Refuses requests that Intercom cannot have signed, before their body is read. */
 export function refuse({ method, headers }: Omit<WebRequest, "body">): WebResponse | null {
   if (method !== "POST" || /^sha1=[0-9a-f]{40}$/.test(headers["x-hub-signature"] ?? "")) return null;
   return { status: 401 };
 }
 
-/** Where Intercom delivers. Nothing is believed that it has not signed; there is no time in what is signed, so a repeat is told by ids. */
+/** Handles deliveries. The signature covers no time, so replays are recognised by the ids of conversation and part. */
 export function createWebhook({ settings, host, events }: WebhookDependencies): Receive {
-  let toldAt = 0;
+  let storedAt = 0;
 
   async function take(notification: Notification): Promise<void> {
     const { topic, data, app_id: appId } = notification;
@@ -51,7 +51,7 @@ export function createWebhook({ settings, host, events }: WebhookDependencies): 
     }
     const conversation = readConversation(data.item);
     if (conversation === null) {
-      // The look for what was missed reads it from the API.
+      // The poll reads it from the API.
       host.log.warn({ topic }, "intercom: unknown delivery skipped");
       return;
     }
@@ -59,7 +59,7 @@ export function createWebhook({ settings, host, events }: WebhookDependencies): 
   }
 
   return async ({ method, headers, body }) => {
-    // Asked when the address is entered in the Developer Hub.
+    // The Developer Hub sends HEAD when the address is entered.
     if (method === "HEAD") return { status: 200 };
     if (method !== "POST") return { status: 405, headers: { allow: "HEAD, POST" } };
     if (!isSigned(headers["x-hub-signature"] ?? "", settings.clientSecret, body)) return { status: 401 };
@@ -67,9 +67,9 @@ export function createWebhook({ settings, host, events }: WebhookDependencies): 
     if (notification === null) return { status: 400 };
     try {
       await take(notification);
-      if (host.clock.now() - toldAt >= toldEveryMs) {
-        toldAt = host.clock.now();
-        await host.remember(deliveredKey, String(toldAt));
+      if (host.clock.now() - storedAt >= storeEveryMs) {
+        storedAt = host.clock.now();
+        await host.state.set(deliveredKey, String(storedAt));
       }
     } catch (error) {
       host.log.error({ err: error }, "intercom: storing a delivery failed");
@@ -79,7 +79,7 @@ export function createWebhook({ settings, host, events }: WebhookDependencies): 
   };
 }
 
-/** Over the bytes as they came. Constant time. */
+/** Checks the signature over the raw bytes in constant time. */
 function isSigned(given: string, secret: string, body: Buffer): boolean {
   const expected = Buffer.from(signatureOf(secret, body));
   const actual = Buffer.from(given);

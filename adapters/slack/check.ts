@@ -8,7 +8,7 @@ import { failureOf, operatorError } from "./errors.ts";
 import { lastAuthFailure } from "./deliveries/auth-failures.ts";
 import type { Log } from "#runtime/log.ts";
 
-/** What the app must be allowed to, and for what. */
+/** The app's OAuth scopes, and the reason for each. */
 export const scopes: readonly (readonly [string, string])[] = [
   ["chat:write", "to answer"],
   ["app_mentions:read", "to hear of mentions"],
@@ -21,7 +21,7 @@ export const scopes: readonly (readonly [string, string])[] = [
   ["files:write", "to send files"],
 ];
 
-/** Which of the scopes was not granted, and the mend; undefined: none. */
+/** Lists the missing scopes with an instruction; undefined if all are granted. */
 export function missingScopes(
   needed: readonly (readonly [string, string])[],
   granted: readonly string[],
@@ -32,11 +32,11 @@ export function missingScopes(
   return `${list}: add ${missing.length === 1 ? "it" : "them"} as Bot Token Scopes under OAuth & Permissions, and install the app again`;
 }
 
-/** Asks Slack whose token it is, what it may do, and, for Socket Mode, whether it could connect. */
+/** Returns the app's name. Throws with an instruction if a token, a scope or the connection is wrong. */
 export async function checkApp(
   api: SlackApi,
   transport: Transport,
-  host: Pick<ChannelHost, "desk" | "log" | "recall">,
+  host: Pick<ChannelHost, "desk" | "log" | "state">,
   signal: AbortSignal,
 ): Promise<string> {
   let team: string;
@@ -52,7 +52,7 @@ export async function checkApp(
   } catch (error) {
     throw operatorError(failureOf(error));
   }
-  // A server that stands for Slack's may not tell the scopes at all.
+  // Servers that imitate Slack may not list scopes.
   const missing = granted.length === 0 ? undefined : missingScopes(scopes, granted);
   if (missing !== undefined) throw new Error(`@${user} in ${team} lacks ${missing}`);
   if (transport.kind === "socket") {
@@ -83,12 +83,15 @@ export async function checkApp(
       `@${user} in ${team}: what was delivered last to ${transport.url} was refused: ${refusal}; then write to the app, and ask again`,
     );
   }
-  // Slack tells nobody where it delivers to: the operator compares.
-  const what = host.desk === undefined ? "its events" : "its events, of Interactivity and of the command /parley";
+  // The API does not return the configured addresses, so the operator compares them.
+  const what =
+    host.desk === undefined
+      ? "its events and of Interactivity"
+      : "its events, of Interactivity and of the command /parley";
   return `@${user} in ${team}; the Request URL of ${what} has to be ${transport.url}`;
 }
 
-/** Of which app the bot is; undefined where Slack does not tell. */
+/** The app of the bot; undefined when Slack does not name it. */
 async function appOf(api: SlackApi, bot: string | undefined, signal: AbortSignal): Promise<string | undefined> {
   if (bot === undefined) return undefined;
   try {
@@ -98,7 +101,7 @@ async function appOf(api: SlackApi, bot: string | undefined, signal: AbortSignal
   }
 }
 
-/** Asks for the address of a socket, without connecting to it, and whose it is, where Slack tells. */
+/** Requests a socket's address without connecting; returns the token's app if Slack names it. */
 async function checkSocket(
   api: SlackApi,
   appToken: string,
@@ -118,7 +121,7 @@ async function checkSocket(
   try {
     return await client.auth.test();
   } catch {
-    // That it may connect is what counts.
+    // The token may connect; the app's name is optional.
     return {};
   }
 }

@@ -5,37 +5,69 @@ export const config = Type.Object(
   {
     bot_token: Type.String({
       pattern: "^xoxb-[A-Za-z0-9-]{10,250}$",
-      description: "Bot User OAuth Token of the app, from its page OAuth & Permissions; it begins with xoxb-.",
+      title: "Bot User OAuth Token",
+      description: "From the app's page OAuth & Permissions; it begins with xoxb-.",
     }),
     signing_secret: Type.Optional(
       Type.String({
         pattern: "^[A-Za-z0-9]{16,100}$",
-        description: "Signing Secret of the app, from its page Basic Information. Needed for the transport webhook.",
+        title: "Signing Secret",
+        description: "From the app's page Basic Information. Needed where Slack delivers to a webhook.",
       }),
     ),
     app_token: Type.Optional(
       Type.String({
         pattern: "^xapp-[A-Za-z0-9-]{10,250}$",
+        title: "App-level token",
         description:
-          "App-level token with the scope connections:write, from the app's page Basic Information; it begins with xapp-. Needed for the transport socket.",
+          "From the app's page Basic Information, with the scope connections:write; it begins with xapp-. Needed for Socket Mode.",
+      }),
+    ),
+    client_id: Type.Optional(
+      Type.String({
+        pattern: "^[0-9]{1,30}\\.[0-9]{1,30}$",
+        title: "Client ID",
+        advanced: true,
+        description: "From the app's page Basic Information. Needed to install the app from the dashboard.",
+      }),
+    ),
+    client_secret: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z0-9]{16,100}$",
+        title: "Client Secret",
+        advanced: true,
+        description: "From the app's page Basic Information. Needed to install the app from the dashboard.",
+      }),
+    ),
+    desk_scopes: Type.Optional(
+      Type.Boolean({
+        title: "Install for the agents' desk",
+        advanced: true,
+        description: "Whether an installation from the dashboard asks for the desk's scopes too. Default: no.",
       }),
     ),
     transport: Type.Optional(
       Type.Enum(["webhook", "socket"], {
+        title: "Deliveries",
+        advanced: true,
         description:
-          "webhook: Slack calls PUBLIC_URL. socket: Parley keeps a connection to Slack (Socket Mode), which needs no public address. Default: socket where app_token is set, else webhook.",
+          "webhook: Slack delivers to PUBLIC_URL. socket: Parley keeps a connection to Slack (Socket Mode), which needs no public address. Default: socket where there is an app-level token, else webhook.",
       }),
     ),
     channel_messages: Type.Optional(
       Type.Enum(["addressed", "all", "off"], {
+        title: "Messages in channels",
         description:
-          "Messages in channels that count: those that mention the app and what follows in their threads, all of the channels that it is in, or none. Direct messages always count. Default: addressed.",
+          "addressed: mentions of the app, and later messages in their threads. all: every message of the app's channels. off: none. Direct messages always count. Default: addressed.",
       }),
     ),
     base_url: Type.Optional(
       Type.String({
         pattern: "^https?://[^\\s]*[^/\\s]$",
-        description: "Another server of the Web API than https://slack.com/api; without a slash at the end.",
+        title: "Server of the Web API",
+        advanced: true,
+        description:
+          "The address of another server of the API, without a slash at the end. Default: https://slack.com/api.",
       }),
     ),
   },
@@ -44,11 +76,11 @@ export const config = Type.Object(
 
 export type SlackConfig = Static<typeof config>;
 
-export const secrets = ["bot_token", "signing_secret", "app_token"] as const;
+export const secrets = ["bot_token", "signing_secret", "app_token", "client_secret"] as const;
 
-/** How deliveries come to us, with what that needs. Throws an Error that tells the mend. */
+/** The transport of deliveries, with its credentials. */
 export type Transport =
-  /** `url`: where Slack has to deliver to. */
+  /** `url`: the address that Slack must deliver to. */
   | { readonly kind: "webhook"; readonly signingSecret: string; readonly url: string }
   | { readonly kind: "socket"; readonly appToken: string };
 

@@ -1,26 +1,27 @@
 import { SocketModeClient } from "@slack/socket-mode";
 import type { ChannelHost } from "#channels/contract.ts";
+import { createAgent, refusalIn } from "#channels/http/guarded-connect.ts";
 import { clientOptions, sdkLogger } from "./client.ts";
 import type { Delivery } from "./deliveries/deliveries.ts";
 import { commandDelivery, eventDelivery, fieldsOf, interactionDelivery, parseJson } from "./deliveries/deliveries.ts";
 import type { Webhook } from "./webhook.ts";
-import { failureOf, operatorError } from "./errors.ts";
+import { failureOf, isRevoked, operatorError } from "./errors.ts";
 
 export interface ConnectionDependencies {
   readonly appToken: string;
   readonly baseUrl: string;
   readonly webhook: Pick<Webhook, "take">;
-  readonly host: Pick<ChannelHost, "allow" | "log">;
+  readonly host: Pick<ChannelHost, "allow" | "log" | "lookup">;
 }
 
-/** What the client hands over of one delivery. */
-interface Handed {
+/** A delivery as the client emits it. */
+interface SocketDelivery {
   readonly type?: string;
   readonly body?: unknown;
   ack(response?: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-/** Events whose names the client uses for itself: one of Slack's that is called so must not be taken for it. */
+/** The client's own event names. An event of Slack's with such a name must not be mistaken for one. */
 const ownEvents = new Set([
   "authenticated",
   "close",
@@ -35,17 +36,17 @@ const ownEvents = new Set([
   "ws_message",
 ]);
 
-/** Slack closes a connection every few hours, and asks for a new one. More often than this, something is wrong. */
+/** Slack replaces a connection every few hours. More than this in a row indicates a problem. */
 const connectionsMax = 10;
 const connectionsWindowMs = 60_000;
-/** Slack greets whoever has connected. Without that, nothing comes over the connection. */
+/** Slack sends a greeting on each connection. Without it, nothing is delivered. */
 const helloMs = 30_000;
-/** A socket that does not close in this time is cut off. */
+/** A socket that does not close in this time is terminated. */
 const closeMs = 2_000;
 
 /**
- * Keeps a connection to Slack until `signal` aborts. A delivery is acknowledged when it is stored; what was not
- * acknowledged comes again. Rejects when Slack cannot be connected to: the host begins anew after a while.
+ * Stays connected to Slack until `signal` aborts. A delivery is acknowledged when it is stored; Slack resends
+ * unacknowledged ones. Rejects when Slack cannot be connected to: the host reconnects after a while.
  */
 export async function runConnection(dependencies: ConnectionDependencies, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -56,26 +57,29 @@ export async function runConnection(dependencies: ConnectionDependencies, signal
   }
 }
 
-/** One connection, until it ends. */
+/** Runs one connection until it ends. */
 async function connection(
   { appToken, baseUrl, webhook, host }: ConnectionDependencies,
   signal: AbortSignal,
 ): Promise<void> {
+  const guard = host.lookup === undefined ? undefined : withMemory(host.lookup);
   const client = new SocketModeClient({
     appToken,
-    // Its own way to connect again throws where nobody can catch.
+    // The client's own reconnect throws errors that cannot be caught.
     autoReconnectEnabled: false,
     logger: sdkLogger(host.log),
     clientOptions: clientOptions(baseUrl),
+    // For the call of the API, and for the socket.
+    ...(guard === undefined ? {} : { dispatcher: createAgent(guard.lookup) }),
   });
   keepMalformedOut(client, host);
   const atWork = new Set<Promise<void>>();
-  client.on("slack_event", (handed: Handed) => {
+  client.on("slack_event", (handed: SocketDelivery) => {
     const work = answer(handed).finally(() => atWork.delete(work));
     atWork.add(work);
   });
 
-  async function answer({ type, body, ack }: Handed): Promise<void> {
+  async function answer({ type, body, ack }: SocketDelivery): Promise<void> {
     try {
       const reply = await webhook.take(deliveryOf(type, body));
       await ack(reply ?? undefined);
@@ -87,7 +91,7 @@ async function connection(
   let cutOff: ReturnType<typeof setTimeout> | undefined;
   const stop = (): void => {
     void client.disconnect();
-    // Asked a second time, the client does not wait for the other side any more.
+    // A second call of `disconnect` does not wait for the other side.
     cutOff ??= setTimeout(() => void client.disconnect(), closeMs);
   };
   signal.addEventListener("abort", stop, { once: true });
@@ -96,17 +100,31 @@ async function connection(
     await client.start();
     clearTimeout(patience);
     const ended = new Promise((resolve) => client.once("disconnected", resolve));
-    // While it was being opened there was nothing to close.
+    // An abort before the socket opened had nothing to close.
     if (signal.aborted) stop();
     await ended;
   } catch (error) {
-    if (!signal.aborted) throw socketError(error);
+    if (!signal.aborted) throw guard?.refusal() ?? socketError(error);
   } finally {
     signal.removeEventListener("abort", stop);
     clearTimeout(patience);
     clearTimeout(cutOff);
     await Promise.allSettled(atWork);
   }
+}
+
+/** The client drops the reason of a socket that cannot be opened. */
+function withMemory(lookup: NonNullable<ChannelHost["lookup"]>) {
+  let reason: string | undefined;
+  const remembering: typeof lookup = (name, options, callback) =>
+    lookup(name, options, (error, ...found) => {
+      reason = refusalIn(error) ?? reason;
+      callback(error, ...found);
+    });
+  return {
+    lookup: remembering,
+    refusal: () => (reason === undefined ? undefined : new Error(`Slack cannot be reached (${reason})`)),
+  };
 }
 
 function deliveryOf(type: string | undefined, body: unknown): Delivery {
@@ -122,7 +140,7 @@ function deliveryOf(type: string | undefined, body: unknown): Delivery {
   }
 }
 
-/** The client reads every message as one of Slack's, and fails at others where nobody can catch. */
+/** Drops malformed messages: the client throws errors on them that cannot be caught. */
 function keepMalformedOut(client: SocketModeClient, { log }: Pick<ChannelHost, "log">): void {
   const readers = client.listeners("ws_message");
   client.removeAllListeners("ws_message");
@@ -145,7 +163,7 @@ function isReadable(given: unknown): boolean {
 
 function socketError(error: unknown): Error {
   const failure = failureOf(error);
-  if (failure.kind === "refused" && /^(?:invalid_auth|not_authed|account_inactive|token_revoked)$/.test(failure.code)) {
+  if (isRevoked(failure)) {
     return new Error("Slack does not know app_token: make an app-level token on the app's page Basic Information");
   }
   if (failure.kind === "refused" && /^(?:not_allowed_token_type|missing_scope)$/.test(failure.code)) {

@@ -3,35 +3,36 @@ import { DeliveryError } from "#channels/errors.ts";
 import { connectionFailure } from "#channels/http/platform-fetch.ts";
 import { withoutCredentials } from "./client.ts";
 
-/** What Slack, or the way to it, said. */
+/** A failed call of Slack. */
 export type Failure =
   | { readonly kind: "refused"; readonly code: string; readonly needed: string | undefined }
   | { readonly kind: "limited"; readonly retryAfterMs: number }
   | { readonly kind: "status"; readonly status: number }
   /** No connection was made. */
   | { readonly kind: "unreachable"; readonly description: string }
-  /** A connection broke, or what came back was not of the Web API. */
+  /** The connection was lost, or the response was not from the Web API. */
   | { readonly kind: "broken"; readonly description: string };
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof WebAPIRateLimitedError) return { kind: "limited", retryAfterMs: error.retryAfter * 1_000 };
   if (error instanceof WebAPIHTTPError) return { kind: "status", status: error.statusCode };
   if (error instanceof WebAPIPlatformError) {
-    // An answer without it is none of the Web API; the types of the client do not say so.
+    // Only responses of the Web API have `error`; the client's types do not show this.
     const { error: code = "" } = error.data as { readonly error?: string };
     const needed: unknown = "needed" in error.data ? error.data.needed : undefined;
-    // What is no JSON comes back from the client as an error code.
+    // The client returns a response that is not JSON as an error code.
     if (!/^[a-z0-9_:.]{1,80}$/i.test(code)) return { kind: "broken", description: "the answer is not of the Web API" };
     return { kind: "refused", code, needed: typeof needed === "string" ? needed : undefined };
   }
   const inner = error instanceof WebAPIRequestError ? error.original : error;
-  const { code, unsent } = connectionFailure(inner);
+  const { code, unsent, refusal } = connectionFailure(inner);
+  if (refusal !== undefined) return { kind: "unreachable", description: refusal };
   const message = inner instanceof Error ? inner.message : "the connection broke";
   const description = withoutCredentials(code ?? message).slice(0, 200);
   return { kind: unsent ? "unreachable" : "broken", description };
 }
 
-/** The account has to be mended: what waits is sent then. */
+/** Problems of the account. Messages wait until they are fixed. */
 const accountCodes: Readonly<Record<string, string>> = {
   invalid_auth: "Slack does not know the bot's token",
   not_authed: "Slack does not know the bot's token",
@@ -45,18 +46,22 @@ const accountCodes: Readonly<Record<string, string>> = {
   not_allowed_token_type: "the token is not a bot's token",
 };
 
-/** Slack says itself that nothing was done, or that it may go well soon. */
+/** Whether Slack accepts the token never again. */
+export const isRevoked = (failure: Failure): boolean =>
+  failure.kind === "refused" && /^(?:invalid_auth|not_authed|token_revoked|account_inactive)$/.test(failure.code);
+
+/** Temporary refusals: Slack did nothing. */
 const passingCodes = new Set(["ratelimited", "rate_limited", "request_timeout", "team_added_to_org", "accesslimited"]);
 
-/** Slack itself has failed, perhaps after it did what it was asked for. */
+/** Failures of Slack, possibly after it executed the call. */
 const failedCodes = new Set(["internal_error", "fatal_error", "service_unavailable"]);
 
-/** In words for an agent. */
+/** Reasons in words for an agent. */
 const reasons: Readonly<Record<string, string>> = {
   channel_not_found: "the app cannot see this Slack conversation any more",
   not_in_channel: "the app is not in this Slack channel any more: invite it again",
   is_archived: "this Slack channel is archived",
-  thread_not_found: "the message that this Slack thread hangs on was deleted",
+  thread_not_found: "the first message of this Slack thread was deleted",
   message_not_found: "this message is no longer in Slack",
   msg_too_long: "the message is too long for Slack",
   msg_blocks_too_long: "the message is too long for Slack",
@@ -80,8 +85,8 @@ const reasons: Readonly<Record<string, string>> = {
   storage_limit_reached: "the Slack workspace has no room for more files",
 };
 
-/** Again after a minute: people mend it, not time. */
-const mendMs = 60_000;
+/** The retry interval of problems that people must fix. */
+const fixRetryMs = 60_000;
 
 export function deliveryError(failure: Failure): DeliveryError {
   switch (failure.kind) {
@@ -97,19 +102,19 @@ export function deliveryError(failure: Failure): DeliveryError {
       return failure.status >= 500
         ? new DeliveryError("unknown", `Slack failed (HTTP ${failure.status})`)
         : new DeliveryError("not_sent", `Slack answers with HTTP ${failure.status}: check base_url`, {
-            retryAfterMs: mendMs,
+            retryAfterMs: fixRetryMs,
           });
     case "refused":
   }
   const { code, needed } = failure;
   const account = accountReason(failure);
-  if (account !== undefined) return new DeliveryError("not_sent", account, { retryAfterMs: mendMs });
+  if (account !== undefined) return new DeliveryError("not_sent", account, { retryAfterMs: fixRetryMs });
   if (passingCodes.has(code)) return new DeliveryError("not_sent", `Slack is busy (${code})`, { retryAfterMs: 1_000 });
   if (failedCodes.has(code)) return new DeliveryError("unknown", `Slack failed (${code})`);
   return new DeliveryError("rejected", reasons[code] ?? `Slack refuses it: ${code}${needed ? ` (${needed})` : ""}`);
 }
 
-/** What is wrong with the account, and the mend; undefined when it is something else. */
+/** The account's problem with an instruction; undefined for other failures. */
 function accountReason(failure: Failure): string | undefined {
   if (failure.kind !== "refused") return undefined;
   if (failure.code === "missing_scope") {
@@ -121,7 +126,7 @@ function accountReason(failure: Failure): string | undefined {
     : `${reason}: install the app in the workspace again, and set bot_token to its Bot User OAuth Token`;
 }
 
-/** In words for the operator; without a cause, which could hold an address. */
+/** For the operator; without a cause, which could contain an address. */
 export function operatorError(failure: Failure): Error {
   const account = accountReason(failure);
   if (account !== undefined) return new Error(account);

@@ -4,14 +4,14 @@ import { ownUserOf, readEvent, timeOf } from "./inbound.ts";
 import { emojiOf, namedUsers, plainText } from "./messages/mrkdwn.ts";
 import type { EventEnvelope, SlackFile, SlackMessage } from "./deliveries/payloads.ts";
 import { filled } from "./deliveries/payloads.ts";
-import { messageIdOf } from "./thread.ts";
+import { messageIdOf } from "./messages/thread.ts";
 import type { SlackApi } from "./client.ts";
 import { fileRef, withFileInfo } from "./files.ts";
 import { withForwarded } from "./messages/forwarded.ts";
 import type { SlackUser, Users } from "./messages/users.ts";
 
 export interface Events {
-  /** Resolves when all that there is to store of the event is durable; rejects when it is not. */
+  /** Resolves when the event is stored; rejects when it is not. */
   take(envelope: EventEnvelope): Promise<void>;
 }
 
@@ -22,14 +22,14 @@ export interface EventsDependencies {
   readonly channelMessages: "addressed" | "all" | "off";
 }
 
-/** As many as the host takes. */
+/** The host's limit. */
 export const filesMax = 20;
-/** Files that are named in a text at most. */
+/** The most files that a text names. */
 const linesMax = 100;
-/** Whose names are asked for at most for one message. */
+/** The most users whose names are looked up for one message. */
 const namedMax = 10;
 
-/** The way of a customer's event to the host. */
+/** Turns customers' events into events of the host. */
 export function createEvents({ api, host, users, channelMessages }: EventsDependencies): Events {
   return {
     async take(envelope) {
@@ -54,7 +54,7 @@ export function createEvents({ api, host, users, channelMessages }: EventsDepend
     if (reading.kind === "message" && reading.mentioned) return true;
     const text = reading.kind === "delete" ? undefined : filled(reading.message.text);
     if (ownUser !== undefined && text !== undefined && namedUsers(text).includes(ownUser)) return true;
-    return (await host.thread(reading.place.thread)) !== null;
+    return (await host.threads.get(reading.place.thread)) !== null;
   }
 
   async function accept(
@@ -92,7 +92,7 @@ export function createEvents({ api, host, users, channelMessages }: EventsDepend
         await host.accept({
           ...base,
           kind: "message",
-          // The same of a message and of the mention that Slack tells of beside it, and of each of its retries.
+          // Equal for a message, its `app_mention` and retries of both.
           externalId: `message:${messageExternalId}`,
           messageExternalId,
           sentAt: timeOf(ts),
@@ -122,7 +122,7 @@ export function createEvents({ api, host, users, channelMessages }: EventsDepend
   }
 }
 
-/** Whoever begins with the app's name speaks to it, not of it. */
+/** Removes a leading mention of the app, which only addresses it. */
 function withoutAddress(text: string, ownUser: string | undefined, hasFiles: boolean): string {
   if (ownUser === undefined) return text;
   const [, mention, rest = ""] = /^\s*<@([A-Z0-9]{1,60})(?:\|[^<>]*)?>[\s,:]*(.*)$/su.exec(text) ?? [];
@@ -138,7 +138,7 @@ function senderOf({ userId, teamId }: MessageLocation, user: SlackUser | undefin
   };
 }
 
-/** A file that lies with somebody else than Slack: only its address is known. */
+/** A file outside of Slack, of which only the address is known. */
 export const isElsewhere = (file: SlackFile): boolean => file.is_external === true || file.mode === "external";
 
 /** Deleted, or above the number of files that the workspace may see. */
@@ -151,17 +151,18 @@ export function filesOf({ files }: Pick<SlackMessage, "files">): readonly Inboun
   });
 }
 
-/** A line for each file that cannot be fetched, and one for those that a message has no room for. */
+/** A line for each file that cannot be fetched, and one for files above the limit. */
 function elsewhereOf(message: SlackMessage): readonly string[] {
   const more = filesOf(message).length - filesMax;
-  const told = more > 0 ? [`[${more} more ${more === 1 ? "file, which is" : "files, which are"} in Slack alone]`] : [];
+  const omitted =
+    more > 0 ? [`[${more} more ${more === 1 ? "file, which is" : "files, which are"} in Slack alone]`] : [];
   const lines = (message.files ?? []).slice(0, linesMax).flatMap((file) => {
     if (isGone(file)) return ["[a file that Slack does not have any more]"];
     if (!isElsewhere(file)) return [];
     const address = filled(file.external_url) ?? filled(file.url_private);
     return [`[file: ${nameOf(file)}${address === undefined ? "" : ` ${address.slice(0, 2_000)}`}]`];
   });
-  return [...lines, ...told];
+  return [...lines, ...omitted];
 }
 
 export const nameOf = (file: SlackFile): string => (filled(file.name) ?? filled(file.title) ?? "file").slice(0, 255);

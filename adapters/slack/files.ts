@@ -6,32 +6,32 @@ import { fieldsOf, parseJson } from "./deliveries/deliveries.ts";
 import type { SlackFile, SlackMessage } from "./deliveries/payloads.ts";
 import { filled } from "./deliveries/payloads.ts";
 
-/** As long as the host keeps one. */
+/** The host's limit of a reference, in characters. */
 const refMax = 4_096;
 
-/** By what the file is fetched later; undefined when Slack has told nothing that it could be fetched by. */
+/** A reference for a later fetch; undefined when the file has no address. */
 export function fileRef(file: SlackFile): string | undefined {
   const id = filled(file.id)?.slice(0, 60);
-  // What is shared from another workspace is shown only when it is asked for.
+  // Files of another workspace have no address until `files.info` is called.
   const url = filled(file.url_private_download) ?? filled(file.url_private);
   if (id === undefined && url === undefined) return undefined;
   const ref = JSON.stringify({ id, url: file.file_access === "check_file_info" ? undefined : url });
   return ref.length <= refMax ? ref : JSON.stringify({ id });
 }
 
-/** What is asked for at once, and for how long: a delivery waits for it. */
+/** Limits of the calls for one message: its acknowledgement waits for them. */
 const askedMax = 10;
 const askedMs = 1_000;
 
-/** Of a file that is shared from another workspace Slack tells what it is only when it is asked. */
+/** Completes files of other workspaces, of which an event contains only the id. */
 export async function withFileInfo(api: SlackApi, message: SlackMessage): Promise<SlackMessage> {
   const { files } = message;
-  if (!files?.some(isUntold)) return message;
+  if (!files?.some(isIncomplete)) return message;
   let left = askedMax;
-  const told = await Promise.all(
+  const completed = await Promise.all(
     files.map(async (file): Promise<SlackFile> => {
       const { id } = file;
-      if (!isUntold(file) || !id || (left -= 1) < 0) return file;
+      if (!isIncomplete(file) || !id || (left -= 1) < 0) return file;
       try {
         const { file: found = {} } = await api.within(askedMs).files.info({ file: id });
         const { name, title, mimetype, size, mode } = found;
@@ -46,18 +46,18 @@ export async function withFileInfo(api: SlackApi, message: SlackMessage): Promis
           url_private: found.url_private ?? null,
         };
       } catch {
-        // It is fetched all the same, under no name of its own.
+        // The file is still fetched, without its own name.
         return file;
       }
     }),
   );
-  return { ...message, files: told };
+  return { ...message, files: completed };
 }
 
-const isUntold = (file: SlackFile): boolean =>
+const isIncomplete = (file: SlackFile): boolean =>
   file.file_access === "check_file_info" && filled(file.name) === undefined;
 
-/** The bytes of a customer's file. The bot's token goes along, so only to Slack's own servers. */
+/** Fetches a customer's file with the bot's token, so only from Slack's servers. */
 export async function fetchSlackFile(
   api: SlackApi,
   ref: string,
@@ -81,7 +81,7 @@ export async function fetchSlackFile(
     throw new DeliveryError("not_sent", `Slack does not give the file now (HTTP ${status})`, options);
   }
   if (status === 404 || status === 410) throw new DeliveryError("rejected", "the file is not in Slack any more");
-  // With a token that may not read files Slack answers with its sign-in page, or leads there.
+  // Slack answers a token without the scope with its sign-in page, or redirects to it.
   throw new DeliveryError(
     "rejected",
     "Slack does not give the file to the app: add the scope files:read under OAuth & Permissions, and install the app again",
@@ -89,7 +89,7 @@ export async function fetchSlackFile(
 }
 
 async function addressOf(api: SlackApi, id: unknown, signal: AbortSignal): Promise<string> {
-  if (typeof id !== "string") throw new DeliveryError("rejected", "Slack has not told where the file is");
+  if (typeof id !== "string") throw new DeliveryError("rejected", "Slack does not say where the file is");
   try {
     const { file } = await api.client(signal).files.info({ file: id });
     const url = filled(file?.url_private_download) ?? filled(file?.url_private);
@@ -100,14 +100,14 @@ async function addressOf(api: SlackApi, id: unknown, signal: AbortSignal): Promi
   }
 }
 
-/** Fetching shows nobody anything, so that it may be done again whatever came of it. */
+/** A read is always safe to retry. */
 function asNotFetched(error: unknown): DeliveryError {
   const failed = error instanceof DeliveryError ? error : deliveryError(failureOf(error));
   if (failed.outcome !== "unknown") return failed;
   return new DeliveryError("not_sent", failed.message, { cause: failed.cause });
 }
 
-/** Files of that type come with a name to be saved by. */
+/** An HTML file has a file name in its headers; the sign-in page has none. */
 function isSignInPage({ headers }: Response): boolean {
   const isHtml = (headers.get("content-type") ?? "").toLowerCase().startsWith("text/html");
   return isHtml && !(headers.get("content-disposition") ?? "").toLowerCase().startsWith("attachment");

@@ -1,27 +1,27 @@
 import type { EventEnvelope, SlackMessage } from "./deliveries/payloads.ts";
 import { channelIdOf, filled } from "./deliveries/payloads.ts";
 import { forwardedIn } from "./messages/forwarded.ts";
-import { threadOf } from "./thread.ts";
+import { threadOf } from "./messages/thread.ts";
 
-/** Where something was written, and by whom. */
+/** A message's place and author. */
 export interface MessageLocation {
   readonly channelId: string;
-  /** A direct conversation with the app. */
+  /** In a direct conversation with the app. */
   readonly direct: boolean;
   readonly thread: string;
   readonly userId: string;
-  /** The team that the writer belongs to: in shared channels another than ours. */
+  /** The author's team, which may differ from ours in shared channels. */
   readonly teamId: string;
 }
 
-/** What becomes of an event. `reason` is for the log. */
+/** The meaning of an event. `reason` is for the log. */
 export type Reading =
   | {
       readonly kind: "message";
       readonly place: MessageLocation;
       readonly ts: string;
       readonly message: SlackMessage;
-      /** Slack says itself that the app is mentioned. */
+      /** Slack reported a mention of the app. */
       readonly mentioned: boolean;
     }
   | {
@@ -36,8 +36,8 @@ export type Reading =
 
 const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
 
-/** Subtypes in which a customer says something; without one, it is a plain message. */
-const spoken = new Set(["file_share", "thread_broadcast", "me_message"]);
+/** Subtypes of customers' messages; a plain message has none. */
+const messageSubtypes = new Set(["file_share", "thread_broadcast", "me_message"]);
 
 /** Reads an event. Pure. */
 export function readEvent(envelope: EventEnvelope): Reading {
@@ -53,7 +53,7 @@ export function readEvent(envelope: EventEnvelope): Reading {
         ? readDeletion(envelope, event.previous_message, filled(event.deleted_ts))
         : ignored("it does not say what was deleted");
     default:
-      return subtype === undefined || spoken.has(subtype)
+      return subtype === undefined || messageSubtypes.has(subtype)
         ? readMessage(envelope, event, false)
         : ignored(`a message of the kind ${subtype.slice(0, 80)} is not a customer's`);
   }
@@ -72,10 +72,10 @@ function readMessage(envelope: EventEnvelope, message: SlackMessage, mentioned: 
 function readChange(envelope: EventEnvelope): Reading {
   const { message, previous_message: before } = envelope.event;
   if (!message) return ignored("it does not say what was changed");
-  // A message with replies is not deleted: a stone takes its place.
+  // Slack replaces a deleted message that has replies with a tombstone.
   if (message.subtype === "tombstone") return readDeletion(envelope, before ?? message, filled(message.ts));
   const editedTs = timestamp(message.edited?.ts);
-  // Also sent when an address in it is unfurled, or something else changes that nobody wrote.
+  // Also sent for changes without an edit, such as unfurled addresses.
   if (editedTs === undefined || editedTs === before?.edited?.ts) return ignored("its text was not changed");
   const place = placeOf(envelope, message);
   if (typeof place === "string") return ignored(place);
@@ -91,7 +91,7 @@ function readDeletion(envelope: EventEnvelope, message: SlackMessage, deletedTs:
   return { kind: "delete", place, ts, deletedAt: timestamp(envelope.event.event_ts) ?? ts };
 }
 
-/** Where and by whom; or why nobody who could be answered has written it. */
+/** A message's place and author; or the reason why its author is not a customer. */
 function placeOf(envelope: EventEnvelope, message: SlackMessage): MessageLocation | string {
   const { event } = envelope;
   const channelId = identifier(channelIdOf(event));
@@ -115,7 +115,7 @@ function placeOf(envelope: EventEnvelope, message: SlackMessage): MessageLocatio
   return { channelId, direct, thread: threadOf({ channelId, threadTs }), userId, teamId };
 }
 
-/** The app's own user, as the envelope names it. */
+/** The app's own user id in the envelope. */
 export function ownUserOf({ authorizations }: EventEnvelope): string | undefined {
   const own = authorizations?.find(({ is_bot: isBot }) => isBot === true);
   return filled(own?.user_id);
@@ -128,11 +128,11 @@ function identifier(value: string | null | undefined): string | undefined {
   return given !== undefined && given.length <= identifierMax && /^[A-Za-z0-9]+$/.test(given) ? given : undefined;
 }
 
-/** A time stamp is an id as well: it is kept to the letter. */
+/** Time stamps are ids, so their text is kept unchanged. */
 function timestamp(value: string | null | undefined): string | undefined {
   const given = filled(value);
   return given !== undefined && /^\d{1,11}\.\d{1,9}$/.test(given) ? given : undefined;
 }
 
-/** Epoch milliseconds. */
+/** Converts a time stamp to epoch milliseconds. */
 export const timeOf = (ts: string): number => Math.floor(Number(ts) * 1_000);

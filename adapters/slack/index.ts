@@ -12,6 +12,10 @@ import { createDeskRoutes } from "./desk/routes.ts";
 import { createWebhook } from "./webhook.ts";
 import { fetchSlackFile } from "./files.ts";
 import { createEvents } from "./events.ts";
+import { threadOf } from "./messages/thread.ts";
+import { install } from "./install/install.ts";
+import { readManifests } from "./install/manifest.ts";
+import { createRevocation } from "./install/revocation.ts";
 import { findPart } from "./messages/reconcile.ts";
 import { renderParts, textMax } from "./render.ts";
 import { createSending, editPart, removePart, sendPart } from "./send.ts";
@@ -20,24 +24,27 @@ import { fileBytesMax } from "./messages/upload.ts";
 import { createUsers } from "./messages/users.ts";
 
 const slack: AdapterModule<SlackConfig> = {
-  channels: ["slack"],
   config,
   secrets,
+  addresses: ["base_url"],
   identity: ({ bot_token: token }) => {
-    // A token is of a team and a bot, both of which it names before its secret; a new one of the same bot names the same.
+    // A token contains the team, the bot and a secret. A new token of the same bot differs only in its secret.
     const [, team = "", bot = "", secret] = token.split("-");
     const key = secret === undefined ? createHash("sha256").update(token).digest("hex") : `${team}-${bot}`;
     return { key, name: secret === undefined ? "the app of this token" : `the app ${key}`, setting: "bot_token" };
   },
+  setupFiles: readManifests,
+  install,
   create({ config: given }, host) {
     const transport = transportOf(given, host.webhookUrl);
     const baseUrl = given.base_url ?? slackApiUrl;
-    const api = createSlackApi(given.bot_token, baseUrl, host.log);
+    const api = createSlackApi(given.bot_token, baseUrl, host.log, host.lookup);
     const users = createUsers(api, host);
     const events = createEvents({ api, host, users, channelMessages: given.channel_messages ?? "addressed" });
     const signingSecret = transport.kind === "webhook" ? transport.signingSecret : undefined;
     const desk = host.desk === undefined ? undefined : createAgentsSide({ api, host, users }, host.desk);
-    const webhook = createWebhook({ host, events, signingSecret, desk: desk?.routes });
+    const revocation = createRevocation(api, host, given);
+    const webhook = createWebhook({ api, host, events, revocation, signingSecret, desk: desk?.routes });
     const sending = createSending(api, host);
     return {
       capabilities: { textMax, typing: false, receipts: false, idempotentSend: false, fileBytesMax },
@@ -46,10 +53,24 @@ const slack: AdapterModule<SlackConfig> = {
           ? { kind: "webhook", refuse: webhook.refuse, receive: webhook.receive }
           : {
               kind: "connection",
-              run: (signal) => runConnection({ appToken: transport.appToken, baseUrl, webhook, host }, signal),
+              async run(signal) {
+                // The app-level token outlives the removal of the app, and connects without it.
+                const revoked = new AbortController();
+                const checked = revocation.requireToken(signal).catch((error: unknown) => revoked.abort(error));
+                const either = AbortSignal.any([signal, revoked.signal]);
+                await runConnection({ appToken: transport.appToken, baseUrl, webhook, host }, either);
+                await checked;
+                revoked.signal.throwIfAborted();
+              },
             },
+      writeFirst: {
+        label: "Channel or member ID",
+        hint: "The ID at the bottom of a channel's or a member's details in Slack, such as C0123456789.",
+        thread: (address) =>
+          /^[CDGUW][A-Z0-9]{7,20}$/.test(address) ? threadOf({ channelId: address, threadTs: undefined }) : undefined,
+      },
       render: renderParts,
-      // Direct messages of two have a D.
+      // Ids of direct messages start with D.
       isPrivate: (thread) => thread.startsWith("D"),
       send: (part, context) => sendPart(sending, part, context),
       edit: (part, externalId, context) => editPart(sending, part, externalId, context),

@@ -1,20 +1,28 @@
 import type { OutboundFile, OutboundMessage } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
+import type { OpinionButtons } from "#channels/opinion-buttons.ts";
+import { opinionButtonsOf } from "#channels/opinion-buttons.ts";
 import type { Run, Style } from "#channels/text/styled-text.ts";
 import { splitRuns, styledText, textOf } from "#channels/text/styled-text.ts";
 import { escapeText, mrkdwnOf } from "./messages/mrkdwn.ts";
 
-/** Characters of one message, escapes included. Slack cuts off what is above 40,000 without a word, and advises this. */
+/** Slack's recommended limit of a message, escapes included. It silently truncates at 40,000. */
 export const textMax = 4_000;
 
-/** With marks and addresses the same text is longer; above this it goes without them. */
+/** Markup and addresses lengthen the text; above this limit it is sent without them. */
 const fallbackMax = 12_000;
 
 export type SlackPart =
-  | { readonly kind: "text"; readonly text: string; readonly blocks: readonly RichText[] }
+  | {
+      readonly kind: "text";
+      readonly text: string;
+      readonly blocks: readonly RichText[];
+      /** Absent: no buttons, or a part of an earlier version. */
+      readonly opinion?: OpinionButtons;
+    }
   | { readonly kind: "file"; readonly file: OutboundFile; readonly comment: string };
 
-/** Text and what is marked in it, apart from each other: nothing has to be escaped, and nothing in it can be a mention. */
+/** Formatted text as blocks: nothing is escaped, and no text can become a mention. */
 export interface RichText {
   readonly type: "rich_text";
   readonly block_id?: string;
@@ -37,14 +45,17 @@ interface PieceStyle {
   readonly code?: true;
 }
 
-export function renderParts({ role, authorName, markdown, sources, files = [] }: OutboundMessage): readonly Part[] {
+export function renderParts(message: OutboundMessage): readonly Part[] {
+  const { role, authorName, markdown, sources, files = [] } = message;
+  const opinion = opinionButtonsOf(message);
   const name = role === "agent" && authorName !== null ? authorName : undefined;
   const heading: readonly Run[] = name === undefined ? [] : [{ text: `${name}:\n`, styles: [{ kind: "bold" }] }];
   const body = styledText(markdown, sources);
   const texts = body.length === 0 ? [] : splitRuns([...heading, ...body], textMax, (text) => escapeText(text).length);
   return [
-    ...texts.map((runs): Part => {
-      const payload: SlackPart = { kind: "text", text: fallbackText(runs), blocks: [richText(runs)] };
+    ...texts.map((runs, at): Part => {
+      const buttons = opinion !== undefined && at === texts.length - 1 ? { opinion } : {};
+      const payload: SlackPart = { kind: "text", text: fallbackText(runs), blocks: [richText(runs)], ...buttons };
       return { text: textOf(runs), payload };
     }),
     ...files.map((file): Part => {
@@ -58,7 +69,7 @@ export function renderParts({ role, authorName, markdown, sources, files = [] }:
   ];
 }
 
-/** For notifications, and for where blocks are not shown. */
+/** The text for notifications, and for clients without blocks. */
 function fallbackText(runs: readonly Run[]): string {
   const marked = mrkdwnOf(runs);
   return marked.length <= fallbackMax ? marked : escapeText(textOf(runs));

@@ -1,13 +1,15 @@
 import type { ChannelHost, Receipt, SendContext } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
+import { opinionButtons } from "#channels/opinion-buttons.ts";
+import { actionsBlock } from "./messages/buttons.ts";
 import type { SlackApi } from "./client.ts";
 import { deliveryError, failureOf, operatorError } from "./errors.ts";
 import type { RichText, SlackPart } from "./render.ts";
-import { messageIdOf, parseMessageId, parseThread } from "./thread.ts";
+import { messageIdOf, parseMessageId, parseThread } from "./messages/thread.ts";
 import { fileIdOf, removeFile, sendFile, unlessRefused } from "./messages/upload.ts";
 
-/** By which a message is found again when nobody knows what became of it. */
+/** Marks messages, so that one with an unknown outcome can be found. */
 export const metadataType = "parley_delivery";
 
 type Post = NonNullable<Parameters<ReturnType<SlackApi["client"]>["chat"]["postMessage"]>[0]>;
@@ -16,31 +18,31 @@ export type Blocks = Extract<Post, { blocks: unknown }>["blocks"];
 export interface Sending {
   readonly api: SlackApi;
   readonly holds: Holds;
-  /** Tells the operator, once, why it cannot be looked up whether an answer stands in its thread. */
+  /** Logs once that the app cannot verify whether a reply is in its thread. */
   unchecked(reason: string): void;
 }
 
 export function createSending(api: SlackApi, host: Pick<ChannelHost, "clock" | "log">): Sending {
-  let isTold = false;
+  let isLogged = false;
   return {
     api,
     holds: createHolds(host),
     unchecked(reason) {
-      if (isTold) return;
-      isTold = true;
+      if (isLogged) return;
+      isLogged = true;
       host.log.warn({ reason }, "slack: replies to a deleted first message may land outside of its thread");
     },
   };
 }
 
-/** Channels that Slack lets nothing be sent to for now. */
+/** Channels with an active rate limit. */
 export interface Holds {
-  /** Throws when the channel is held. */
+  /** Throws while the channel is held. */
   check(channelId: string): void;
   hold(channelId: string, forMs: number): void;
 }
 
-/** Slack counts by channel: what waits for one must hold no other, and not be sent to it by another thread's turn. */
+/** Slack limits by channel: a hold applies to all threads of a channel, and to no other channel. */
 export function createHolds({ clock }: Pick<ChannelHost, "clock">): Holds {
   const until = new Map<string, number>();
   return {
@@ -64,8 +66,8 @@ export async function sendPart(sending: Sending, part: Part, context: SendContex
   const payload = part.payload as SlackPart;
   return inChannel(sending, channelId, async () => {
     if (payload.kind === "file") return sendFile(sending.api, payload, { channelId, threadTs }, context);
-    const { text, blocks } = payload;
-    const post = async (shown: readonly RichText[]): Promise<Receipt> => {
+    const { text } = payload;
+    const post = async (shown: readonly Block[]): Promise<Receipt> => {
       const { ts, message } = await sending.api.client(context.signal).chat.postMessage({
         channel: channelId,
         text,
@@ -80,50 +82,62 @@ export async function sendPart(sending: Sending, part: Part, context: SendContex
       }
       return { externalId: ts === undefined ? null : messageIdOf(channelId, ts), state: "sent" };
     };
-    return withoutBlocks(blocks, post);
+    return withoutBlocks(blocksOf(payload, context), post);
   });
 }
 
-interface Place {
+type Block = RichText | ReturnType<typeof actionsBlock>;
+
+/** The text's blocks, and its buttons. The key as the block's id lets a message be found whose metadata a press removed. */
+const blocksOf = (
+  { blocks, opinion }: Extract<SlackPart, { kind: "text" }>,
+  { key, messageId }: SendContext,
+): readonly Block[] =>
+  opinion === undefined ? blocks : [...blocks, actionsBlock(key, opinionButtons(opinion, messageId))];
+
+interface PostedMessage {
   readonly channelId: string;
   readonly threadTs: string;
   readonly ts: string;
 }
 
-/** Where the message that a thread hangs on was deleted, an answer must not stand in the channel for all to read. */
-async function keepInThread(sending: Sending, place: Place, signal: AbortSignal): Promise<void> {
-  const problem = await problemOfThread(sending, place, signal);
+/**
+ * Deletes a reply whose thread no longer exists: Slack posts it in the channel itself, where everyone could read it. Throws
+ * the reason then.
+ */
+async function keepInThread(sending: Sending, posted: PostedMessage, signal: AbortSignal): Promise<void> {
+  const problem = await problemOfThread(sending, posted, signal);
   if (problem === undefined) return;
   const { outcome, message, retryAfterMs } = problem;
-  const { channelId, ts } = place;
+  const { channelId, ts } = posted;
   try {
     await unlessRefused(["message_not_found"], () =>
       sending.api.client(signal).chat.delete({ channel: channelId, ts }),
     );
   } catch (error) {
     if (outcome === "rejected") {
-      throw new DeliveryError(outcome, `${message}; this one stands in the channel itself`, { cause: error });
+      throw new DeliveryError(outcome, `${message}; this one is in the channel itself`, { cause: error });
     }
-    throw new DeliveryError("unknown", `${message}; it may stand in the channel itself`, { cause: error });
+    throw new DeliveryError("unknown", `${message}; it may be in the channel itself`, { cause: error });
   }
   throw new DeliveryError(outcome, message, retryAfterMs === undefined ? {} : { retryAfterMs });
 }
 
-/** Why what was posted in the thread cannot stay; undefined when it can. */
+/** The reason why the posted reply cannot remain; undefined if it can. */
 async function problemOfThread(
   { api, unchecked }: Sending,
-  { channelId, threadTs }: Place,
+  { channelId, threadTs }: PostedMessage,
   signal: AbortSignal,
 ): Promise<DeliveryError | undefined> {
   try {
-    // Not every server that stands for Slack's says in which thread it has posted.
+    // Servers that imitate Slack may omit `thread_ts` in a correct thread too.
     await api.client(signal).conversations.replies({ channel: channelId, ts: threadTs, limit: 1 });
     return undefined;
   } catch (error) {
     const failure = failureOf(error);
     const problem = deliveryError(failure);
     if (failure.kind === "refused" && failure.code === "thread_not_found") return problem;
-    // To send it again would not end before somebody has mended the app.
+    // A retry would fail until the app is fixed.
     const isLasting = problem.outcome === "rejected" || (failure.kind === "status" && failure.status < 500);
     if (isLasting || (failure.kind === "refused" && failure.code === "missing_scope")) {
       unchecked(operatorError(failure).message);
@@ -132,19 +146,19 @@ async function problemOfThread(
     const { retryAfterMs } = problem;
     return new DeliveryError(
       "not_sent",
-      "Slack does not tell whether the message that this thread hangs on is still there",
+      "Slack does not say whether the first message of this thread still exists",
       retryAfterMs === undefined ? {} : { retryAfterMs },
     );
   }
 }
 
-/** Changes a text; a file stays as it is. */
+/** Edits a text message. */
 export async function editPart(sending: Sending, part: Part, externalId: string, context: SendContext): Promise<void> {
   const { channelId, ts } = parseMessageId(externalId);
   const payload = part.payload as SlackPart;
   if (payload.kind === "file") throw new DeliveryError("rejected", "a file cannot be changed in Slack");
   await inChannel(sending, channelId, () =>
-    withoutBlocks(payload.blocks, (shown) =>
+    withoutBlocks(blocksOf(payload, context), (shown) =>
       sending.api.client(context.signal).chat.update({
         channel: channelId,
         ts,
@@ -165,14 +179,14 @@ export async function removePart(sending: Sending, externalId: string, context: 
   }
   const { channelId, ts } = parseMessageId(externalId);
   await inChannel(sending, channelId, () =>
-    // What is gone is what was wanted.
+    // A deleted message needs no removal.
     unlessRefused(["message_not_found"], () =>
       sending.api.client(context.signal).chat.delete({ channel: channelId, ts }),
     ),
   );
 }
 
-/** Blocks that Slack does not take were refused, so that sending the text without them is no second time. */
+/** Retries without blocks if Slack refuses them. A refused message was not posted, so this cannot duplicate it. */
 export async function withoutBlocks<B, T>(blocks: readonly B[], post: (shown: readonly B[]) => Promise<T>): Promise<T> {
   try {
     return await post(blocks);

@@ -1,26 +1,31 @@
 import type { ChannelHost, WebRequest, WebResponse } from "#channels/contract.ts";
+import type { SlackApi } from "./client.ts";
 import type { Delivery } from "./deliveries/deliveries.ts";
 import { parseBody } from "./deliveries/deliveries.ts";
 import type { Events } from "./events.ts";
 import { createAuthFailures } from "./deliveries/auth-failures.ts";
 import type { DeskRoutes, Reply } from "./deliveries/interactions.ts";
+import { opinionIn, takePress } from "./messages/buttons.ts";
 import { judge, maySign } from "./deliveries/signature.ts";
+import type { Revocation } from "./install/revocation.ts";
 
 export interface Webhook {
-  /** Resolves when all that there is to store of the delivery is durable; rejects when it is not. */
+  /** Resolves when the delivery is stored; rejects when it is not. */
   take(delivery: Delivery): Promise<Reply>;
-  /** Refuses what Slack cannot have signed, before its body is read. */
+  /** Refuses unsigned requests before their body is read. */
   refuse(request: Omit<WebRequest, "body">): WebResponse | null;
-  /** A delivery over HTTP, of which nothing is believed but what Slack has signed. */
+  /** Handles a delivery over HTTP after its signature is verified. */
   receive(request: WebRequest): Promise<WebResponse>;
 }
 
 export interface WebhookDependencies {
+  readonly api: SlackApi;
   readonly host: ChannelHost;
   readonly events: Events;
-  /** Absent where deliveries come over a socket. */
+  readonly revocation: Pick<Revocation, "take">;
+  /** Undefined for Socket Mode. */
   readonly signingSecret: string | undefined;
-  /** The agents' side, where this account has one. */
+  /** The agents' desk, if this account serves one. */
   readonly desk: DeskRoutes | undefined;
 }
 
@@ -29,19 +34,25 @@ const noDesk: Reply = {
   text: "This app answers customers here, and has no commands.",
 };
 
-/** Where everything that Slack tells comes in, and is led to the customers' side or to the agents'. */
-export function createWebhook({ host, events, signingSecret, desk }: WebhookDependencies): Webhook {
+/** Receives all deliveries of Slack, and routes them to the customers' side or to the desk. */
+export function createWebhook(dependencies: WebhookDependencies): Webhook {
+  const { api, host, events, revocation, signingSecret, desk } = dependencies;
   const authFailures = signingSecret === undefined ? undefined : createAuthFailures(host, signingSecret);
 
   async function take(delivery: Delivery): Promise<Reply> {
     switch (delivery.kind) {
       case "event": {
+        if (await revocation.take(delivery.envelope)) return null;
         if ((await desk?.owns(delivery.envelope.event)) === true) await desk?.event(delivery.envelope);
         else await events.take(delivery.envelope);
         return null;
       }
-      case "interaction":
-        return desk === undefined ? null : desk.interaction(delivery.interaction);
+      case "interaction": {
+        const opinion = opinionIn(delivery.interaction);
+        if (opinion === undefined) return desk === undefined ? null : desk.interaction(delivery.interaction);
+        await takePress({ api, host }, opinion, delivery.interaction);
+        return null;
+      }
       case "command":
         return desk === undefined ? noDesk : desk.command(delivery.command);
       case "challenge":

@@ -9,14 +9,14 @@ export interface BotCheck {
   readonly token: string;
   readonly transport: "webhook" | "polling";
   readonly webhookUrl: string;
-  /** Whether `base_url` names another server than Telegram's own, which may deliver to other ports and within your network. */
+  /** `base_url` is set. Such a server may deliver to any port, and within your network. */
   readonly isOwnServer: boolean;
 }
 
-/** Those that Telegram delivers to; none stands in an address with the port of https. */
+/** The ports that Telegram delivers to; "" is the default port of https. */
 const ports: readonly string[] = ["", "80", "88", "8443"];
 
-/** Asks Telegram whose token it is, and whether its deliveries arrive. */
+/** Returns the bot's name and transport. Throws with an instruction if the token is wrong or deliveries fail. */
 export async function checkBot(
   { api, token, transport, webhookUrl, isOwnServer }: BotCheck,
   signal: AbortSignal,
@@ -55,7 +55,7 @@ export async function checkBot(
     }
     throw new Error(
       url === ""
-        ? `@${username} has no webhook yet: start Parley, which sets it to ${webhookUrl}; if it runs, /health/ready tells why Telegram does not take that address`
+        ? `@${username} has no webhook yet: start Parley, which sets it to ${webhookUrl}; if it runs, /health/ready shows why Telegram does not take that address`
         : `@${username} delivers to another address, at ${hostOf(url)}: start Parley, which sets it to ${webhookUrl}; if it runs, another program has set it since: stop that, or use another bot`,
     );
   }
@@ -65,7 +65,7 @@ export async function checkBot(
   return `@${username}, webhook`;
 }
 
-/** What is behind the host may be a secret of another program. */
+/** Only the host is shown: the path may contain another program's secret. */
 const hostOf = (url: string): string => URL.parse(url)?.host ?? "another program";
 
 /** Null: Telegram does not know the token. */

@@ -3,12 +3,12 @@ import type { Api } from "grammy";
 import { retryAfterOf } from "#channels/http/foreign-response.ts";
 import type { AbortLike, PlatformFetch, PlatformResponse } from "#channels/http/platform-fetch.ts";
 
-/** grammY is typed against a package's own AbortSignal, and works with the platform's. */
+/** grammY's types want the AbortSignal of a package; the platform's works. */
 export function grammySignal(signal: AbortSignal): NonNullable<Parameters<Api["getMe"]>[0]> {
   return signal as unknown as NonNullable<Parameters<Api["getMe"]>[0]>;
 }
 
-/** The options that grammY passes to `fetch`. grammY has time limits of its own. */
+/** The options that grammY passes to `fetch`. grammY sets its own time limits. */
 interface GrammyRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ interface GrammyRequest {
   readonly signal: AbortLike;
 }
 
-/** grammY is typed against a package's own fetch, and reads of a response only its JSON. */
+/** grammY's types want the fetch of a package; grammY reads only a response's JSON. */
 export function grammyFetch(send: PlatformFetch): (url: string, request: GrammyRequest) => Promise<PlatformResponse> {
   return async (url, { method, headers, body, signal }) => {
     const response = await send(url, { method, headers, body, signal });
@@ -24,7 +24,7 @@ export function grammyFetch(send: PlatformFetch): (url: string, request: GrammyR
   };
 }
 
-/** An answer that is not of the Bot API. grammY would take any JSON for one. */
+/** A response that is not from the Bot API. grammY accepts any JSON. */
 export class ForeignAnswer extends Error {
   readonly status: number;
   readonly retryAfterMs: number | undefined;

@@ -14,20 +14,20 @@ export interface ConnectionDependencies {
   readonly log: Log;
 }
 
-/** Telegram answers a poll as soon as there is something, and after this time in any case. */
+/** Telegram answers a poll when an update arrives, and after this time at the latest. */
 const pollSeconds = 25;
 const batchMax = 100;
 
 /**
- * Asks Telegram for updates until `signal` aborts. An update is confirmed, by asking for the next one, only when it is
- * stored; what was not confirmed comes again, also after a restart. Rejects when Telegram or the store fails: the host
- * begins anew after a while.
+ * Polls Telegram for updates until `signal` aborts. A poll confirms the updates before its offset, so it is made only when
+ * they are stored; Telegram resends unconfirmed updates, also after a restart. Rejects when Telegram or the store fails:
+ * the host restarts it after a while.
  */
 export async function runConnection(
   { api, events, token, log }: ConnectionDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  /** Whoever has blocked the bot meanwhile is not greeted, and holds up nobody. */
+  /** A failed greeting, for example of a customer who blocked the bot, must not block other updates. */
   const greet = async ({ chat_id: chatId, message_thread_id: topicId, text }: Greeting): Promise<void> => {
     try {
       const topic = topicId === undefined ? {} : { message_thread_id: topicId };
@@ -36,11 +36,11 @@ export async function runConnection(
       log.info({ reason: failureOf(error, token).description }, "telegram: greeting a customer failed");
     }
   };
-  /** Behind what is done. */
+  /** One above the last stored update. */
   let offset: number | undefined;
   let confirmed: number | undefined;
   try {
-    // Telegram refuses polls while a webhook is set. What waits for the webhook is kept.
+    // Telegram refuses polls while a webhook is set. Updates pending for the webhook are kept.
     await api.deleteWebhook({ drop_pending_updates: false }, grammySignal(signal));
     while (!signal.aborted) {
       const updates = await api.getUpdates(
@@ -68,26 +68,26 @@ export async function runConnection(
 
 class NotStored extends Error {
   constructor(cause: unknown) {
-    super("an update of Telegram could not be stored, and is read again", { cause });
+    super("an update of Telegram could not be stored, and will be read again", { cause });
     this.name = "NotStored";
   }
 }
 
-/** To know whether a message is for the bot, Telegram may have to be asked. */
+/** Storing an update can also fail because Telegram does not answer `getMe`. */
 function notStored(error: unknown): never {
   throw error instanceof GrammyError || error instanceof HttpError ? error : new NotStored(error);
 }
 
-/** What is done before that which fails does not come again with it: whoever pressed Start would be greeted each time. */
+/** Confirms the updates before a failed one. Otherwise a customer who pressed Start would be greeted at each retry. */
 async function confirm(api: Api, offset: number, signal: AbortSignal): Promise<void> {
   try {
     await api.getUpdates({ offset, limit: 1, timeout: 0, allowed_updates: updateKinds }, grammySignal(signal));
   } catch {
-    // It comes again, and what is stored is known by its number.
+    // Telegram resends them, and the host drops duplicates.
   }
 }
 
-/** In words for the operator. Without a cause, which would bring the token into the log. */
+/** For the operator; without a cause, which would put the token into the log. */
 function pollError(failure: Failure): Error {
   if (failure.kind === "answered" && failure.code === 401) {
     return new Error("Telegram does not know the bot's token: check `token`");

@@ -2,7 +2,7 @@ import { GrammyError, HttpError } from "grammy";
 import { connectionFailure } from "#channels/http/platform-fetch.ts";
 import { ForeignAnswer } from "./client.ts";
 
-/** What Telegram, or the way to it, said: in words without the token, which stands in every address of the Bot API. */
+/** A failed call, without the token, which is part of every address of the Bot API. */
 export type Failure =
   | {
       readonly kind: "answered";
@@ -13,14 +13,14 @@ export type Failure =
     }
   /** No connection was made. */
   | { readonly kind: "unreachable"; readonly description: string }
-  /** The answer did not come from the Bot API. */
+  /** The response did not come from the Bot API. */
   | {
       readonly kind: "foreign";
       readonly status: number;
       readonly retryAfterMs: number | undefined;
       readonly description: string;
     }
-  /** A connection broke. */
+  /** The connection was lost. */
   | { readonly kind: "broken"; readonly description: string };
 
 export function failureOf(error: unknown, token: string): Failure {
@@ -39,12 +39,13 @@ export function failureOf(error: unknown, token: string): Failure {
     const { status, retryAfterMs, message } = inner;
     return { kind: "foreign", status, retryAfterMs, description: message };
   }
-  const { code, unsent } = connectionFailure(inner);
+  const { code, unsent, refusal } = connectionFailure(inner);
+  if (refusal !== undefined) return { kind: "unreachable", description: refusal };
   const description = clean(code ?? (inner instanceof Error ? inner.message : "the connection broke"), token);
   return { kind: unsent ? "unreachable" : "broken", description };
 }
 
-/** Runs `call`, and throws what it throws without the token in it. */
+/** Runs `call`, and removes the token from its errors. */
 export async function withoutToken<T>(token: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -53,7 +54,7 @@ export async function withoutToken<T>(token: string, call: () => Promise<T>): Pr
   }
 }
 
-/** For the operator; without a cause, which would bring the token into the log. */
+/** For the operator; without a cause, which would put the token into the log. */
 function withReason(failure: Failure): Error {
   const { kind, description } = failure;
   switch (kind) {

@@ -1,13 +1,18 @@
 import type { Api } from "grammy";
 import { Compile } from "typebox/compile";
 import type { ChannelHost, InboundEvent } from "#channels/contract.ts";
+import { buttonsAfter } from "#channels/opinion-buttons.ts";
+import { createAddressing } from "./addressing.ts";
+import { grammySignal } from "./client.ts";
+import { failureOf } from "./errors.ts";
 import type { Reading } from "./inbound.ts";
 import { readMessage, readUpdate } from "./inbound.ts";
+import { keyboardOf } from "./send.ts";
 import { topicsOf } from "./thread.ts";
 import type { TelegramMessage } from "./payloads.ts";
 import { updateSchema } from "./payloads.ts";
 
-/** A call of the Bot API that greets somebody. */
+/** A call of the Bot API that sends the greeting. */
 export interface Greeting {
   readonly method: "sendMessage";
   readonly chat_id: number;
@@ -16,31 +21,31 @@ export interface Greeting {
 }
 
 export interface Events {
-  /** Resolves when all that there is to store of the update is durable; rejects when it is not. */
+  /** Resolves when the update's event is stored; rejects when it is not. */
   take(update: unknown): Promise<Greeting | null>;
 }
 
 export interface EventsDependencies {
   readonly host: ChannelHost;
-  readonly api: Pick<Api, "getMe">;
+  readonly api: Pick<Api, "getMe" | "answerCallbackQuery" | "editMessageReplyMarkup">;
+  readonly token: string;
   readonly groups: "addressed" | "all" | "off";
   readonly botId: number;
 }
 
 const update = Compile(updateSchema);
 
-/** A bot's owner can give it another username; whoever names it by that hears nothing for so long at most. */
-const nameMs = 600_000;
-/** So long after Telegram has failed to tell it: in a busy group somebody is named all the time. */
-const askAgainMs = 10_000;
-/** Whoever notices later that the bot does not answer writes once more. */
+/** The time for the acknowledgement of a press, which other updates wait for. */
+const displayMs = 5_000;
+/** Shown for a moment; needs no translation. */
+const thanks = "🙏";
+
+/** An edit that adds the bot's name to an older message is ignored: its author has written again by then. */
 const namedWithinMs = 3_600_000;
 
-/** The way of an update to the host, whichever way it came from Telegram. */
-export function createEvents({ host, api, groups, botId }: EventsDependencies): Events {
-  let ownName: { readonly name: string; readonly at: number } | undefined;
-  let asked: Promise<string> | undefined;
-  let askAgainAt = -Infinity;
+/** Turns updates into events of the host, for the webhook and for polling. */
+export function createEvents({ host, api, token, groups, botId }: EventsDependencies): Events {
+  const addressing = createAddressing(api, host, botId);
 
   return {
     async take(given) {
@@ -57,14 +62,18 @@ export function createEvents({ host, api, groups, botId }: EventsDependencies): 
           const topic = reading.topicId === undefined ? {} : { message_thread_id: reading.topicId };
           return { method: "sendMessage", chat_id: reading.chatId, ...topic, text: (await host.workspace()).greeting };
         }
+        case "press":
+          await pressed(reading);
+          return null;
         case "event":
-          if (reading.message !== undefined && !(await counts(reading.message))) {
-            const rest = withKnown(reading.event);
-            if (rest === undefined) host.log.debug({}, "telegram: message that does not address the bot skipped");
-            else await host.accept(rest);
+          if (reading.message !== undefined && !(await isForBot(reading.message))) {
+            const continuation = ofKnownMessage(reading.event);
+            if (continuation === undefined)
+              host.log.debug({}, "telegram: message that does not address the bot skipped");
+            else await host.accept(continuation);
             return null;
           }
-          if (await isBegunBy(reading)) return null;
+          if (await acceptedAsNew(reading)) return null;
           await host.accept(reading.event);
           if (reading.event.kind === "reach") await acceptInTopics(reading.event);
           return null;
@@ -72,72 +81,64 @@ export function createEvents({ host, api, groups, botId }: EventsDependencies): 
     },
   };
 
-  /** Somebody in a group has put the bot's name into what they had written, which nobody has said to it before. */
-  async function isBegunBy({ event, message }: Extract<Reading, { kind: "event" }>): Promise<boolean> {
-    if (event.kind !== "edit" || message === undefined || message.chat.type === "private") return false;
-    // Telegram also tells of changes that nobody has made, of messages however old.
-    if (host.clock.now() - message.date * 1_000 > namedWithinMs) return false;
-    const written = readMessage(message);
-    return written.kind === "event" && !(await host.accept(written.event)).duplicate;
+  /** Stores before it acknowledges: only the display depends on the acknowledgement. */
+  async function pressed({ id, opinion, message, thread, sender }: Extract<Reading, { kind: "press" }>): Promise<void> {
+    const event: InboundEvent = {
+      ...opinion,
+      externalId: `press:${id}`,
+      thread,
+      sender,
+      // Telegram gives no time of a press.
+      sentAt: host.clock.now(),
+    };
+    // Null: it does not count, such as a press of somebody else in the group.
+    const counts = (await host.accept(event)).messageId !== null;
+    const signal = grammySignal(AbortSignal.timeout(displayMs));
+    const { chat, message_id: messageId } = message;
+    const shown = { reply_markup: keyboardOf(buttonsAfter(opinion)) };
+    const results = await Promise.allSettled([
+      api.answerCallbackQuery(id, counts ? { text: thanks } : {}, signal),
+      ...(counts ? [api.editMessageReplyMarkup(chat.id, messageId, shown, signal)] : []),
+    ]);
+    for (const result of results) {
+      if (result.status === "fulfilled") continue;
+      host.log.debug(
+        { reason: failureOf(result.reason, token).description },
+        "telegram: acknowledging a button failed",
+      );
+    }
   }
 
-  /** Each topic of a chat is a thread of its own, and out of reach with it. */
+  /** An edit that adds the bot's name to a group's message is stored as a new message, unless the message is known. */
+  async function acceptedAsNew({ event, message }: Extract<Reading, { kind: "event" }>): Promise<boolean> {
+    if (event.kind !== "edit" || message === undefined || message.chat.type === "private") return false;
+    // Telegram also sends edits without a change, even for old messages.
+    if (host.clock.now() - message.date * 1_000 > namedWithinMs) return false;
+    const original = readMessage(message);
+    return original.kind === "event" && !(await host.accept(original.event)).duplicate;
+  }
+
+  /** A chat's reachability applies to each of its topics, which are threads of their own. */
   async function acceptInTopics(event: Extract<InboundEvent, { kind: "reach" }>): Promise<void> {
-    const threads = await host.threadsBeginning(topicsOf(event.thread));
+    const threads = await host.threads.withPrefix(topicsOf(event.thread));
     await Promise.all(
       threads.map((thread) => host.accept({ ...event, externalId: `${event.externalId}:${thread}`, thread })),
     );
   }
 
-  /** What belongs to a message that has addressed the bot: of an album only one picture does, and a change need not. */
-  function withKnown(event: InboundEvent): InboundEvent | undefined {
+  /**
+   * An event that counts only with an earlier message that addressed the bot: a picture of the same album, or an edit
+   * that no longer names the bot. Undefined for other events.
+   */
+  function ofKnownMessage(event: InboundEvent): InboundEvent | undefined {
     if (groups === "off") return undefined;
     if (event.kind === "edit") return { ...event, knownOnly: true };
     if (event.kind !== "message" || event.group === undefined) return undefined;
     return { ...event, group: { ...event.group, joinsOnly: true } };
   }
 
-  async function counts(message: TelegramMessage): Promise<boolean> {
+  async function isForBot(message: TelegramMessage): Promise<boolean> {
     if (message.chat.type === "private" || groups === "all") return true;
-    return groups === "addressed" && (await isAddressed(message));
-  }
-
-  async function isAddressed(message: TelegramMessage): Promise<boolean> {
-    if (message.reply_to_message?.from?.id === botId) return true;
-    const text = message.text ?? message.caption ?? "";
-    const entities = message.entities ?? message.caption_entities ?? [];
-    if (entities.some(({ type, user }) => type === "text_mention" && user?.id === botId)) return true;
-    const marked = entities
-      .filter(({ type }) => type === "mention" || type === "bot_command")
-      .map(({ type, offset, length }) => ({ type, text: text.slice(offset, offset + length).toLowerCase() }));
-    if (marked.some((mark) => mark.type === "bot_command" && !mark.text.includes("@"))) return true;
-    if (marked.length === 0) return false;
-    const isNamed = (name: string) => marked.some((mark) => mark.text.endsWith(`@${name.toLowerCase()}`));
-    return isNamed(await botName(Infinity)) || isNamed(await botName(nameMs));
-  }
-
-  /** As it was so long ago at most; as it was last known, when Telegram does not tell it now. */
-  async function botName(withinMs: number): Promise<string> {
-    const known = ownName;
-    const now = host.clock.now();
-    if (known !== undefined && (now - known.at < withinMs || now < askAgainAt)) return known.name;
-    asked ??= askName();
-    try {
-      return await asked;
-    } catch (error) {
-      askAgainAt = host.clock.now() + askAgainMs;
-      if (known === undefined) throw error;
-      return known.name;
-    }
-  }
-
-  async function askName(): Promise<string> {
-    try {
-      const { username } = await api.getMe();
-      ownName = { name: username, at: host.clock.now() };
-      return username;
-    } finally {
-      asked = undefined;
-    }
+    return groups === "addressed" && (await addressing.isAddressed(message));
   }
 }

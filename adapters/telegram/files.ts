@@ -4,8 +4,8 @@ import { failureOf } from "./errors.ts";
 import { grammySignal } from "./client.ts";
 
 /**
- * The way to a file below the bot's own folder, as it can stand in an address; undefined for any other. What stands behind
- * the last dot is the customer's, whatever signs it has.
+ * Escapes a file's path for an address; undefined for a path outside of the bot's folder. The extension comes from the
+ * customer and may contain any character.
  */
 function addressOf(path: string): string | undefined {
   const names = path.split("/");
@@ -14,13 +14,16 @@ function addressOf(path: string): string | undefined {
 }
 
 /**
- * The bytes of a file that Telegram keeps. The token stands in the address of the file, so neither the address nor an error
- * that could hold it leaves this function.
+ * Fetches a file from Telegram. Its address contains the token, so neither the address nor an error with it may leave this
+ * function.
  */
 export async function fetchTelegramFile(
-  api: Api,
-  apiRoot: string,
-  token: string,
+  {
+    api,
+    apiRoot,
+    token,
+    fetch,
+  }: { readonly api: Api; readonly apiRoot: string; readonly token: string; readonly fetch: typeof globalThis.fetch },
   fileId: string,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
@@ -56,7 +59,7 @@ async function addressOfFile(api: Api, token: string, fileId: string, signal: Ab
     if (/file is too big/i.test(description)) {
       throw new DeliveryError("rejected", "Telegram gives bots only files of up to 20 MB");
     }
-    // A token that is wrong now may be mended. Of a file that its servers do not have just now Telegram says 400.
+    // A wrong token may be fixed later. Telegram answers 400 for files that its servers lack temporarily.
     const passes =
       code === 429 || code >= 500 || code === 401 || code === 404 || /temporarily unavailable/i.test(description);
     throw new DeliveryError(

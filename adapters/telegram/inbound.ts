@@ -1,18 +1,29 @@
-import type { InboundEvent, InboundFile } from "#channels/contract.ts";
+import type { InboundEvent, InboundFile, Sender } from "#channels/contract.ts";
+import type { Opinion } from "#channels/opinion-buttons.ts";
+import { readOpinion } from "#channels/opinion-buttons.ts";
 import { richTextOf } from "./rich-text.ts";
 import type { TelegramThread } from "./thread.ts";
 import { movedId, threadOf } from "./thread.ts";
-import type { TelegramFile, TelegramMessage, TelegramUpdate } from "./payloads.ts";
+import type { TelegramFile, TelegramMessage, TelegramPress, TelegramUpdate } from "./payloads.ts";
 import { ignoredKinds } from "./payloads.ts";
 
-/** What becomes of an update. `reason` is for the log. */
+/** The meaning of an update. `reason` is for the log. */
 export type Reading =
   | {
       readonly kind: "event";
       readonly event: InboundEvent;
       readonly message?: TelegramMessage;
     }
-  /** The customer has pressed Start. */
+  /** `message`: the message with the button. */
+  | {
+      readonly kind: "press";
+      readonly id: string;
+      readonly opinion: Opinion;
+      readonly message: NonNullable<TelegramPress["message"]>;
+      readonly thread: string;
+      readonly sender: Sender;
+    }
+  /** The customer pressed Start. */
   | ({ readonly kind: "start" } & TelegramThread)
   | { readonly kind: "ignored"; readonly reason: string };
 
@@ -20,17 +31,18 @@ const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
 
 /** Reads an update. Pure. */
 export function readUpdate(update: TelegramUpdate): Reading {
-  const { message, edited_message: edited, my_chat_member: member } = update;
+  const { message, edited_message: edited, my_chat_member: member, callback_query: press } = update;
   if (message !== undefined) return readMessage(message);
   if (edited !== undefined) return readEdit(edited, update.update_id);
   if (member !== undefined) return readMembership(member, update.update_id);
+  if (press !== undefined) return readPress(press);
   const kind = Object.keys(update).find((key): key is keyof typeof ignoredKinds => key in ignoredKinds);
   return ignored(kind === undefined ? "its kind is not known" : ignoredKinds[kind]);
 }
 
 export function readMessage(message: TelegramMessage): Reading {
   const { chat, migrate_to_chat_id: movedTo, migrate_from_chat_id: movedFrom } = message;
-  // Both groups tell it, and either can be the first.
+  // Both groups report the move, in any order.
   if (movedTo !== undefined) return readMove(message, chat.id, movedTo);
   if (movedFrom !== undefined) return readMove(message, movedFrom, chat.id);
   const nobody = notACustomer(message);
@@ -82,7 +94,7 @@ function readEdit(message: TelegramMessage, updateId: number): Reading {
   if (nobody !== undefined) return ignored(nobody);
   const text = textOf(message);
   const files = filesOf(message);
-  // A picture may have lost its words.
+  // An edit may remove a picture's caption.
   if (text === "" && files.length === 0) {
     return ignored("it is a service message, or has nothing to read");
   }
@@ -91,14 +103,14 @@ function readEdit(message: TelegramMessage, updateId: number): Reading {
     message,
     event: {
       kind: "edit",
-      // Also sent for changes that nobody sees, such as a reaction: the text is then the same, and nothing happens.
+      // Also sent for invisible changes such as a reaction. The text is then equal, and the edit has no effect.
       externalId: `edit:${message.chat.id}:${message.message_id}:${message.edit_date ?? 0}:${updateId}`,
       messageExternalId: messageIdOf(message),
       thread: threadIdOf(message),
       sender: senderOf(message),
       sentAt: (message.edit_date ?? message.date) * 1_000,
       text,
-      // Another picture can be put in its place, and one be put to words.
+      // An edit can replace the picture, or add one to a text.
       ...(files.length === 0 ? {} : { files: files.map(inboundFile) }),
     },
   };
@@ -133,7 +145,14 @@ function readMembership(
   };
 }
 
-/** Why nobody who could be answered has written this; undefined for a customer. */
+function readPress({ id, from, message, data = "" }: TelegramPress): Reading {
+  const opinion = readOpinion(data);
+  if (opinion === undefined || message === undefined) return ignored("it is no button of this bot's messages");
+  const sender = senderOf({ from, chat: message.chat });
+  return { kind: "press", id, opinion, message, thread: threadIdOf(message), sender };
+}
+
+/** The reason why a message has no customer as its author; undefined for a customer's message. */
 function notACustomer({ chat, from, sender_chat, via_bot, is_automatic_forward }: TelegramMessage): string | undefined {
   if (from === undefined) return "it is a channel's own post";
   if (chat.is_direct_messages === true) return "direct messages to a channel are not answered";
@@ -145,19 +164,21 @@ function notACustomer({ chat, from, sender_chat, via_bot, is_automatic_forward }
 
 const messageIdOf = ({ chat, message_id }: TelegramMessage): string => `${chat.id}:${message_id}`;
 
-/** Replies in ordinary groups have a thread id too, which names no topic. */
-function placeOf({ chat, is_topic_message, message_thread_id: topicId }: TelegramMessage): TelegramThread {
+type Located = Pick<TelegramMessage, "chat" | "is_topic_message" | "message_thread_id">;
+
+/** In groups without topics, replies have a thread id too, which is no topic. */
+function placeOf({ chat, is_topic_message, message_thread_id: topicId }: Located): TelegramThread {
   return { chatId: chat.id, topicId: is_topic_message === true ? topicId : undefined };
 }
 
-const threadIdOf = (message: TelegramMessage): string => threadOf(placeOf(message));
+const threadIdOf = (message: Located): string => threadOf(placeOf(message));
 
-function senderOf({ from, chat }: TelegramMessage) {
+function senderOf({ from, chat }: Pick<TelegramMessage, "from" | "chat">) {
   const name = [from?.first_name, from?.last_name].filter((part) => part !== undefined && part !== "").join(" ");
   return { key: String(from?.id ?? chat.id), ...(name === "" ? {} : { name: name.slice(0, 190) }) };
 }
 
-/** What the customer wrote, and a line for each thing that is neither text nor a file. */
+/** The customer's text, and a line for each attachment that is not a file. */
 function textOf(message: TelegramMessage): string {
   const rich = message.rich_message === undefined ? undefined : richTextOf(message.rich_message.blocks);
   const written = message.text ?? message.caption ?? rich ?? "";
@@ -166,7 +187,7 @@ function textOf(message: TelegramMessage): string {
 
 interface NamedFile {
   readonly what: string;
-  /** What it is called and is where Telegram does not say. */
+  /** The name and type of files for which Telegram gives none. */
   readonly ending: string;
   readonly mediaType: string;
   readonly file: TelegramFile;
@@ -174,7 +195,7 @@ interface NamedFile {
 
 function filesOf(message: TelegramMessage): readonly NamedFile[] {
   const { photo, animation, audio, document, video, video_note, voice } = message;
-  // Of a picture's sizes the last is the largest. An animation comes as a document as well.
+  // The last size of a photo is the largest. An animation is also listed as a document.
   const all: readonly (readonly [string, string, string, TelegramFile | undefined])[] = [
     ["photo", "jpg", "image/jpeg", photo?.at(-1)],
     ["animation", "mp4", "video/mp4", animation],
@@ -203,7 +224,7 @@ function inboundFile({ what, ending, mediaType, file }: NamedFile): InboundFile 
 function otherLines(message: TelegramMessage): readonly string[] {
   const { sticker, contact, location, venue, poll, dice, checklist, game, invoice } = message;
   const lines: string[] = [];
-  // What a sticker says is its sign; the picture adds nothing that could be answered.
+  // A sticker's emoji is its content; the picture adds nothing to reply to.
   if (sticker !== undefined) lines.push(`[sticker${sticker.emoji === undefined ? "" : `: ${sticker.emoji}`}]`);
   if (contact !== undefined) {
     const name = [contact.first_name, contact.last_name].filter((part) => part !== undefined).join(" ");
@@ -218,7 +239,7 @@ function otherLines(message: TelegramMessage): readonly string[] {
   }
   if (game !== undefined) lines.push(`[game: ${game.title}]`);
   if (invoice !== undefined) lines.push(`[invoice: ${invoice.title}]`);
-  // Of these Telegram gives a bot nothing that could be shown.
+  // Telegram gives bots no content of these.
   if (message.story !== undefined) lines.push("[story]");
   if (message.paid_media !== undefined) lines.push("[paid media]");
   if (message.giveaway !== undefined) lines.push("[giveaway]");

@@ -2,15 +2,12 @@ import type { Update } from "grammy/types";
 import Type from "typebox";
 import type { Static } from "typebox";
 
-// What is read of an update, and no more: Telegram adds fields and kinds all the time.
+// The fields that are read from an update. Telegram adds fields and kinds over time, so others are permitted.
 
-/** The kinds of updates that Telegram is asked for. */
-export const updateKinds = ["message", "edited_message", "my_chat_member"] as const;
+/** The kinds of updates that are requested from Telegram. */
+export const updateKinds = ["message", "edited_message", "my_chat_member", "callback_query"] as const;
 
-/**
- * The other kinds that the Bot API has, none of which a customer writes to a support desk with: passed over when they come,
- * and each with the reason.
- */
+/** The Bot API's other kinds of updates, with the reason to ignore each. */
 export const ignoredKinds = {
   channel_post: "a channel's own posts have no customer",
   edited_channel_post: "a channel's own posts have no customer",
@@ -23,7 +20,6 @@ export const ignoredKinds = {
   message_reaction_count: "a reaction is no message",
   inline_query: "the bot offers nothing inline",
   chosen_inline_result: "the bot offers nothing inline",
-  callback_query: "the bot sends no buttons",
   shipping_query: "the bot sells nothing",
   pre_checkout_query: "the bot sells nothing",
   purchased_paid_media: "the bot sells nothing",
@@ -71,7 +67,7 @@ const entity = Type.Object({
   type: Type.String(),
   offset: Type.Integer(),
   length: Type.Integer(),
-  /** Who is named without a username. */
+  /** Set for mentions of users without a username. */
   user: Type.Optional(Type.Object({ id })),
 });
 
@@ -130,7 +126,7 @@ const membership = Type.Object({
   chat,
   from: user,
   date: Type.Number(),
-  /** The right, and whether it is there at all, is told of `restricted` alone. */
+  /** Only `restricted` members have these fields. */
   new_chat_member: Type.Object({
     status: Type.String(),
     is_member: Type.Optional(Type.Boolean()),
@@ -138,13 +134,31 @@ const membership = Type.Object({
   }),
 });
 
+/** A press of a button. */
+const press = Type.Object({
+  id: Type.String({ maxLength: 150 }),
+  from: user,
+  /** Absent below a message that was sent inline. Of an old message, Telegram may give only the chat and the id. */
+  message: Type.Optional(
+    Type.Object({
+      message_id: id,
+      message_thread_id: Type.Optional(id),
+      is_topic_message: Type.Optional(Type.Boolean()),
+      chat,
+    }),
+  ),
+  data: Type.Optional(Type.String()),
+});
+
 export const updateSchema = Type.Object({
   update_id: id,
   message: Type.Optional(message),
   edited_message: Type.Optional(message),
   my_chat_member: Type.Optional(membership),
+  callback_query: Type.Optional(press),
 });
 
 export type TelegramUpdate = Static<typeof updateSchema>;
 export type TelegramMessage = Static<typeof message>;
+export type TelegramPress = Static<typeof press>;
 export type TelegramFile = Static<typeof file>;

@@ -1,12 +1,14 @@
 import type { OutboundFile, OutboundMessage } from "#channels/contract.ts";
+import type { OpinionButtons } from "#channels/opinion-buttons.ts";
+import { opinionButtonsOf } from "#channels/opinion-buttons.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import type { Run, Style } from "#channels/text/styled-text.ts";
 import { splitRuns, styledText, textOf, withAddresses } from "#channels/text/styled-text.ts";
 
-/** UTF-16 units of one message. */
+/** Telegram's limit of a message, in UTF-16 units. */
 export const textMax = 4_096;
 
-/** Marks a stretch of a text; offset and length count UTF-16 units. */
+/** Formats a range of a text; offset and length count UTF-16 units. */
 export interface Entity {
   readonly type: "bold" | "italic" | "strikethrough" | "code" | "pre" | "blockquote" | "text_link";
   readonly offset: number;
@@ -17,15 +19,17 @@ export interface Entity {
 export interface TelegramPart {
   readonly text: string;
   readonly entities: readonly Entity[];
-  /** The text is then its caption. */
+  /** If set, the text is the file's caption. */
   readonly file?: OutboundFile;
+  /** Absent: no buttons, or a part of an earlier version. */
+  readonly opinion?: OpinionButtons;
 }
 
-/** Telegram keeps as many of a message, and drops the rest without a word. */
+/** Telegram silently drops a message's further entities. */
 const entitiesMax = 100;
-/** UTF-16 units of what stands below a file. */
+/** Telegram's limit of a caption, in UTF-16 units. */
 const captionMax = 1_024;
-/** Of a file that is sent. */
+/** Telegram's limit of a file that a bot sends. */
 export const fileBytesMax = 50 * 1_048_576;
 
 const entityTypes: Readonly<Record<Exclude<Style["kind"], "link">, Entity["type"]>> = {
@@ -37,21 +41,22 @@ const entityTypes: Readonly<Record<Exclude<Style["kind"], "link">, Entity["type"
   quote: "blockquote",
 };
 
-/** Telegram takes a text and, apart from it, what is marked in it: nothing has to be escaped, and nothing can break. */
-export function renderParts({
-  role,
-  authorName,
-  markdown,
-  sources,
-  files = [],
-  filesApart,
-}: OutboundMessage): readonly Part[] {
+/** Formatting is sent as entities, apart from the plain text, so nothing is escaped and no text can break it. */
+export function renderParts(message: OutboundMessage): readonly Part[] {
+  const opinion = opinionButtonsOf(message);
+  const parts = partsOf(message);
+  if (opinion === undefined) return parts;
+  const withButtons = (part: Part): Part => ({ ...part, payload: { ...(part.payload as TelegramPart), opinion } });
+  return parts.map((part, at) => (at === parts.length - 1 ? withButtons(part) : part));
+}
+
+function partsOf({ role, authorName, markdown, sources, files = [], filesApart }: OutboundMessage): readonly Part[] {
   const name: readonly Run[] =
     role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
   const runs = [...name, ...withAddresses(styledText(markdown, sources), isNoLink)];
   const [first, ...rest] = files;
   const captions = first === undefined ? [] : split(runs, captionMax);
-  // A short text stands below the first file; a long one goes before it.
+  // A short text becomes the first file's caption; a longer one is sent before the file.
   if (first !== undefined && filesApart !== true && captions.length <= 1) {
     return [filePart(first, captions[0] ?? []), ...rest.map((file) => filePart(file, []))];
   }
@@ -64,12 +69,12 @@ export function renderParts({
 
 const split = (runs: readonly Run[], max: number) => splitRuns(runs, max, undefined, lengthForEntities);
 
-/** Up to the first mark that would be one too many. */
+/** The text's length before the first entity above the limit. */
 const lengthForEntities = (runs: readonly Run[]): number => entitiesOf(runs)[entitiesMax]?.offset ?? Infinity;
 
 /**
- * Telegram links only to hosts with a dot in their name, and takes an address of e-mail for one of the web, with the
- * customer's mail program nowhere. In a text it finds addresses by itself.
+ * Telegram links only to hosts with a dot in their name, and opens e-mail addresses as web pages. It detects addresses in
+ * plain text by itself.
  */
 function isNoLink(href: string): boolean {
   const { protocol, hostname } = new URL(href);
@@ -81,24 +86,24 @@ function filePart(file: OutboundFile, caption: readonly Run[]): Part {
   return { text: [payload.text, `[${file.name}]`].filter((text) => text !== "").join("\n"), payload };
 }
 
-/** A mark that goes on in the next stretch is one; of two on the same stretch, one holds the other whole. */
+/** Merges a style of adjacent runs into one entity. Entities nest, and never overlap in part. */
 function entitiesOf(runs: readonly Run[]): readonly Entity[] {
   const entities: Entity[] = [];
-  /** What is open at this place, the outermost first: the style, and where its entity stands. */
+  /** The open entities, outermost first: their style, and their index in the result. */
   const open: { readonly key: string; readonly at: number }[] = [];
   let offset = 0;
   for (const { text, styles } of runs) {
     const { length } = text;
-    const wanted = new Map(allowedTogether(styles).map((style) => [keyOf(style), style]));
-    // What ends here ends all that was opened within it: that is begun anew.
-    const ends = open.findIndex(({ key }) => !wanted.has(key));
+    const pending = new Map(allowedTogether(styles).map((style) => [keyOf(style), style]));
+    // The end of an entity closes all inside it; those that continue are reopened.
+    const ends = open.findIndex(({ key }) => !pending.has(key));
     if (ends >= 0) open.length = ends;
     for (const { key, at } of open) {
       const entity = entities[at];
       if (entity !== undefined) entities[at] = { ...entity, length: entity.length + length };
-      wanted.delete(key);
+      pending.delete(key);
     }
-    for (const [key, style] of wanted) {
+    for (const [key, style] of pending) {
       open.push({ key, at: entities.length });
       if (style.kind === "link") entities.push({ type: "text_link", offset, length, url: style.href });
       else entities.push({ type: entityTypes[style.kind], offset, length });
@@ -111,8 +116,8 @@ function entitiesOf(runs: readonly Run[]): readonly Entity[] {
 const keyOf = (style: Style): string => (style.kind === "link" ? `link ${style.href}` : style.kind);
 
 /**
- * Code can have no other mark on it, and a kind can stand only once. Of code that is a link it matters more where it leads
- * to than how it looks.
+ * The Bot API permits each kind once, and nothing together with code. For code that is a link, the link is kept: its target
+ * matters more than its look.
  */
 function allowedTogether(given: readonly Style[]): readonly Style[] {
   const isLink = given.some(({ kind }) => kind === "link");

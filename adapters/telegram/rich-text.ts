@@ -1,11 +1,11 @@
-/** Deeper, or of more pieces, is no message that somebody wrote. */
+/** People do not write deeper nesting. */
 const depthMax = 30;
 const piecesMax = 5_000;
 
-const spoken = ["text", "summary", "expression", "alternative_text", "caption", "credit"] as const;
-const nested = ["label", "blocks", "items", "cells"] as const;
+const textFields = ["text", "summary", "expression", "alternative_text", "caption", "credit"] as const;
+const blockFields = ["label", "blocks", "items", "cells"] as const;
 
-/** The words of a rich message, block by block. Its pictures and maps are not read. */
+/** The text of a rich message, block by block, without its pictures and maps. */
 export function richTextOf(blocks: readonly unknown[]): string {
   let pieces = 0;
 
@@ -16,11 +16,11 @@ export function richTextOf(blocks: readonly unknown[]): string {
     if (typeof block === "string") return [block];
     if (typeof block !== "object" || block === null) return [];
     const of = block as Readonly<Record<string, unknown>>;
-    const own = spoken.map((name) => inline(of[name], depth + 1)).filter((text) => text.trim() !== "");
-    return [...own, ...nested.flatMap((name) => (of[name] === undefined ? [] : lines(of[name], depth + 1)))];
+    const own = textFields.map((name) => inline(of[name], depth + 1)).filter((text) => text.trim() !== "");
+    return [...own, ...blockFields.flatMap((name) => (of[name] === undefined ? [] : lines(of[name], depth + 1)))];
   }
 
-  /** Text within a line: a string, pieces of it, or one with a mark. */
+  /** Inline text: a string, a list of parts, or a formatted part. */
   function inline(text: unknown, depth: number): string {
     pieces += 1;
     if (depth > depthMax || pieces > piecesMax) return "";
@@ -28,7 +28,7 @@ export function richTextOf(blocks: readonly unknown[]): string {
     if (Array.isArray(text)) return (text as readonly unknown[]).map((each) => inline(each, depth + 1)).join("");
     if (typeof text !== "object" || text === null) return "";
     const of = text as Readonly<Record<string, unknown>>;
-    return spoken.map((name) => (of[name] === undefined ? "" : inline(of[name], depth + 1))).join("");
+    return textFields.map((name) => (of[name] === undefined ? "" : inline(of[name], depth + 1))).join("");
   }
 
   return lines(blocks, 0).join("\n").trim();

@@ -1,6 +1,8 @@
 import type { Api } from "grammy";
 import { InputFile } from "grammy";
 import type { ChannelHost, Receipt, SendContext } from "#channels/contract.ts";
+import type { OpinionButton } from "#channels/opinion-buttons.ts";
+import { opinionButtons } from "#channels/opinion-buttons.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { foreignAnswer } from "#channels/http/foreign-response.ts";
@@ -14,15 +16,15 @@ type Entities = NonNullable<NonNullable<Parameters<Api["sendMessage"]>[2]>["enti
 
 export interface SendDependencies {
   readonly api: Api;
-  /** The same, with the time that a large file takes. */
+  /** The same API with a time limit for large files. */
   readonly uploads: Api;
   readonly host: ChannelHost;
   readonly token: string;
 }
 
 /**
- * Sends one message. Telegram has neither a key against duplicates nor a history that could be asked. What it refuses for
- * how it is sent is sent otherwise, each way once: that is no second time, for nothing of it was shown.
+ * Sends one message. Telegram has no idempotency key and no history to search. A message that it refuses for its form is
+ * sent in another form, each form once; a refused message was not shown, so this cannot duplicate it.
  */
 export async function sendPart(
   { api, uploads, host, token }: SendDependencies,
@@ -40,20 +42,20 @@ export async function sendPart(
       const other = otherHow(how, failure);
       if (other === undefined) {
         const refused = deliveryError(failure);
-        if (isGone(failure)) await unlessItFails(host, tellUnreachable(host, context, refused.message));
+        if (isGone(failure)) await logFailure(host, reportUnreachable(host, context, refused.message));
         throw refused;
       }
-      // Where the new group has a conversation already this one keeps its place, and still arrives there.
-      if (other.chatId !== how.chatId) await unlessItFails(host, tellMoved(host, how.chatId, other.chatId));
+      // If the supergroup has a conversation already, this one keeps its thread, and its messages still go to the supergroup.
+      if (other.chatId !== how.chatId) await logFailure(host, reportMoved(host, how.chatId, other.chatId));
       how = other;
     }
   }
 }
 
-/** What became of the message is known whether or not this can be stored; the next that is refused tells it again. */
-async function unlessItFails(host: ChannelHost, told: Promise<unknown>): Promise<void> {
+/** A failure to store the chat's state must not change the message's outcome; the next refused message reports it again. */
+async function logFailure(host: ChannelHost, report: Promise<unknown>): Promise<void> {
   try {
-    await told;
+    await report;
   } catch (error) {
     host.log.warn({ err: error }, "telegram: storing a chat's state failed");
   }
@@ -61,7 +63,7 @@ async function unlessItFails(host: ChannelHost, told: Promise<unknown>): Promise
 
 const aboutEntities = /entit/i;
 
-/** Undefined: there is no other way to send it. */
+/** The next form to try after a failure; undefined when none is left. */
 function otherHow(how: How, failure: Failure): How | undefined {
   if (failure.kind !== "answered") return undefined;
   const { movedTo } = failure;
@@ -74,7 +76,7 @@ function otherHow(how: How, failure: Failure): How | undefined {
   return undefined;
 }
 
-async function tellMoved(host: ChannelHost, from: number, to: number): Promise<void> {
+async function reportMoved(host: ChannelHost, from: number, to: number): Promise<void> {
   await host.accept({
     kind: "moved",
     externalId: movedId(from, to),
@@ -85,12 +87,12 @@ async function tellMoved(host: ChannelHost, from: number, to: number): Promise<v
   });
 }
 
-/** A chat that Telegram does not have for this bot is one that the bot cannot write in, as one that it was put out of. */
+/** The bot cannot write in the chat: it was blocked or removed, or the chat does not exist for it. */
 const isGone = (failure: Failure): boolean =>
   (failure.kind === "answered" && failure.code === 403) || isAbout(failure, /chat not found|PEER_ID_INVALID/i);
 
-/** Whoever cannot be written to now cannot be written to later either: the agents see it before they write again. */
-async function tellUnreachable(host: ChannelHost, { thread, key }: SendContext, reason: string): Promise<void> {
+/** Marks the chat as unreachable, so that agents see it before they write again. */
+async function reportUnreachable(host: ChannelHost, { thread, key }: SendContext, reason: string): Promise<void> {
   await host.accept({
     kind: "reach",
     externalId: `unreachable:${key}`,
@@ -107,11 +109,11 @@ interface How {
   readonly topicId: number | undefined;
   readonly withEntities: boolean;
   readonly asPhoto: boolean;
-  /** To the supergroup that the group has become. */
+  /** The chat id is that of the supergroup which replaced the group. */
   readonly moved?: true;
 }
 
-/** Shown in the chat; larger ones are sent as files. */
+/** Larger pictures are sent as documents. */
 const photoBytesMax = 10_000_000;
 const photoTypes: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/webp"]);
 
@@ -120,11 +122,14 @@ const isPhoto = ({ file }: TelegramPart): boolean =>
 
 async function postPart(
   api: Api,
-  { text, entities, file }: TelegramPart,
-  { signal, file: bytesOf }: SendContext,
+  { text, entities, file, opinion }: TelegramPart,
+  { signal, messageId, file: bytesOf }: SendContext,
   { chatId, topicId, withEntities, asPhoto }: How,
 ): Promise<Receipt> {
-  const topic = topicId === undefined ? {} : { message_thread_id: topicId };
+  const more = {
+    ...(topicId === undefined ? {} : { message_thread_id: topicId }),
+    ...(opinion === undefined ? {} : { reply_markup: keyboardOf(opinionButtons(opinion, messageId)) }),
+  };
   const marks = withEntities && entities.length > 0 ? ([...entities] as Entities) : undefined;
   if (file === undefined) {
     const sent = await api.sendMessage(
@@ -133,19 +138,19 @@ async function postPart(
       {
         link_preview_options: { is_disabled: true },
         ...(marks === undefined ? {} : { entities: marks }),
-        ...topic,
+        ...more,
       },
       grammySignal(signal),
     );
     return { externalId: `${sent.chat.id}:${sent.message_id}`, state: "sent" };
   }
-  if (bytesOf === undefined) throw new DeliveryError("rejected", "the file is not there to be sent");
-  // The name stands without quotation marks in what grammY sends, so a semicolon would end it.
+  if (bytesOf === undefined) throw new DeliveryError("rejected", "the file no longer exists");
+  // grammY sends the name without quotation marks, so a semicolon would end it.
   const input = new InputFile(await bytesOf(file.id), file.name.replaceAll(/[;"\r\n]/g, "_"));
   const how = {
     ...(text === "" ? {} : { caption: text }),
     ...(marks === undefined ? {} : { caption_entities: marks }),
-    ...topic,
+    ...more,
   };
   const sent = asPhoto
     ? await api.sendPhoto(chatId, input, how, grammySignal(signal))
@@ -153,7 +158,12 @@ async function postPart(
   return { externalId: `${sent.chat.id}:${sent.message_id}`, state: "sent" };
 }
 
-/** The chat and number of a message that was sent. */
+/** Buttons in one row below a message. */
+export const keyboardOf = (buttons: readonly OpinionButton[]) => ({
+  inline_keyboard: [buttons.map(({ label, data }) => ({ text: label, callback_data: data }))],
+});
+
+/** The chat's id and the message's id. */
 function parseExternalId(externalId: string): { readonly chatId: number; readonly messageId: number } {
   const [chat, message] = externalId.split(":").map(Number);
   if (chat === undefined || message === undefined || !Number.isSafeInteger(chat) || !Number.isSafeInteger(message)) {
@@ -162,40 +172,45 @@ function parseExternalId(externalId: string): { readonly chatId: number; readonl
   return { chatId: chat, messageId: message };
 }
 
-/** Changes the words of a message that was sent. */
 export async function editPart(
   api: Api,
   token: string,
   part: Part,
   externalId: string,
-  { signal }: SendContext,
+  { signal, messageId: ownId }: SendContext,
 ): Promise<void> {
-  const { text, entities, file } = part.payload as TelegramPart;
+  const { text, entities, file, opinion } = part.payload as TelegramPart;
   const { chatId, messageId } = parseExternalId(externalId);
+  // Telegram removes the buttons of a message that is edited without them.
+  const buttons = opinion === undefined ? {} : { reply_markup: keyboardOf(opinionButtons(opinion, ownId)) };
   const change = async (marks: Entities): Promise<unknown> =>
     file === undefined
       ? api.editMessageText(
           chatId,
           messageId,
           text,
-          { entities: marks, link_preview_options: { is_disabled: true } },
+          { entities: marks, link_preview_options: { is_disabled: true }, ...buttons },
           grammySignal(signal),
         )
-      : api.editMessageCaption(chatId, messageId, { caption: text, caption_entities: marks }, grammySignal(signal));
+      : api.editMessageCaption(
+          chatId,
+          messageId,
+          { caption: text, caption_entities: marks, ...buttons },
+          grammySignal(signal),
+        );
   for (let marks = [...entities] as Entities; ; marks = []) {
     try {
       await change(marks);
       return;
     } catch (error) {
       const failure = failureOf(error, token);
-      // It reads so already: an edit before it has arrived, of which we have not heard.
+      // An earlier attempt succeeded without its response arriving.
       if (isAbout(failure, /message is not modified/i)) return;
       if (marks.length === 0 || !isAbout(failure, aboutEntities)) throw deliveryError(failure);
     }
   }
 }
 
-/** Takes back a message that was sent. */
 export async function removePart(api: Api, token: string, externalId: string, { signal }: SendContext): Promise<void> {
   const { chatId, messageId } = parseExternalId(externalId);
   try {
@@ -229,9 +244,9 @@ function deliveryError(failure: Failure): DeliveryError {
       retryAfterMs: retryAfterMs ?? 1_000,
     });
   }
-  // The Bot API says by `ok: false` that nothing was done, whatever the number.
+  // The Bot API's `ok: false` means that nothing was done, whatever the status.
   if (code >= 500) return new DeliveryError("not_sent", `Telegram failed (${description})`);
-  // A token that is wrong now may be mended, and the message is not lost by that.
+  // The message is retried until the token is fixed.
   if (code === 401 || code === 404) {
     return new DeliveryError("not_sent", "Telegram does not know the bot's token: check `token`", {
       retryAfterMs: 60_000,
@@ -240,7 +255,7 @@ function deliveryError(failure: Failure): DeliveryError {
   return new DeliveryError("rejected", reasonOf(description));
 }
 
-/** In words for an agent. */
+/** The reason in words for an agent. */
 function reasonOf(description: string): string {
   if (/bot was blocked by the user/i.test(description)) return "the customer has blocked the bot on Telegram";
   if (/user is deactivated/i.test(description)) return "the customer's Telegram account is deleted";

@@ -13,8 +13,8 @@ export function parseThread(thread: string): TelegramThread {
   return { chatId: Number(chat), topicId: topic === undefined ? undefined : Number(topic) };
 }
 
-/** What the names of a chat's topics begin with. */
+/** The prefix of a chat's topic threads. */
 export const topicsOf = (chat: string): string => `${chat}:`;
 
-/** The same whichever of the two groups tells it first, or a message that is refused for it. */
+/** One id for the move, whether the old group, the new one or a refused message reports it. */
 export const movedId = (from: number, to: number): string => `moved:${from}:${to}`;

@@ -5,7 +5,7 @@ import type { ChannelHost } from "#channels/contract.ts";
 const count = (description: string, byDefault: number) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: byDefault, description }));
 
-/** An account's configuration. All of it may be left out. */
+/** An account's configuration. Everything is optional. */
 export const widgetConfig = Type.Object({
   connections_per_minute: count("New connections that one address may open in a minute", 120),
   sockets_per_address: count("Connections that one address may hold open at a time", 100),
@@ -15,7 +15,7 @@ export const widgetConfig = Type.Object({
 
 export type WidgetConfig = Static<typeof widgetConfig>;
 
-/** Each call takes a slot; false when there is none left. */
+/** Rate limits. Each call counts; false: the limit is reached. */
 export interface Limits {
   connection(address: string): boolean;
   frame(address: string): boolean;
@@ -24,6 +24,7 @@ export interface Limits {
   resume(sessionId: string): boolean;
   file(sessionId: string, address: string): boolean;
   older(sessionId: string): boolean;
+  feedback(sessionId: string): boolean;
   readonly socketsPerAddress: number;
 }
 
@@ -35,34 +36,17 @@ export function createLimits(config: WidgetConfig, host: Pick<ChannelHost, "allo
   return {
     socketsPerAddress: config.sockets_per_address ?? 100,
     connection: (address) => host.allow(`connect:${address}`, config.connections_per_minute ?? 120, minuteMs),
-    // Room for every message with its typing, sight and heartbeat frames; a flood is far above it.
+    // Leaves room for the typing, seen and ping frames of every message.
     frame: (address) => host.allow(`frame:${address}`, 20 * perAddress, minuteMs),
     message: (sessionId, address) =>
       host.allow(`message:${sessionId}`, perSession, minuteMs) &&
       host.allow(`message-from:${address}`, perAddress, minuteMs),
-    // A browser asks for what it missed once in a long while; each time is a reading of the history.
+    // A browser misses messages rarely, and each resume rereads the history.
     resume: (sessionId) => host.allow(`resume:${sessionId}`, 12, minuteMs),
     file: (sessionId, address) =>
       host.allow(`file:${sessionId}`, perSession, minuteMs) && host.allow(`file-from:${address}`, perAddress, minuteMs),
-    // Whoever scrolls fast through a long history waits for it a little.
     older: (sessionId) => host.allow(`older:${sessionId}`, 60, minuteMs),
+    feedback: (sessionId) => host.allow(`feedback:${sessionId}`, 30, minuteMs),
     typing: (sessionId) => host.allow(`typing:${sessionId}`, 1, 1_500),
   };
-}
-
-/** What counts as one address: an IPv4 address, or the /64 that an IPv6 customer has to themselves. */
-export function addressKey(remoteAddress: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/iu.exec(remoteAddress)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!remoteAddress.includes(":")) return remoteAddress;
-  const [head = "", tail = ""] = (remoteAddress.split("%")[0] ?? "").toLowerCase().split("::");
-  const start = head === "" ? [] : head.split(":");
-  const end = tail === "" ? [] : tail.split(":");
-  const groups = remoteAddress.includes("::")
-    ? [...start, ...Array.from({ length: Math.max(0, 8 - start.length - end.length) }, () => "0"), ...end]
-    : start;
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/u, ""))
-    .join(":")}::/64`;
 }

@@ -1,36 +1,32 @@
 import type { IncomingMessage } from "node:http";
-import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
 import type { Account, ChannelHost, SiteSocket } from "#channels/contract.ts";
-import { createContents } from "./message-trees.ts";
 import type { Limits } from "./config.ts";
-import { addressKey } from "./config.ts";
-import { originAllowed } from "./origins.ts";
-import type { SocketBytes } from "./connection-bytes.ts";
-import type { Visitor } from "./visitor.ts";
-import { serveVisitor } from "./visitor.ts";
+import { createRenderer } from "./render.ts";
+import { originAllowed } from "./site/origins.ts";
+import { addressKey, createAddressSlots } from "./sockets/addresses.ts";
+import { startHeartbeat } from "./sockets/heartbeat.ts";
+import { refuseHandshake } from "./sockets/refusal.ts";
+import type { SocketBytes } from "./sockets/socket-bytes.ts";
+import type { Visitor } from "./visitor/visitor.ts";
+import { serveVisitor } from "./visitor/visitor.ts";
 
 const frameBytesMax = 64 * 1024;
-/** A frame that comes in tiny pieces costs many times its bytes. */
+/** A frame that arrives in tiny pieces costs many times its bytes. */
 const piecesMax = { maxBufferedChunks: 256, maxFragments: 64 };
-const heartbeatMs = 25_000;
 const closeGraceMs = 1_000;
 const tryAgainLater = 1013;
+const retryInAMinute = { "Retry-After": "60" };
 
 export interface Sockets {
   readonly socket: SiteSocket;
+  /** Closes all sockets and waits for their work. */
   close(): Promise<void>;
 }
 
-interface Connected {
-  readonly visitor: Visitor;
-  /** It has been heard from since the last heartbeat. */
-  alive: boolean;
-}
-
-/** The sockets of one account in this process; `bytes` is for those of all accounts. */
+/** The sockets of one account in this process. `bytes` counts those of all accounts. */
 export function openSockets(account: Account, host: ChannelHost, limits: Limits, bytes: SocketBytes): Sockets {
   // Compression of frames this small costs more than it saves.
   const server = new WebSocketServer({
@@ -39,22 +35,29 @@ export function openSockets(account: Account, host: ChannelHost, limits: Limits,
     perMessageDeflate: false,
     ...piecesMax,
   });
-  const connected = new Map<WebSocket, Connected>();
-  const contents = createContents();
-  const perAddress = new Map<string, number>();
+  const visitors = new Map<WebSocket, Visitor>();
+  const renderer = createRenderer();
+  const slots = createAddressSlots(limits.socketsPerAddress);
+  const heartbeat = startHeartbeat(host.clock);
   let closing = false;
 
-  const release = (address: string): void => {
-    const left = (perAddress.get(address) ?? 1) - 1;
-    if (left > 0) perAddress.set(address, left);
-    else perAddress.delete(address);
-  };
-
-  const evict = (webSocket: WebSocket): void => {
-    host.log.warn({ channel: account.channel }, "widget: socket closed, sockets hold too many bytes");
-    webSocket.close(tryAgainLater, "try again later");
-    const cancelGrace = host.clock.timer(closeGraceMs, () => webSocket.terminate());
-    webSocket.once("close", cancelGrace);
+  /** Refuses the handshake, or takes a slot of the address. */
+  const admit = async (request: IncomingMessage, socket: Duplex, address: string): Promise<boolean> => {
+    const refuse = (...answer: [status: number, detail: string, headers?: Readonly<Record<string, string>>]): false => {
+      refuseHandshake(socket, ...answer);
+      return false;
+    };
+    if (closing) return refuse(503, "The server is restarting.");
+    if (!limits.connection(address)) return refuse(429, "Too many connections in a short time.", retryInAMinute);
+    const freeSlot = slots.take(address);
+    if (freeSlot === undefined) return refuse(429, "Too many open connections from this address.", retryInAMinute);
+    socket.once("close", freeSlot);
+    const { allowedOrigins } = await host.workspace();
+    if (!originAllowed(request.headers, account.channel, allowedOrigins)) {
+      host.log.warn({ origin: request.headers.origin ?? null }, "widget: origin refused");
+      return refuse(403, "This page may not use this widget: its origin is not in the workspace's list.");
+    }
+    return !socket.destroyed;
   };
 
   const upgrade = async (
@@ -66,94 +69,55 @@ export function openSockets(account: Account, host: ChannelHost, limits: Limits,
     const address = addressKey(remoteAddress);
     const connection = request.socket;
     const start = connection.bytesRead - head.length;
-    if (closing) return refuse(socket, 503, "The server is restarting.");
-    if (!limits.connection(address))
-      return refuse(socket, 429, "Too many connections in a short time.", { "Retry-After": "60" });
-    if ((perAddress.get(address) ?? 0) >= limits.socketsPerAddress) {
-      return refuse(socket, 429, "Too many open connections from this address.", { "Retry-After": "60" });
-    }
-    perAddress.set(address, (perAddress.get(address) ?? 0) + 1);
-    socket.once("close", () => release(address));
-    const { allowedOrigins } = await host.workspace();
-    if (!originAllowed(request.headers, account.channel, allowedOrigins)) {
-      host.log.warn({ origin: request.headers.origin ?? null }, "widget: origin refused");
-      return refuse(socket, 403, "This page may not use this widget: its origin is not in the workspace's list.");
-    }
-    if (socket.destroyed) return;
+    if (!(await admit(request, socket, address))) return;
     server.handleUpgrade(request, socket, head, (webSocket) => {
-      webSocket.on("error", (error) => {
-        // Frames too large or not of the protocol: ws closes the socket with the code that says so.
-        host.log.info({ reason: error.message }, "widget: protocol error");
-      });
-      const held = bytes.watch({ address, socket: webSocket, connection, start, evict: () => evict(webSocket) });
-      const visitor = serveVisitor(webSocket, { host, limits, contents, held }, address);
-      const entry: Connected = { visitor, alive: true };
-      connected.set(webSocket, entry);
-      const heard = (): void => {
-        entry.alive = true;
-      };
-      webSocket.on("pong", heard);
-      webSocket.on("message", heard);
-      webSocket.on("close", () => connected.delete(webSocket));
+      // Emitted for frames that are too large or malformed; ws closes the socket with the matching code.
+      webSocket.on("error", (error) => host.log.info({ reason: error.message }, "widget: protocol error"));
+      const memory = bytes.watch({ address, socket: webSocket, connection, start, evict: () => evict(webSocket) });
+      visitors.set(webSocket, serveVisitor(webSocket, host, limits, renderer, memory, address));
+      heartbeat.watch(webSocket);
+      webSocket.on("close", () => visitors.delete(webSocket));
     });
   };
 
-  let cancelHeartbeat: () => void;
-  const beat = (): void => {
-    for (const [webSocket, entry] of connected) {
-      if (!entry.alive) {
-        webSocket.terminate();
-        continue;
-      }
-      entry.alive = false;
-      // A browser answers this by itself, also in a tab whose timers are slowed down.
-      webSocket.ping();
-    }
-    cancelHeartbeat = host.clock.timer(heartbeatMs, beat);
+  /** Closes the sockets, and terminates those that do not complete the closing handshake in time. */
+  const closeGracefully = async (sockets: readonly WebSocket[], code: number, reason: string): Promise<void> => {
+    const closed = sockets.map((socket) => new Promise((resolve) => socket.once("close", resolve)));
+    for (const socket of sockets) socket.close(code, reason);
+    const cancelGrace = host.clock.timer(closeGraceMs, () => {
+      for (const socket of sockets) socket.terminate();
+    });
+    await Promise.all(closed);
+    cancelGrace();
   };
-  cancelHeartbeat = host.clock.timer(heartbeatMs, beat);
+
+  const evict = (webSocket: WebSocket): void => {
+    host.log.warn({ channel: account.channel }, "widget: socket closed, sockets hold too many bytes");
+    void closeGracefully([webSocket], tryAgainLater, "try again later");
+  };
 
   return {
     socket: {
       path: "/widget/ws",
       upgrade(request, socket, head, remoteAddress) {
-        const onError = (): void => {
-          socket.destroy();
-        };
-        socket.on("error", onError);
+        socket.on("error", () => void socket.destroy());
         upgrade(request, socket, head, remoteAddress).catch((error: unknown) => {
           host.log.error({ err: error }, "widget: handshake failed");
-          refuse(socket, 503, "The widget is not available at the moment.");
+          refuseHandshake(socket, 503, "The widget is not available at the moment.");
         });
       },
     },
     async close() {
       closing = true;
-      cancelHeartbeat();
-      const entries = [...connected];
-      const gone = entries.map(([webSocket]) => new Promise((resolve) => webSocket.once("close", resolve)));
-      for (const [webSocket] of entries) webSocket.close(1001, "restarting");
-      const cancelGrace = host.clock.timer(closeGraceMs, () => {
-        for (const [webSocket] of entries) webSocket.terminate();
-      });
-      await Promise.all(gone);
-      cancelGrace();
-      await Promise.all(entries.map(([, entry]) => entry.visitor.settled()));
+      heartbeat.stop();
+      const open = [...visitors];
+      await closeGracefully(
+        open.map(([webSocket]) => webSocket),
+        1001,
+        "restarting",
+      );
+      await Promise.all(open.map(([, visitor]) => visitor.settled()));
       server.close();
     },
   };
-}
-
-function refuse(socket: Duplex, status: number, detail: string, headers: Readonly<Record<string, string>> = {}): void {
-  if (socket.destroyed) return;
-  const lines = Object.entries({
-    ...(status === 503 ? { "Retry-After": "5" } : {}),
-    ...headers,
-    "Content-Type": "text/plain; charset=utf-8",
-    "Content-Length": String(Buffer.byteLength(detail)),
-    Connection: "close",
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
-  // Left half open, it would last as long as the other side likes, and keep the program from ending.
-  socket.once("finish", () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${detail}`);
 }

@@ -3,11 +3,11 @@ import type { ProblemCode } from "#domain/problem.ts";
 import { Problem } from "#domain/problem.ts";
 import type { UploadRefusal, UploadedFile } from "./frames.ts";
 import type { Limits } from "./config.ts";
-import { addressKey } from "./config.ts";
-import { hostHeaders, originAllowed } from "./origins.ts";
-import { ownSession, threadOf } from "./session.ts";
+import { hostHeaders, originAllowed } from "./site/origins.ts";
+import { addressKey } from "./sockets/addresses.ts";
+import { ownSession, threadOf } from "./visitor/session.ts";
 
-/** The answer that a browser gets for a refused file. */
+/** The code that a browser gets for each problem with a file. */
 const refusals: Readonly<Partial<Record<ProblemCode, UploadRefusal>>> = {
   payload_too_large: "too_large",
   request_timeout: "unavailable",
@@ -18,24 +18,24 @@ const refusals: Readonly<Partial<Record<ProblemCode, UploadRefusal>>> = {
 type Refuse = (status: number, code: UploadRefusal, detail: string) => WebResponse;
 
 /**
- * Files that customers send. The body is the file; the session's token says whose it is. It can be sent with a message of
- * that session alone, and shown to nobody before.
+ * Receives files from customers. The body is the file; the session's token names its owner. Only a message of that session
+ * can contain it, and it is shown to nobody before.
  */
 export function createUploads(account: Account, host: ChannelHost, limits: Limits): SiteUploads {
   return {
     path: "/widget/files",
     async handle({ method, headers, query, remoteAddress }, body, signal) {
-      const face = await host.workspace();
+      const workspace = await host.workspace();
       const { origin } = headers;
       const refuse: Refuse = (status, code, detail) => answer(status, { code, detail }, origin);
-      // A page's request to its own server carries no Origin.
-      const isWelcome =
+      // Browsers send no Origin with requests to a page's own server.
+      const isAllowed =
         origin === undefined
-          ? account.channel === "hosted" || face.allowedOrigins.length === 0
-          : originAllowed({ origin, ...hostHeaders(headers) }, account.channel, face.allowedOrigins);
-      if (!isWelcome) return refuse(403, "forbidden", "This page may not use this widget.");
+          ? account.channel === "hosted" || workspace.allowedOrigins.length === 0
+          : originAllowed({ origin, ...hostHeaders(headers) }, account.channel, workspace.allowedOrigins);
+      if (!isAllowed) return refuse(403, "forbidden", "This page may not use this widget.");
       if (method === "OPTIONS") return preflight(origin);
-      if (face.files === null) return refuse(403, "forbidden", "This chat takes no files.");
+      if (workspace.files === null) return refuse(403, "forbidden", "This chat takes no files.");
       const token = /^Bearer (\S{1,2048})$/u.exec(headers["authorization"] ?? "")?.[1];
       const session = token === undefined ? null : await ownSession(token, host);
       if (session === null) return refuse(401, "bad_token", "The session is not known.");
@@ -43,12 +43,12 @@ export function createUploads(account: Account, host: ChannelHost, limits: Limit
         return refuse(429, "limited", "Too many files in a short time; try again in a minute.");
       }
       const declared = headers["content-length"] === undefined ? undefined : Number(headers["content-length"]);
-      if ((declared ?? 0) > face.files.bytesMax) {
+      if ((declared ?? 0) > workspace.files.bytesMax) {
         return refuse(413, "too_large", "The file is too large.");
       }
       const thread = threadOf(session);
       try {
-        const file = await host.upload(
+        const file = await host.files.upload(
           thread,
           {
             name: query["name"] ?? "",
@@ -56,11 +56,11 @@ export function createUploads(account: Account, host: ChannelHost, limits: Limit
             address: addressKey(remoteAddress),
             ...(declared === undefined ? {} : { bytes: declared }),
           },
-          atMost(body, face.files.bytesMax),
+          atMost(body, workspace.files.bytesMax),
           signal,
         );
-        if (isTaken(file.mediaType, face.files)) return answer(200, file satisfies UploadedFile, origin);
-        await host.dropUpload(thread, file.id);
+        if (isAcceptedType(file.mediaType, workspace.files)) return answer(200, file satisfies UploadedFile, origin);
+        await host.files.drop(thread, file.id);
         return refuse(415, "type", "This kind of file is not taken here.");
       } catch (error) {
         const refusal = error instanceof Problem ? refusals[error.code] : undefined;
@@ -78,8 +78,8 @@ export function createUploads(account: Account, host: ChannelHost, limits: Limit
   };
 }
 
-/** What the bytes say counts, whatever the file is called. */
-function isTaken(mediaType: string, { types }: NonNullable<WorkspaceBranding["files"]>): boolean {
+/** `mediaType` is detected from the bytes, not from the name. */
+function isAcceptedType(mediaType: string, { types }: NonNullable<WorkspaceBranding["files"]>): boolean {
   if (types.length === 0) return true;
   return types.some((type) => (type.endsWith("/*") ? mediaType.startsWith(type.slice(0, -1)) : type === mediaType));
 }

@@ -3,9 +3,9 @@ import type { Static } from "typebox";
 import { Compile } from "typebox/compile";
 import type { Validator } from "typebox/compile";
 import type { Block } from "#channels/text/markdown.ts";
-import type { Role, Source } from "#domain/conversation/message.ts";
+import type { Role, Score, Source } from "#domain/conversation/message.ts";
 
-/** What goes over the socket, one JSON object a frame. README.md describes each; the browser imports the types alone. */
+/** The frames of the socket, one JSON object each. README.md describes them. The browser imports the types only. */
 
 const clientId = Type.String({ pattern: "^[A-Za-z0-9_-]{8,64}$" });
 const seq = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -16,9 +16,9 @@ const hello = Type.Object({
   /** The conversation that `lastSeq` counts in. */
   conversation: Type.Optional(Type.String({ maxLength: 64 })),
   lastSeq: seq,
-  /** Where the browser has nothing yet: as many of the newest messages are enough. */
+  /** How many of the newest messages a browser without history wants. */
   newest: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-  /** The newest message that was on a screen. */
+  /** The newest message that the customer has seen. */
   seen: Type.Optional(seq),
   identity: Type.Optional(
     Type.Object({
@@ -32,12 +32,12 @@ const hello = Type.Object({
   page: Type.Optional(Type.String({ maxLength: 2_048 })),
 });
 
-/** Longer text than a message may have passes here, so that its refusal can name its `clientId`. */
+/** Overlong text is accepted here, so that its refusal can name the `clientId`. */
 const send = Type.Object({
   kind: Type.Literal("send"),
   clientId,
   text: Type.String(),
-  /** Uploaded before; the text may then be empty. */
+  /** Ids of uploads. With files, the text may be empty. */
   files: Type.Optional(Type.Array(Type.String({ pattern: "^file_[0-9a-z]{26}$" }), { maxItems: 20 })),
 });
 const resume = Type.Object({ kind: Type.Literal("resume"), lastSeq: seq });
@@ -53,31 +53,50 @@ const lead = Type.Object({
   email: Type.Optional(Type.String({ maxLength: 254 })),
 });
 const seen = Type.Object({ kind: Type.Literal("seen"), seq });
+/** The customer's opinion of an answer; null: taken back. */
+const feedback = Type.Object({
+  kind: Type.Literal("feedback"),
+  message: Type.String({ pattern: "^msg_[0-9a-z]{26}$" }),
+  value: Type.Union([Type.Literal("up"), Type.Literal("down"), Type.Null()]),
+});
+/** The customer's rating in reply to a survey. The first score counts; a comment may follow with it. */
+const rating = Type.Object({
+  kind: Type.Literal("rating"),
+  message: Type.String({ pattern: "^msg_[0-9a-z]{26}$" }),
+  score: Type.Union([Type.Literal(1), Type.Literal(2), Type.Literal(3), Type.Literal(4), Type.Literal(5)]),
+  comment: Type.Optional(Type.String({ maxLength: 2_000 })),
+});
 const ping = Type.Object({ kind: Type.Literal("ping") });
 
-type Hello = Static<typeof hello>;
+export type HelloFrame = Static<typeof hello>;
+export type SendFrame = Static<typeof send>;
+export type LeadFrame = Static<typeof lead>;
+export type FeedbackFrame = Static<typeof feedback>;
+export type RatingFrame = Static<typeof rating>;
 export type ClientFrame =
-  | Hello
-  | Static<typeof send>
+  | HelloFrame
+  | SendFrame
   | Static<typeof resume>
   | Static<typeof older>
   | Static<typeof typing>
-  | Static<typeof lead>
+  | LeadFrame
   | Static<typeof seen>
+  | FeedbackFrame
+  | RatingFrame
   | Static<typeof ping>;
-export type HelloFrame = Hello;
 
-export interface Face {
+/** How the chat presents the workspace. */
+export interface Branding {
   readonly title: string;
   readonly botName: string;
   readonly greeting: string;
   readonly color: string;
   readonly leadCapture: "off" | "on_handover";
-  /** Files that a customer may send; null: none. `types` as an `accept` attribute has them, empty: all. */
+  /** Files that a customer may send; null: none. `types`: as in an `accept` attribute; empty: all. */
   readonly files: { readonly bytesMax: number; readonly types: readonly string[] } | null;
 }
 
-/** What an upload is answered with. */
+/** The answer to a successful upload. */
 export interface UploadedFile {
   readonly id: string;
   readonly name: string;
@@ -98,13 +117,14 @@ export type UploadRefusal =
 export interface FileFrame {
   readonly name: string;
   readonly bytes: number | null;
-  /** Relative to where the script came from; null: not there (yet). */
+  /** Relative to where the script is loaded from; null: not available (yet). */
   readonly url: string | null;
-  /** May be shown as a picture. */
+  /** Whether it may be shown as an image. */
   readonly preview: boolean;
 }
 
-export interface Standing {
+/** The party that answers now. */
+export interface ConversationStatus {
   readonly handledBy: "assistant" | "waiting" | "agent" | "resolved";
   readonly agentName: string | null;
   readonly hasEmail: boolean;
@@ -113,74 +133,96 @@ export interface Standing {
 export interface MessageFrame {
   readonly kind: "message";
   readonly seq: number;
-  /** The `seq` of the message before it on this socket: another than the newest one shown means that one was missed. */
+  /** `seq` of the message before it on this socket. Greater than the newest `seq` that the browser has: one was missed. */
   readonly prev: number;
   readonly id: string;
   readonly role: Role;
   readonly author: string | null;
+  /** Picture of the author, relative to where the script is loaded from. */
+  readonly avatar?: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly content: readonly Block[];
   readonly sources: readonly Source[];
   readonly files?: readonly FileFrame[];
-  /** The answer is not taken from the sources with any certainty: they are what came nearest. */
+  /** The answer is not certainly from the sources; they are the closest matches. */
   readonly uncertain?: true;
-  /** On the customer's own messages: the id that the browser gave it. */
+  /** On answers that the customer can rate: their opinion so far. */
+  readonly feedback?: "up" | "down" | null;
+  /** "I don't know": titles in a numbered list at its end can be chosen. */
+  readonly choices?: true;
+  /** On surveys: the rating so far. */
+  readonly rating?: { readonly score: Score; readonly commented: boolean } | null;
+  /** On messages of this session: the id that the browser gave it. */
   readonly clientId?: string;
-  /** It was taken back, and there is nothing in it. */
+  /** Deleted; it has no content. */
   readonly deleted?: true;
 }
 
-export interface ReadyFrame extends Standing {
+export interface ReadyFrame extends ConversationStatus {
   readonly kind: "ready";
   readonly token: string;
   readonly session: string;
   readonly conversation: string | null;
-  /** Messages after this one follow. Less than the browser has: it begins anew. */
+  /** Messages after this one follow. Where the browser has more, it drops its history. */
   readonly after: number;
   readonly lastSeq: number;
   readonly verified: boolean;
-  readonly face: Face;
+  readonly face: Branding;
 }
 
 export type RefusalCode = "empty" | "too_long" | "limited" | "unavailable" | "invalid_email" | "files_gone";
 
+/** All messages between two numbers. `after` 0: there are none before. */
+export interface OlderFrame {
+  readonly kind: "older";
+  readonly before: number;
+  readonly after: number;
+  readonly messages: readonly MessageFrame[];
+}
+
+/** A message is stored. */
+export interface AckFrame {
+  readonly kind: "ack";
+  readonly clientId: string;
+  readonly seq: number | null;
+  readonly id: string | null;
+}
+
 export type ServerFrame =
   | ReadyFrame
   | MessageFrame
-  /** All messages between two numbers. `after` 0: nothing is before them. */
-  | {
-      readonly kind: "older";
-      readonly before: number;
-      readonly after: number;
-      readonly messages: readonly MessageFrame[];
-    }
-  /** A message that came before, as it is now; not to be shown any more where it is `deleted`. */
+  | OlderFrame
+  | AckFrame
+  /** The current version of a message that was sent before. A `deleted` one must not be shown any more. */
   | { readonly kind: "changed"; readonly message: MessageFrame }
-  | ({ readonly kind: "standing" } & Standing)
-  | { readonly kind: "ack"; readonly clientId: string; readonly seq: number | null; readonly id: string | null }
+  | ({ readonly kind: "standing" } & ConversationStatus)
   | { readonly kind: "nack"; readonly clientId: string; readonly code: RefusalCode; readonly detail: string }
   | { readonly kind: "typing"; readonly role: "assistant" | "agent"; readonly name: string | null }
+  /** The opinion is stored. */
+  | FeedbackFrame
+  /** The rating as it is stored. */
+  | { readonly kind: "rated"; readonly message: string; readonly score: Score; readonly commented: boolean }
   | { readonly kind: "lead_saved"; readonly clientId: string }
   | { readonly kind: "error"; readonly code: ErrorCode; readonly detail: string }
   | { readonly kind: "pong" };
 
 export type ErrorCode = "bad_frame" | "identity_rejected" | "limited" | "unavailable";
 
-/** Private close codes; all else is one of the protocol's own. */
+/** Private close codes. All others are those of the WebSocket protocol. */
 export const closeCodes = { badFrames: 4400, badToken: 4401, expired: 4402, forbidden: 4403, limited: 4429 } as const;
 
 const validators = new Map<string, Validator<Record<never, never>>>(
-  Object.entries({ hello, send, resume, older, typing, lead, seen, ping }).map(([kind, schema]) => [
+  Object.entries({ hello, send, resume, older, typing, lead, seen, feedback, rating, ping }).map(([kind, schema]) => [
     kind,
     Compile(schema),
   ]),
 );
 
-export type Parsed = { readonly frame: ClientFrame } | { readonly error: string };
+export type ParsedFrame = { readonly frame: ClientFrame } | { readonly error: string };
 
-/** A frame as it came, checked; or what is wrong with it, in words for whoever wrote the client. */
-export function parseFrame(data: string): Parsed {
+/** Checks a frame. `error` is written for the developer of the client. */
+export function parseFrame(data: string): ParsedFrame {
   let value: unknown;
   try {
     value = JSON.parse(data);

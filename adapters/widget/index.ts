@@ -1,17 +1,16 @@
 import type { AdapterModule } from "#channels/contract.ts";
 import type { WidgetConfig } from "./config.ts";
 import { createLimits, widgetConfig } from "./config.ts";
-import { siteRoutes } from "./routes.ts";
-import { createSocketBytes } from "./connection-bytes.ts";
+import { siteRoutes } from "./site/routes.ts";
+import { createSocketBytes } from "./sockets/socket-bytes.ts";
 import { openSockets } from "./connection.ts";
 import { createUploads } from "./files.ts";
 
-/** Counts the sockets of all accounts in this process. */
+/** Shared by all accounts of this process. */
 const socketBytes = createSocketBytes();
 
-/** The chat widget on a company's own pages (`widget`), and the chat page that we host (`hosted`). */
+/** The chat widget on a company's own pages (`widget`), and the hosted chat page (`hosted`). */
 const widget: AdapterModule<WidgetConfig> = {
-  channels: ["widget", "hosted"],
   config: widgetConfig,
   secrets: [],
   create(account, host) {
@@ -23,7 +22,7 @@ const widget: AdapterModule<WidgetConfig> = {
         typing: true,
         receipts: true,
         idempotentSend: true,
-        fileBytesMax: host.fileBytesMax,
+        fileBytesMax: host.files.bytesMax,
       },
       inbound: {
         kind: "site",
@@ -32,12 +31,12 @@ const widget: AdapterModule<WidgetConfig> = {
         uploads: createUploads(account, host, limits),
       },
       render: (message) => [{ text: message.markdown, payload: null }],
-      // The message is in the thread's history already; browsers read it there, those that come later as well.
+      // The message is in the thread's history already. The signal makes browsers read it there.
       async send(_part, context) {
-        host.announce(context.thread);
+        host.threads.announce(context.thread);
         return { externalId: context.messageId, state: "sent" };
       },
-      // The history has the new text as soon as this is done, and browsers are told of it then.
+      // The host signals the change when the history has the new text.
       edit: () => Promise.resolve(),
       remove: () => Promise.resolve(),
       close: () => sockets.close(),

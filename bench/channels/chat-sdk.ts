@@ -1,5 +1,5 @@
-// A bot of the Chat SDK that answers every message with a fixed text, with its state in Redis, as its guide has it for
-// production, and the strategy that loses no message:
+// A bot on the Chat SDK that answers every message with a fixed text. Its state is in Redis, as its guide recommends for
+// production, with the strategy that loses no message:
 //   SLACK_API=… REDIS_URL=… node bench/channels/chat-sdk.ts PORT
 import { createServer } from "node:http";
 import { createSlackAdapter } from "@chat-adapter/slack";
@@ -16,7 +16,7 @@ const slack = createSlackAdapter({
 });
 const bot = new Chat({
   userName: "support",
-  // Its type says that what may be undefined may not.
+  // The adapter's type is stricter about undefined than the option's.
   adapters: { slack: slack as Adapter },
   state: createRedisState({ url: process.env["REDIS_URL"] ?? "" }),
   concurrency: "queue",

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Customer, FakePlatform } from "./platform.ts";
 
-/** Where one subject takes its webhooks, and who writes to it. */
+/** The address of a subject's webhook, and the customers who write to it. */
 export interface Target {
   readonly port: number;
   readonly path: string;
@@ -13,19 +13,22 @@ export interface Target {
 }
 
 export interface Told {
-  /** Milliseconds until the webhook was acknowledged, and until the reply was at the platform. */
+  /** Milliseconds until the webhook was acknowledged and until the platform got the reply. */
   readonly acknowledged: Promise<number>;
   readonly replied: Promise<number>;
 }
 
 export interface Loads {
-  /** So many at a time, each of whom writes again when the reply has come. */
+  /** A closed loop: each of `concurrent` customers writes again when the reply has come. */
   untilReply(target: Target, seconds: number): Promise<Closed>;
-  /** So many webhooks at a time, each sent when the one before was acknowledged; each customer writes once. */
+  /**
+   * A closed loop: each of `concurrent` clients sends a webhook when the previous one is acknowledged. Each customer
+   * writes once.
+   */
   untilAcknowledged(target: Target): Promise<Closed>;
-  /** So many customers write at once, over so many connections; all have had their replies when it is over. */
+  /** `count` customers write at once, over `connections` connections. Resolves when all have their replies. */
   burst(target: Target, count: number, connections: number): Promise<Burst>;
-  /** At a rate, whatever comes back. Milliseconds count from when each was to be sent. */
+  /** An open loop at a fixed rate. Latencies count from the scheduled time. */
   atRate(target: Target, perSecond: number, seconds: number): Promise<Latencies>;
   close(): void;
 }
@@ -40,14 +43,14 @@ export interface Closed extends Latencies {
 }
 
 export interface Burst {
-  /** Webhooks a second, from the first that was sent to the last that was acknowledged. */
+  /** Webhooks per second, from the first sent to the last acknowledged. */
   readonly acknowledgedPerSecond: number;
-  /** Events a second, from the first that was sent to the last reply. */
+  /** Events per second, from the first webhook sent to the last reply. */
   readonly repliedPerSecond: number;
   readonly acknowledgedMs: readonly number[];
 }
 
-/** No subject needs as long for a reply; what takes longer has been lost. */
+/** Much longer than any subject takes: a later reply counts as lost. */
 const lostAfterMs = 60_000;
 
 export function createLoads(platform: FakePlatform, concurrent: number): Loads {
@@ -73,14 +76,14 @@ export function createLoads(platform: FakePlatform, concurrent: number): Loads {
     const replied = reply(customer.channel).then((done) => done - at);
     let pool = pools.get(port);
     if (pool === undefined) pools.set(port, (pool = createPool(port)));
-    // Whoever awaits it hears of it; that the others have failed too is no news.
+    // The caller sees the first failure of the promises that it awaits; the others need no handler.
     replied.catch(() => undefined);
     const acknowledged = pool.post(path, customer.write(text)).then(() => performance.now() - at);
     acknowledged.catch(() => undefined);
     return { acknowledged, replied };
   }
 
-  /** Takes turns, so that nobody writes while a reply to them is on its way. */
+  /** Customers write in turns, so that none writes while waiting for a reply. */
   const turns = new Map<readonly Customer[], number>();
   function next({ customers }: Target): Customer {
     const from = turns.get(customers) ?? 0;
@@ -93,7 +96,7 @@ export function createLoads(platform: FakePlatform, concurrent: number): Loads {
     throw new Error("every customer waits for a reply: give it more --customers, or a lower --rate");
   }
 
-  /** So many webhooks over so many connections; over when the last is acknowledged. */
+  /** Sends `count` webhooks over `connections` connections. Resolves when all are acknowledged. */
   async function pour(
     target: Target,
     count: number,
@@ -153,7 +156,7 @@ export function createLoads(platform: FakePlatform, concurrent: number): Loads {
         const at = started + (i * 1_000) / perSecond;
         const early = at - performance.now();
         if (early > 0) await sleep(early);
-        // A timer may fire a little too soon.
+        // A timer may fire slightly early.
         all.push(tell(target, next(target), Math.min(at, performance.now())));
       }
       return {
@@ -172,7 +175,7 @@ interface Pool {
   close(): void;
 }
 
-/** Kept connections on plain sockets: an HTTP client would use more of its processor than what it measures. */
+/** Plain sockets that stay open: an HTTP client would use more processor time than the measured handlers. */
 function createPool(port: number): Pool {
   const idle: Socket[] = [];
   const all = new Set<Socket>();

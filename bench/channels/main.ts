@@ -1,7 +1,7 @@
-// How many events of Slack and Telegram are answered in a second, and how soon, against plain handlers of Bolt, grammY
-// and the Chat SDK that answer the same events with a fixed text, at the same fake platform, in turns in one run:
+// Rate and latency of answers to events of Slack and Telegram, compared with plain handlers on Bolt, grammY and the Chat
+// SDK that answer the same events with a fixed text. All use the same fake platform, in turns in one run:
 //   npm run bench:channels [-- --rounds 5 --seconds 3 --customers 2000 --burst 2000 --only Bolt --json FILE --profile]
-// Parley stores every message, and flushes it to disk, before it acknowledges it. `--profile` writes a .cpuprofile of it
+// Parley stores every message and syncs it to disk before the acknowledgement. `--profile` writes a .cpuprofile of Parley
 // to the folder for temporary files.
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -32,12 +32,12 @@ const seconds = Number(given.seconds);
 const rate = Number(given.rate);
 const concurrent = 50;
 const burst = Number(given.burst);
-/** As many as a platform that has much to tell opens. */
+/** The number of connections of a busy platform. */
 const burstConnections = 200;
-/** What others may use of the machine before a round says little and is measured again. */
+/** A round in which others used more of the machine than this is measured again. */
 const foreignMax = 0.2;
 const roundsMax = rounds * 2;
-/** Work that goes on after the last reply is the subject's own, and not the next one's to bear. */
+/** Work after the last reply counts for its own subject, not for the next one. */
 const afterworkMs = 700;
 
 interface Measured {
@@ -75,7 +75,7 @@ const subjects = await startSubjects({
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
-    // Nothing that was started is left behind.
+    // Stops all started processes.
     void subjects
       .close()
       .then(teardown)

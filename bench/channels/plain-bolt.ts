@@ -1,4 +1,4 @@
-// A handler of Bolt that answers every message with a fixed text, as its guide writes one:
+// A handler on Bolt that answers every message with a fixed text, as in Bolt's guide:
 //   SLACK_API=… node bench/channels/plain-bolt.ts PORT
 import bolt from "@slack/bolt";
 import { fixedText, slackSecrets } from "./platform.ts";

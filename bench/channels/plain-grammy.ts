@@ -1,4 +1,4 @@
-// A handler of grammY that answers every message with a fixed text, as its guide writes one:
+// A handler on grammY that answers every message with a fixed text, as in grammY's guide:
 //   TELEGRAM_API=… node bench/channels/plain-grammy.ts PORT
 import { createServer } from "node:http";
 import { Bot, webhookCallback } from "grammy";

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What every handler says that looks nothing up. */
+/** The answer of handlers that look nothing up. */
 export const fixedText = "Thank you for your message. A colleague answers within the hour.";
 
 export const slackSecrets = {
@@ -13,27 +13,27 @@ export const slackSecrets = {
 
 export const telegramSecrets = {
   token: "7000000001:bench-bench-bench-bench-bench-bench",
-  /** Of handlers that choose it themselves; Parley names its own when it registers. */
+  /** For handlers that choose the secret themselves; Parley names its own when it registers. */
   webhookSecret: "bench-webhook-secret",
 } as const;
 
-/** One customer, in a direct conversation of their own. */
+/** A customer in a direct conversation. */
 export interface Customer {
-  /** What the platform calls the conversation. */
+  /** The platform's id of the conversation. */
   readonly channel: string;
-  /** The body and headers of the POST by which the platform tells that the customer has written this. */
+  /** The body and headers of the POST that delivers this text. */
   write(text: string): { readonly body: string; readonly headers: Readonly<Record<string, string>> };
 }
 
-/** Slack's Web API and Telegram's Bot API, as little of them as answering needs, and as quick as it can be had. */
+/** The few methods of Slack's Web API and Telegram's Bot API that answering needs, as fast as possible. */
 export interface FakePlatform {
   readonly slackApi: string;
   readonly telegramApi: string;
-  /** Called for each message that a bot has sent, when it arrives. */
+  /** Calls `listener` when a message of a bot arrives. */
   onReply(listener: (channel: string) => void): void;
-  /** The secret by which a bot has asked its webhooks to be signed. */
+  /** The secret that a bot has registered for its webhook. */
   registered(): string | undefined;
-  /** Calls of any other method than those that send. */
+  /** Counts calls of all methods but those that send. */
   otherCalls(): ReadonlyMap<string, number>;
   close(): void;
 }

@@ -2,7 +2,6 @@ import type { ChildProcess } from "node:child_process";
 import { spawn, spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
@@ -10,7 +9,8 @@ import { manualPages } from "#admin/installation/manual.ts";
 import { openStore } from "#database/open.ts";
 import type { Installation } from "#test/support/program/installation.ts";
 import { install } from "#test/support/program/installation.ts";
-import { freePort, launch } from "#test/support/program/launch.ts";
+import { launch } from "#test/support/program/launch.ts";
+import { freePort } from "#test/support/servers/free-port.ts";
 import { redis } from "#test/support/services.ts";
 import { fill, questionsOn } from "../made-up-passages.ts";
 import { manualQuestions } from "../manual-questions.ts";
@@ -20,24 +20,24 @@ import { slackCustomers, slackSecrets, telegramCustomers, telegramSecrets } from
 
 export type Platform = "slack" | "telegram";
 
-/** What is measured: a way in, and the process behind it. Two may share one process. */
+/** A webhook and the process that serves it. Two subjects may share one process. */
 export interface Subject extends Target {
   readonly name: string;
   readonly platform: Platform;
-  /** Processes that serve it; the first is the subject's own. */
+  /** The processes that serve it; the first is the subject's own. */
   readonly pids: readonly number[];
 }
 
 export interface Subjects {
   readonly all: readonly Subject[];
-  /** Why one is missing. */
+  /** Why subjects are missing. */
   readonly left: readonly string[];
   close(): Promise<void>;
 }
 
 export interface SubjectOptions {
   readonly platform: FakePlatform;
-  /** The processor that each stays on. */
+  /** The processor that each subject is pinned to. */
   readonly core: number | undefined;
   readonly customers: number;
   readonly nodeArguments: readonly string[];
@@ -173,7 +173,7 @@ async function readsMadeUp(): Promise<Knowledge> {
   }
 }
 
-/** A refusal costs less than an answer, so no question may get one. */
+/** A refusal costs less than an answer, so every question must have one. */
 async function expectAnswers(url: string, { installation, questions }: Knowledge): Promise<void> {
   const headers = { authorization: `Bearer ${installation.key}`, "content-type": "application/json" };
   for (const query of questions) {
@@ -189,8 +189,8 @@ async function expectAnswers(url: string, { installation, questions }: Knowledge
   }
 }
 
-/** One process with an account of each platform, SQLite with its flush before every acknowledgement. */
-async function startParley(
+/** One process with an account of each platform. SQLite syncs to disk before every acknowledgement. */
+export async function startParley(
   { platform, core, nodeArguments, telegram = true }: SubjectOptions & { readonly telegram?: boolean },
   knowledge: Knowledge,
 ) {
@@ -210,7 +210,7 @@ async function startParley(
               signing_secret: slackSecrets.signingSecret,
               base_url: platform.slackApi,
             },
-            // Telegram has one webhook for each bot: a second process would take it over.
+            // Telegram has one webhook per bot, which a second process would take over.
             ...(telegram
               ? [
                   {
@@ -228,7 +228,7 @@ async function startParley(
     }),
   );
   const port = await freePort();
-  // Log lines of requests are part of what a request costs.
+  // Logging is part of the cost of a request.
   const env = { LOG_LEVEL: "info", PARLEY_CONFIG: config, PUBLIC_URL: `http://127.0.0.1:${port}` };
   const program = launch({ installation, port, core, nodeArguments, env });
   if ((await program.ready) === undefined) {
@@ -243,11 +243,10 @@ async function startParley(
     await installation.remove();
     throw error;
   }
-  const database = new DatabaseSync(join(installation.dataDir, "parley.sqlite"), { readOnly: true });
-  const rows = database.prepare("select id, channel from accounts where channel in ('slack', 'telegram')").all();
-  database.close();
-  const path = (channel: Platform): string =>
-    `/channels/${channel}/${String(rows.find((row) => row["channel"] === channel)?.["id"])}`;
+  const store = await openStore(installation.databaseUrl);
+  const rows = await store.read.selectFrom("accounts").select(["id", "channel"]).execute();
+  await store.close();
+  const path = (channel: Platform): string => `/channels/${channel}/${rows.find((row) => row.channel === channel)?.id}`;
   return {
     pid: program.pid,
     questions,
@@ -305,7 +304,7 @@ async function listens(port: number): Promise<boolean> {
   }
 }
 
-/** A server that a subject needs shares the subject's processor. */
+/** A server that a subject needs is pinned to the subject's processor. */
 async function pinnedRedis(url: string, core: number | undefined): Promise<number> {
   const client = new Redis(url);
   try {

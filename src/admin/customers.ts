@@ -1,12 +1,17 @@
-import { parseWorkspaceId } from "#domain/ids.ts";
+import type { Actor } from "#domain/conversation/message.ts";
+import { counted } from "#domain/plural.ts";
 import { Problem } from "#domain/problem.ts";
+import { contactPage } from "#conversations/contacts/contact-list.ts";
+import { queueErasure } from "#conversations/retention/queued-erasure.ts";
 import type { Reader, Store } from "#database/contract.ts";
 import { customerByEmail, mergedWith } from "#database/queries/customers.ts";
-import type { AuditTable, ContactsTable } from "#database/schema/tables.ts";
+import type { ContactsTable } from "#database/schema/tables.ts";
+import type { Clock } from "#runtime/clock.ts";
+import { recordChange } from "./audit.ts";
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** The customer of a contact or an address: all contacts that are one, what they are known by, and their conversations. */
+/** All merged contacts of the customer with this id or e-mail address, with their identities and conversations. */
 export async function showContact(
   store: Store,
   workspaceId: string,
@@ -22,6 +27,52 @@ export async function showContact(
     throw new Problem("not_found", `there is no ${name} in this workspace`);
   }
   return Promise.all(contacts.map((contact) => describe(db, contact)));
+}
+
+const foundMax = 50;
+
+/** The contacts with this e-mail address, phone number or user id, with all contacts merged with them. */
+export async function findContacts(db: Reader, workspaceId: string, text: string) {
+  const value = text.trim();
+  const pages = await Promise.all([
+    contactPage(db, { workspaceId, phone: value }, undefined, foundMax),
+    contactPage(db, { workspaceId, userId: value }, undefined, foundMax),
+  ]);
+  const others = pages.flatMap(({ rows }) => rows.map(({ id }) => id));
+  const named = value.includes("@") ? (await customerByEmail(db, workspaceId, value)).contacts : [];
+  const all = await mergedWith(db, workspaceId, [...named.map(({ id }) => id), ...others]);
+  const contacts = all
+    .slice(0, foundMax)
+    .map(({ id, name, email, phone, user_id }) => ({ id, name, email, phone, user_id }));
+  if (contacts.length === 0) return [];
+  const ids = contacts.map(({ id }) => id);
+  const counts = await db
+    .selectFrom("conversations")
+    .select((eb) => ["contact_id", eb.fn.countAll<number | string>().as("count")])
+    .where("contact_id", "in", ids)
+    .groupBy("contact_id")
+    .execute();
+  const countOf = new Map(counts.map(({ contact_id: id, count }) => [id, Number(count)]));
+  return contacts.map((contact) => ({ ...contact, conversation_count: countOf.get(contact.id) ?? 0 }));
+}
+
+/** Queues the erasure of a customer. The audit entry stays, so it has no address. */
+export async function requestErasure(
+  store: Store,
+  clock: Clock,
+  { workspaceId, by, email }: { readonly workspaceId: string; readonly by: Actor; readonly email: string },
+): Promise<void> {
+  const { contacts, conversationIds } = await customerByEmail(store.read, workspaceId, email);
+  // The address of a customer who is known by an id only would erase nothing, and look done.
+  if (contacts.length === 0 && conversationIds.length === 0) {
+    throw new Problem("not_found", "email: no customer has this address");
+  }
+  const subject = `${counted(contacts.length, "contact")}, ${counted(conversationIds.length, "conversation")}`;
+  await store.write(async (tx) => {
+    const now = clock.now();
+    await queueErasure(tx, workspaceId, email, now);
+    await recordChange(tx, { workspaceId, by, action: "customer_erased", subject, now });
+  });
 }
 
 async function describe(db: Reader, contact: ContactsTable) {
@@ -53,44 +104,5 @@ async function describe(db: Reader, contact: ContactsTable) {
       started_at: iso(started_at),
       came_from: own_contact_id,
     })),
-  };
-}
-
-export interface AuditRequest {
-  readonly workspaceId: string;
-  readonly conversationId: string | undefined;
-  /** Epoch milliseconds. */
-  readonly since: number | undefined;
-  readonly limit: number;
-}
-
-/** The newest entries, oldest of them first; also of conversations and workspaces that were deleted. */
-export async function readAudit(store: Store, { workspaceId, conversationId, since, limit }: AuditRequest) {
-  const id = parseWorkspaceId(workspaceId);
-  if (id === undefined) {
-    throw new Problem("invalid_workspace_id", `"${workspaceId}" is not a workspace id: wt_<6 characters>_<characters>`);
-  }
-  const known = await store.read.selectFrom("workspaces").select("id").where("id", "=", id).executeTakeFirst();
-  if (known === undefined) throw new Problem("workspace_not_found", `there is no workspace ${id}`);
-  let query = store.read.selectFrom("audit").selectAll().where("workspace_id", "=", id);
-  if (conversationId !== undefined) query = query.where("conversation_id", "=", conversationId);
-  if (since !== undefined) query = query.where("created_at", ">=", since);
-  const rows = await query
-    .orderBy("id", "desc")
-    .limit(limit + 1)
-    .execute();
-  return { entries: rows.slice(0, limit).toReversed().map(entryOf), more: rows.length > limit };
-}
-
-function entryOf(row: AuditTable) {
-  return {
-    id: row.id,
-    conversation_id: row.conversation_id,
-    action: row.action,
-    actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
-    from: row.from_value,
-    to: row.to_value,
-    detail: row.detail,
-    created_at: iso(row.created_at),
   };
 }

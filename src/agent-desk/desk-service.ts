@@ -2,7 +2,6 @@ import type { DeskConversation, DeskEvent, DeskView } from "#channels/desk/contr
 import { conversationOfThread, threadOf } from "#database/queries/desk.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { isDuplicate } from "#database/duplicate-key.ts";
-import type { NewWork } from "#database/queries/outbox.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Clock } from "#runtime/clock.ts";
@@ -11,13 +10,14 @@ import type { Files } from "#files/contract.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Reader, Store } from "#database/contract.ts";
 import type { Wake } from "#runtime/signals.ts";
-import type { Effects } from "#conversations/transaction/effects.ts";
+import type { Effects } from "#conversations/transaction/effects/effects.ts";
 import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
 import { claimForAgent } from "#conversations/transaction/local-worker.ts";
-import { viewWindow } from "#conversations/delivery/reply-window.ts";
+import { viewWindow } from "#conversations/delivery/reroute/reply-window.ts";
 import type { Workspaces } from "#database/queries/workspaces.ts";
 import { deskConversations } from "./sync/snapshot.ts";
-import type { StoredDeskFile } from "./incoming/agent-files.ts";
+import type { StoredDeskEvent } from "./incoming/event-work.ts";
+import { deskEventKind } from "./incoming/event-work.ts";
 import { storedDeskFiles } from "./incoming/agent-files.ts";
 
 export interface DeskServiceDependencies {
@@ -31,19 +31,6 @@ export interface DeskServiceDependencies {
   readonly channels: Channels;
   readonly log: Log;
   readonly localWorker: FindLocalWorker;
-}
-
-type DeskMessageEvent = Extract<DeskEvent, { kind: "wrote" }>;
-
-/** A message of an agent as its outbox row holds it, with sealed references to its files. */
-export type StoredDeskMessage = Omit<DeskMessageEvent, "files"> & { readonly files: readonly StoredDeskFile[] };
-
-export type StoredDeskEvent = Exclude<DeskEvent, DeskMessageEvent> | StoredDeskMessage;
-
-export interface DeskEventPayload {
-  readonly accountId: string;
-  readonly workspaceId: string;
-  readonly event: StoredDeskEvent;
 }
 
 /** Accepts agents' events from the desk's adapter and answers its queries. */
@@ -67,13 +54,6 @@ async function laneOf(read: Reader, accountId: string, event: StoredDeskEvent): 
   const thread = await threadOf(read, event.conversationId);
   return lane(thread?.account_id === accountId ? (thread.external_id ?? event.conversationId) : event.conversationId);
 }
-
-const eventWork = (lane: string, payload: DeskEventPayload, dueAt: number): NewWork => ({
-  lane,
-  kind: "desk-event",
-  payload,
-  dueAt,
-});
 
 export function createDeskService(dependencies: DeskServiceDependencies): DeskService {
   const { store, clock, wake, workspaces, search, files, publicUrl, channels, log, localWorker } = dependencies;
@@ -103,7 +83,7 @@ export function createDeskService(dependencies: DeskServiceDependencies): DeskSe
       const taken: StoredDeskEvent =
         event.kind === "wrote" ? { ...event, files: storedDeskFiles(event.files, files.seal, now) } : event;
       const lane = await laneOf(store.read, id, taken);
-      const work = eventWork(lane, { accountId: id, workspaceId, event: taken }, now);
+      const work = deskEventKind.queued(lane, { accountId: id, workspaceId, event: taken }, now);
       let effects: Effects = { wake: [{ lane, dueAt: now }], threads: [], workspaces: [] };
       try {
         effects = await store.write(async (tx) => {

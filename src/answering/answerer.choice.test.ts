@@ -3,7 +3,7 @@ import { createExtractiveAnswerer } from "./answerer.ts";
 import { weighTerms } from "./understand/asked-terms.ts";
 import { understand } from "./understand/question.ts";
 import { promisesSteps, informativeUnits } from "./rank/informative.ts";
-import { termsOf } from "#language/terms.ts";
+import { termsOf } from "#language/words/terms.ts";
 import { titleFit } from "./rank/title-fit.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
 import type { Answer, Answerer } from "./contract.ts";
@@ -15,7 +15,7 @@ import { newSqlite, openTestStore } from "#test/support/database/databases.ts";
 import type { TestKnowledge } from "#test/support/knowledge/knowledge.ts";
 import { newWorkspace, silentLog, testKnowledge } from "#test/support/knowledge/knowledge.ts";
 
-const tells = (text: string): boolean[] => informativeUnits(readUnits(text));
+const isInformative = (text: string): boolean[] => informativeUnits(readUnits(text));
 
 describe("informativeUnits", () => {
   it.each([
@@ -27,7 +27,7 @@ describe("informativeUnits", () => {
     "If you have an older machine, see Care of the old boiler.",
     "→ Care of the boiler",
   ])("%s", (sentence) => {
-    expect(tells(sentence)).toEqual([false]);
+    expect(isInformative(sentence)).toEqual([false]);
   });
 
   it.each([
@@ -35,24 +35,30 @@ describe("informativeUnits", () => {
     "In this mode the boiler stays warm for an hour.",
     "See-through lids fit all machines.",
     "This page can be printed with Ctrl+P.",
-  ])("but: %s", (sentence) => {
-    expect(tells(sentence)).toEqual([true]);
+  ])("keeps: %s", (sentence) => {
+    expect(isInformative(sentence)).toEqual([true]);
   });
 
   it("rejects a table of contents with its introduction", () => {
-    expect(tells("In this article:\n\n- Before you begin\n- Descale the boiler")).toEqual([false, false, false]);
-    expect(tells("You need:\n\n- A litre of water\n- Citric acid")).toEqual([true, true, true]);
+    expect(isInformative("In this article:\n\n- Before you begin\n- Descale the boiler")).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(isInformative("You need:\n\n- A litre of water\n- Citric acid")).toEqual([true, true, true]);
   });
 
   it("rejects a list made mostly of cross references", () => {
     expect(
-      tells("Here is how:\n\n- If it is new, see Care of the boiler.\n- If it is old, see Care of the old boiler."),
+      isInformative(
+        "Here is how:\n\n- If it is new, see Care of the boiler.\n- If it is old, see Care of the old boiler.",
+      ),
     ).toEqual([false, false, false]);
   });
 
   it("rejects a row of tiles", () => {
-    expect(tells("Descale the boiler\n\nClean the grinder\n\nContact us")).toEqual([false, false, false]);
-    expect(tells("Closed on Sundays")).toEqual([true]);
+    expect(isInformative("Descale the boiler\n\nClean the grinder\n\nContact us")).toEqual([false, false, false]);
+    expect(isInformative("Closed on Sundays")).toEqual([true]);
   });
 
   it("recognises a sentence that announces steps", () => {

@@ -1,16 +1,19 @@
-import { cannedText } from "#language/bot-texts/bot-texts.ts";
+import { cannedText } from "#language/canned-texts.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Answer, Answerer, Question } from "./contract.ts";
 import type { Candidate, KnowledgeIndex } from "#knowledge/index/contract.ts";
 import type { Composer } from "./composer.ts";
 import { searched, sourceOf, sourcesMax, answerFromLookups, uncertainPreface, unknownAnswer } from "./composer.ts";
+import { answerToChoice } from "./chosen-suggestion.ts";
 import { answerFloor, bandOf } from "./rank/confidence.ts";
+import type { Judged } from "./rank/judge.ts";
 import { judgeMessage } from "./rank/judge-message.ts";
 import { wordLanguages } from "#language/detection.ts";
 import { forOneMessage } from "./retrieve/cached-search.ts";
 import type { Retrieval } from "./retrieve/retrieve.ts";
 import { smallTalk } from "./classify/small-talk.ts";
 import { languageOfAsker, languageOfText } from "./understand/asker-language.ts";
+import { searchTrace } from "./trace.ts";
 import { somePassages } from "./understand/document-languages.ts";
 
 /**
@@ -37,11 +40,15 @@ export function createAnswerer({
   }
 
   return {
-    async answer(question, signal) {
+    async answer(asked, signal) {
       signal.throwIfAborted();
+      const choice = await answerToChoice(index, asked, signal);
+      if (choice?.answer !== undefined) return streamed(asked, choice.answer);
+      const question = choice?.question ?? asked;
       const { lookups = [] } = question;
       const talk = lookups.length > 0 ? undefined : smallTalk(question.text);
       if (talk !== undefined) {
+        question.onTrace?.({ kind: "small_talk" });
         return streamed(question, {
           text: cannedText(question.settings, talk.language ?? languageOfAsker(question), talk.kind),
           sources: [],
@@ -51,18 +58,25 @@ export function createAnswerer({
           tokensUsed: 0,
         });
       }
-      const { found, extract } = await judgeMessage(forOneMessage(index), question, signal);
-      const enough = extract !== undefined && extract.evidence >= answerFloor[question.strictness];
-      if (!enough && lookups.length === 0 && found.partial) {
-        throw new Problem("search_unavailable", "The documents are being indexed for the first time. Ask again soon.", {
-          retryAfterS: 5,
-        });
-      }
-      if (!enough && lookups.length === 0)
-        return streamed(question, unknownAnswer(question, found, await passagesElsewhere(question, found, signal)));
-      return composer.compose({ question, found, extract: enough ? extract : undefined }, signal);
+      const judged = await judgeMessage(forOneMessage(index), question, signal);
+      const answer = await answerFrom(question, judged, signal);
+      question.onTrace?.(searchTrace(question, judged, answer));
+      return answer;
     },
   };
+
+  async function answerFrom(question: Question, { found, extract }: Judged, signal: AbortSignal): Promise<Answer> {
+    const { lookups = [] } = question;
+    const enough = extract !== undefined && extract.evidence >= answerFloor[question.strictness];
+    if (!enough && lookups.length === 0 && found.partial) {
+      throw new Problem("search_unavailable", "The documents are being indexed for the first time. Ask again soon.", {
+        retryAfterS: 5,
+      });
+    }
+    if (!enough && lookups.length === 0)
+      return streamed(question, unknownAnswer(question, found, await passagesElsewhere(question, found, signal)));
+    return composer.compose({ question, found, extract: enough ? extract : undefined }, signal);
+  }
 }
 
 /** Answers in the documents' own sentences. Everything it says is in the sources that it names. */

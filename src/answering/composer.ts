@@ -5,6 +5,7 @@ import type { Composed } from "./extract/compose.ts";
 import type { Retrieval } from "./retrieve/retrieve.ts";
 import type { Ranked } from "./rank/ranked.ts";
 import { guessLanguages } from "#language/detection.ts";
+import { suggestionTexts } from "./suggestions.ts";
 import { languageOfText, cannedTextFor } from "./understand/asker-language.ts";
 
 /** A question with the search result to answer it from. */
@@ -34,10 +35,15 @@ export const searched: Pick<Answer, "skillsFired" | "tokensUsed"> = {
 
 /** Says that the documents have no answer, and names the nearest passages. `others` is a sample for language detection. */
 export function unknownAnswer(question: Question, found: Retrieval, others: readonly Candidate[] = []): Answer {
+  const sources = found.ranked.slice(0, Math.min(sourcesMax, question.topK)).map((passage) => sourceOf(passage, found));
   return {
     ...searched,
-    text: [cannedTextFor(question, "unknown"), ...inAnotherLanguage(question, found, others)].join("\n\n"),
-    sources: found.ranked.slice(0, Math.min(sourcesMax, question.topK)).map((passage) => sourceOf(passage, found)),
+    text: [
+      cannedTextFor(question, "unknown"),
+      ...inAnotherLanguage(question, found, others),
+      ...suggestionTexts(question, sources),
+    ].join("\n\n"),
+    sources,
     confidence: "low",
     answered: false,
   };

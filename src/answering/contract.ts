@@ -1,4 +1,5 @@
 import type { Confidence, Source } from "#domain/conversation/message.ts";
+import type { SpokenLanguage } from "#language/locale.ts";
 import type { SkillCall } from "#domain/workspace/skill.ts";
 import type { Strictness, WorkspaceSettings } from "#domain/workspace/settings.ts";
 
@@ -11,7 +12,7 @@ export interface Question {
   readonly workspaceId: string;
   readonly text: string;
   /** Earlier messages of the conversation, oldest first. */
-  readonly history: readonly { readonly role: "user" | "assistant" | "agent"; readonly content: string }[];
+  readonly history: readonly PastMessage[];
   readonly strictness: Strictness;
   /** How many chunks may support the answer, 1 to 10. */
   readonly topK: number;
@@ -22,17 +23,59 @@ export interface Question {
   readonly settings: WorkspaceSettings;
   /** The conversation of the question. Absent for API queries, which must not change anything. */
   readonly turn?: Turn;
-  /** Results of skills, used as sources beside the documents. */
+  /** Results of skills, used as sources in addition to the documents. */
   readonly lookups?: readonly Lookup[];
   /** For a language model, 0 to 1. Default: 0. */
   readonly temperature?: number;
   /**
-   * Behaviour when the language model fails: `tell` throws a `Problem`, for callers that can retry; `extract`, the
-   * default, answers in the documents' own sentences.
+   * Behaviour when the language model fails: with `tell` a `Problem` is thrown, for callers that can retry; `extract`,
+   * the default, answers in the documents' own sentences.
    */
   readonly whenModelFails?: "tell" | "extract";
   /** Called with each piece of the answer's text while it is generated. */
   readonly onToken?: (delta: string) => void;
+  /** The customer's language. Absent: recognised by the messages. */
+  readonly language?: SpokenLanguage;
+  /** True: an administrator tries the question. Skills that may change something are not called. */
+  readonly isTrial?: true;
+  /** Called with each step that led to the answer. */
+  readonly onTrace?: (trace: AnswerTrace) => void;
+}
+
+export interface PastMessage {
+  readonly role: "user" | "assistant" | "agent";
+  readonly content: string;
+  /** The passages that an answer cites, or that are near to what a refusal did not answer. */
+  readonly sources?: readonly Pick<Source, "title" | "chunk" | "score">[];
+  readonly isRefusal?: true;
+}
+
+/** A step on the way to an answer, for administrators. */
+export type AnswerTrace =
+  | { readonly kind: "small_talk" }
+  | { readonly kind: "skills"; readonly names: readonly string[]; readonly chosenBy: "phrase" | "model" }
+  | {
+      readonly kind: "search";
+      /** How much of the question the passages cover, 0 to 1. */
+      readonly evidence: number;
+      /** Below this, no answer is given. */
+      readonly floor: number;
+      /** Best first. */
+      readonly passages: readonly TracedPassage[];
+    };
+
+export interface TracedPassage {
+  readonly id: string;
+  readonly documentId: string;
+  readonly position: number;
+  readonly title: string;
+  /** Empty for an uploaded file that has no address. */
+  readonly url: string;
+  readonly text: string;
+  /** 0 to 1. */
+  readonly score: number;
+  /** Whether the answer cites it. */
+  readonly used: boolean;
 }
 
 export interface Turn {

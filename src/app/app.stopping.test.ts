@@ -4,7 +4,7 @@ import { loadAdapter } from "#channels/load-adapter.ts";
 import { newSqlite } from "#test/support/database/databases.ts";
 import { openBench } from "#test/support/engine-bench.ts";
 
-it("stops while customers have the widget open, and tells their browsers to come back", async () => {
+it("stops with open widgets, and requests their browsers to reconnect", async () => {
   const bench = await openBench(newSqlite, { account: { channel: "widget", load: loadAdapter, config: {} } });
   const url = await bench.app.listen();
   const socket = new WebSocket(

@@ -12,7 +12,7 @@ import { manualDocuments } from "#admin/installation/manual.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 
 eachDatabase("a first start", (open) => {
-  it("makes one workspace, one operator and one key where several processes begin at once, and greets once", async () => {
+  it("creates one workspace, one admin and one key when several processes start at once, and greets once", async () => {
     const database = await open();
     const folder = await mkdtemp(join(tmpdir(), "parley-first-"));
     await writeFile(join(folder, "returns.md"), "# Returns\n\nA lamp can be returned within 30 days.\n");
@@ -42,9 +42,9 @@ eachDatabase("a first start", (open) => {
     const keys = await read.selectFrom("api_keys").select("hint").execute();
     expect(keys).toEqual([{ hint: welcome?.key.slice(-4) }]);
     expect(await read.selectFrom("agents").select("email").execute()).toHaveLength(1);
-    // Which of them reads it, and until when, is left open.
+    // The start and the end of its indexing are not fixed here.
     expect(await read.selectFrom("documents").select("title").execute()).toEqual([{ title: "Returns" }]);
-    // The manual is told from what operators add later, also under the name of one of its pages.
+    // The manual is distinguished from later documents, even from those with the same name as one of its pages.
     const { documents } = first.core;
     const id = welcome?.workspaceId ?? "";
     const [page] = await read.selectFrom("documents").select(["id", "indexed_at"]).execute();

@@ -4,7 +4,8 @@ import type { Clock } from "#runtime/clock.ts";
 import { isDuplicate } from "#database/duplicate-key.ts";
 import type { App } from "./app.ts";
 import type { Config } from "#config/environment.ts";
-import { createAgent, createLoginToken } from "#admin/agents.ts";
+import { createAgent } from "#admin/team/agents.ts";
+import { createLoginToken } from "#admin/team/login-links.ts";
 import { createKey } from "#admin/api-keys.ts";
 import { manual, manualPages } from "#admin/installation/manual.ts";
 import { createWorkspace, listWorkspaces } from "#admin/workspaces/workspaces.ts";
@@ -47,7 +48,7 @@ export async function firstStart(
   const { id: keyId, key } = await retrying(() => createKey(store, clock, { workspaceId, name: "first key" }));
   const agent = await retrying(() => createAdmin(workspaceId));
   if (agent === null) {
-    // Nobody has seen it.
+    // The key was never shown.
     await retrying(() => store.write((tx) => tx.deleteFrom("api_keys").where("id", "=", keyId).execute()));
     return null;
   }

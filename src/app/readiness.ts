@@ -1,11 +1,42 @@
+import type { Connections } from "#channels/host/connections.ts";
+import type { IndexRefresher } from "#knowledge/index/refresher.ts";
+import type { Services } from "./services.ts";
+import type { Signals } from "./signals.ts";
 import { sizeText } from "#domain/files.ts";
 import type { DependencyState } from "#http/dependencies.ts";
 import type { ProcessLease } from "#queue/process-lease.ts";
 import type { OpenStore } from "#database/open.ts";
 import type { Disk } from "#files/disk.ts";
 
-/** Below the reserve, messages are still taken and answered. */
-export async function diskState({ freeBytes, reserveBytes }: Disk): Promise<DependencyState> {
+export interface WatchedParts {
+  readonly services: Services;
+  readonly process: Pick<ProcessLease, "writes">;
+  readonly signals: Signals;
+  readonly refresher: Pick<IndexRefresher, "trouble">;
+  readonly connections: Pick<Connections, "states"> | undefined;
+}
+
+/** States of everything that the program depends on. */
+export async function dependencyStates(parts: WatchedParts): Promise<readonly DependencyState[]> {
+  const { services, process, signals, refresher, connections } = parts;
+  return [
+    ...(await storageStates(services.store, process, signals.state)),
+    await diskState(services.disk),
+    ...(services.outside === undefined ? [] : [degradedBy("search engine", await services.searchTrouble())]),
+    ...modelState("documents", refresher.trouble() ?? undefined),
+    ...modelState("model", services.modelTrouble()),
+    ...modelState("embedding server", services.embedderTrouble()),
+    ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
+      name: `channel ${name}`,
+      // The other channels work, so the process stays in service.
+      state: state === "broken" ? "degraded" : "ready",
+      cause,
+    })),
+  ];
+}
+
+/** Below the reserve, messages are still accepted and answered. */
+async function diskState({ freeBytes, reserveBytes }: Disk): Promise<DependencyState> {
   let free: number;
   try {
     free = await freeBytes();
@@ -16,7 +47,7 @@ export async function diskState({ freeBytes, reserveBytes }: Disk): Promise<Depe
   return degradedBy("disk", free < reserveBytes ? cause : null);
 }
 
-export async function readiness(
+async function storageStates(
   store: OpenStore,
   process: Pick<ProcessLease, "writes">,
   signalState: (() => Promise<string | null>) | undefined,
@@ -42,20 +73,20 @@ export async function readiness(
   }
   if (signalState !== undefined) {
     const cause = await signalState();
-    // Without it everything goes on, more slowly: the database is the queue.
+    // The database is the queue, so work continues without Redis, with a delay.
     states.push(degradedBy("redis", cause));
   }
   return states;
 }
 
-/** State of a dependency that the program can do without. */
-export const degradedBy = (name: string, cause: string | null): DependencyState => ({
+/** State of a dependency that the program does not need. */
+const degradedBy = (name: string, cause: string | null): DependencyState => ({
   name,
   state: cause === null ? "ready" : "degraded",
   cause,
 });
 
-/** Without it questions are still answered: in the documents' own sentences, by their words, from what is indexed. */
-export function modelState(name: string, trouble: string | null | undefined): readonly DependencyState[] {
+/** Without models, answers are sentences of the documents, found by their words. */
+function modelState(name: string, trouble: string | null | undefined): readonly DependencyState[] {
   return trouble === undefined ? [] : [degradedBy(name, trouble)];
 }

@@ -1,11 +1,8 @@
 import { RetryLater } from "#conversations/delivery/retry-later.ts";
-import { Problem } from "#domain/problem.ts";
+import { isSearchAway } from "#conversations/answering/turn-work.ts";
 import { TypesenseAway } from "#database/search/typesense/client.ts";
 
 const backoffMaxMs = 600_000;
-
-export const isSearchAway = (error: unknown): error is Problem =>
-  error instanceof Problem && error.code === "search_unavailable";
 
 /** One second, doubled with each try, up to ten minutes; never sooner than the platform asked for. */
 export function backoffMs(attempts: number, error: unknown): number {

@@ -4,6 +4,8 @@ import { schemaErrors } from "#config/errors.ts";
 export interface ChannelConfigError {
   /** Undefined: of the account. */
   readonly setting: string | undefined;
+  /** The setting of the account that is absent. */
+  readonly missing?: string;
   readonly message: string;
 }
 
@@ -33,7 +35,7 @@ export function channelConfigErrors(
     const about = property?.description === undefined ? "" : `: ${property.description.replace(/\.$/u, "")}`;
     if (missing !== undefined) {
       return setting === undefined
-        ? { setting: undefined, message: `${missing} is required${about}` }
+        ? { setting: undefined, missing, message: `${missing} is required${about}` }
         : { setting, message: `${within} needs ${missing}` };
     }
     return { setting, message: `${within || "it"} ${message}${about}` };

@@ -3,45 +3,75 @@ import type { TypingParty } from "./thread.ts";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TObject } from "typebox";
-import type { Desk, DeskHost } from "./desk/contract.ts";
-import type { Channel, Source } from "#domain/conversation/message.ts";
-import type { Accepted, InboundEvent, InboundFile } from "./inbound-event.ts";
-import type { TokenCheck } from "#domain/customer/user-token.ts";
-import type { RecentThread, ThreadMessage, ThreadSignal, ThreadState } from "./thread.ts";
-import type { Clock } from "#runtime/clock.ts";
-import type { Log } from "#runtime/log.ts";
+import type { Desk } from "./desk/contract.ts";
+import type { Channel, MessageKind, Source } from "#domain/conversation/message.ts";
+import type { ChannelHost, OutboundFile } from "./channel-host.ts";
+import type { AppInstall } from "./install.ts";
 
-export type { TokenCheck, VerifiedUser } from "#domain/customer/user-token.ts";
+export type { VerifiedUser } from "#domain/customer/user-token.ts";
+export type {
+  AccountState,
+  ChannelHost,
+  Correspondence,
+  FileToPrefetch,
+  HostFiles,
+  HostPeople,
+  HostThreads,
+  OutboundFile,
+  PrefetchedFile,
+  WorkspaceBranding,
+} from "./channel-host.ts";
 export type { Accepted, InboundEvent, InboundFile, Sender } from "./inbound-event.ts";
 export type { RecentThread, ThreadFile, ThreadMessage, ThreadSignal, ThreadState } from "./thread.ts";
 
 /**
- * What a channel adapter is. An adapter knows its platform and nothing of the engine: it turns deliveries of the
- * platform into {@link InboundEvent}s and messages into platform calls. Everything that must survive is stored by the
- * host; an adapter keeps nothing that it cannot lose.
+ * A channel adapter, as `adapters/<folder>/index.ts` exports it by default. It knows its platform and nothing of the
+ * program: it turns the platform's deliveries into {@link InboundEvent}s, and messages into platform calls. The host
+ * stores everything that must survive; an adapter keeps nothing that it cannot lose.
  */
 export interface AdapterModule<Config = unknown> {
-  /** The channels that accounts of this adapter can be of. */
-  readonly channels: readonly Channel[];
   /** TypeBox schema of an account's configuration, secrets included; the host validates before `create`. */
   readonly config: TObject;
   /** Names of the configuration's fields that are stored encrypted and never shown. */
   readonly secrets: readonly string[];
+  /** Names of the settings that say which server gets the secrets: each a URL or a host name. */
+  readonly addresses?: readonly string[];
+  /** Whether a change sends the secrets to another port of these servers, or less protected. Absent: it cannot. */
+  exposes?(before: Config, after: Config): boolean;
   /**
-   * What of the platform an account takes for itself, such as a bot, whose messages two accounts would take from each
-   * other: the host refuses a second one. Absent where accounts can share whatever they are configured with.
+   * What only one account can use, such as a bot: two accounts would take its messages from each other, so the host refuses
+   * the second one. Absent where accounts can share everything.
    */
   identity?(config: Config): AccountIdentity;
-  /** Called once for each account and process. Must not reach the network; throw an Error whose message tells the mend. */
+  /**
+   * Called once for each account and process, and again after its settings changed: the adapter of the old settings may
+   * still be sending then, and is closed afterwards. Must not use the network. Throws an Error whose message says what
+   * to do.
+   */
   create(account: Account<Config>, host: ChannelHost): ChannelAdapter;
+  /**
+   * Files of which the administrator gives the platform one, such as an app's manifest. `webhookUrl`: the account's address
+   * for deliveries; null before the account exists. `redirectUrl`: where `install` leads back to.
+   */
+  setupFiles?(webhookUrl: string | null, redirectUrl: string): Promise<readonly SetupFile[]>;
+  /** Absent where accounts are connected by entering all settings only. */
+  readonly install?: AppInstall<Config>;
+}
+
+export interface SetupFile {
+  /** The platform's name for it. */
+  readonly label: string;
+  readonly text: string;
+  /** A page of the platform that takes the file from its address. */
+  readonly link: { readonly label: string; readonly url: string };
 }
 
 export interface AccountIdentity {
-  /** The same for two accounts that would be the same. */
+  /** Equal for two accounts that would use the same thing. */
   readonly key: string;
-  /** For the operator, such as "the bot 12345"; no secret. */
+  /** For the administrator, such as "the bot 12345"; no secret. */
   readonly name: string;
-  /** The setting that tells it. */
+  /** The setting that it comes from. */
   readonly setting: string;
 }
 
@@ -54,77 +84,145 @@ export interface Account<Config = unknown> {
   readonly config: Config;
 }
 
-export interface ChannelAdapter {
+/** An adapter with its optional abilities. The presence of a member declares the ability. */
+export interface ChannelAdapter
+  extends
+    AdapterCore,
+    Partial<CanShowTyping>,
+    Partial<CanReconcile>,
+    Partial<CanFetchFiles>,
+    Partial<CanEdit>,
+    Partial<CanRemove>,
+    Partial<CanCheck>,
+    Partial<CanWriteFirst>,
+    Partial<HasReplyWindow>,
+    Partial<HasPrivateThreads>,
+    Partial<HasPlatformStatus>,
+    Partial<HasDesk> {}
+
+interface AdapterCore {
   readonly capabilities: Capabilities;
   readonly inbound: Inbound;
   /**
-   * The platform calls that bring this message across, in order. Pure. Splits on block borders, never cuts text off:
-   * the texts of all parts together are the message. Called inside the engine's own work, so it must be quick.
+   * The platform calls that send this message, in order. Pure. Splits on block borders and cuts nothing off: the texts of
+   * all parts together are the message. Called within a database transaction, so it must be quick.
    */
   render(message: OutboundMessage): readonly Part[];
   /**
-   * Makes one platform call. `key` is the same on every retry of this part. Throws {@link DeliveryError}; anything else
-   * thrown counts as outcome `unknown`. The host stores the receipt.
+   * Makes one platform call. `key` is the same on every retry of this part. Throws {@link DeliveryError}; any other error
+   * counts as outcome `unknown`. The host stores the receipt.
    */
   send(part: Part, context: SendContext): Promise<Receipt>;
-  /**
-   * Shows that an answer is being made. Best effort: the host ignores its failure. Not for a site: its sockets may be
-   * held by several processes, and hear of it by {@link ChannelHost.watch}.
-   */
-  typing?(thread: string, who: TypingParty): Promise<void>;
-  /**
-   * After an unknown outcome: the receipt of the part sent under `key`, when the platform can tell that it has it;
-   * null when it can tell that it does not. Absent where a platform can tell neither.
-   */
-  reconcile?(key: string, context: SendContext, attempt: Attempt): Promise<Receipt | null>;
-  /**
-   * The bytes of a file that a customer sent, named by {@link InboundFile.ref}. May be called again after a failure. Throws
-   * {@link DeliveryError}: `rejected` when the platform will never give it, `not_sent` when asking again may help. The host
-   * stops reading at its own limit, and then ends the iteration.
-   */
-  fetchFile?(ref: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
-  /** Present where a customer can be written to freely only for so long after they have written. */
-  readonly window?: ReplyWindow;
-  /**
-   * Whether nobody but the customer reads what is sent to this thread: then a reply that another channel does not take may
-   * go there. Absent: the adapter cannot tell.
-   */
-  isPrivate?(thread: string): boolean;
-  /** Changes a part that was sent before, where the platform can. Same errors as {@link send}. */
-  edit?(part: Part, externalId: string, context: SendContext): Promise<void>;
-  /** Takes back a part that was sent before, where the platform can. Same errors as {@link send}. */
-  remove?(externalId: string, context: SendContext): Promise<void>;
-  /**
-   * Brings the thread into this state, on platforms where conversations have one; no call where it is in it already. Called
-   * after everything that was sent before the change, and again after a failure. Same errors as {@link send}.
-   */
-  setState?(state: PlatformStatus, context: ThreadContext): Promise<void>;
-  /**
-   * Shows an agent's note to the people who work on the platform, and never to the customer. Called again after a failure,
-   * so it looks first whether the note is there. Same errors as {@link send}.
-   */
-  addNote?(note: OutboundNote, context: ThreadContext): Promise<void>;
-  /**
-   * Tells the people who work on the platform that the bot leaves the conversation to them, and never the customer. Called
-   * again after a failure, so it looks first what is done already. Same errors as {@link send}.
-   */
-  handOver?(handover: Handover, context: ThreadContext): Promise<void>;
-  /**
-   * Asks the platform whether the account works: what it is called there. Throws an Error whose message tells the mend,
-   * without a credential.
-   */
-  check?(signal: AbortSignal): Promise<string>;
-  /** The agents' desk on this account; present when {@link ChannelHost.desk} is. */
-  readonly desk?: Desk;
   /** Frees sockets and timers; resolves when nothing of the adapter runs. Called once. */
   close(): Promise<void>;
 }
 
+export interface CanShowTyping {
+  /**
+   * Shows that an answer is being prepared. The host ignores a failure. A site does not implement it: other processes may
+   * hold its sockets, and hear of it by `HostThreads.watch`.
+   */
+  typing(thread: string, who: TypingParty): Promise<void>;
+}
+
+export interface CanReconcile {
+  /**
+   * Called after an unknown outcome. The receipt of the part sent under `key`; null when the platform can tell that it
+   * does not have it. Throws {@link DeliveryError} when the platform does not answer now; it is asked again later.
+   */
+  reconcile(key: string, context: SendContext, attempt: Attempt): Promise<Receipt | null>;
+}
+
+export interface CanFetchFiles {
+  /**
+   * The bytes of a customer's file, named by `InboundFile.ref`. Called again after a failure. Throws
+   * {@link DeliveryError}: `rejected` when the platform will never return it, `not_sent` when a retry may help. The host
+   * stops reading at its own limit, and then ends the iteration.
+   */
+  fetchFile(ref: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+}
+
+export interface CanEdit {
+  /** Changes a part that was sent before. Same errors as {@link AdapterCore.send}. */
+  edit(part: Part, externalId: string, context: SendContext): Promise<void>;
+}
+
+export interface CanRemove {
+  /** Removes a part that was sent before. Same errors as {@link AdapterCore.send}. */
+  remove(externalId: string, context: SendContext): Promise<void>;
+}
+
+export interface CanCheck {
+  /**
+   * Asks the platform whether the account works. Resolves to its name there. Throws an Error whose message says what to
+   * do, without a credential.
+   */
+  check(signal: AbortSignal): Promise<string>;
+}
+
+/** On platforms where the account may begin a conversation, such as with a test message. */
+export interface CanWriteFirst {
+  readonly writeFirst: WriteFirst;
+}
+
+/** On platforms where a business may write freely only for some time after the customer wrote. */
+export interface HasReplyWindow {
+  readonly window: ReplyWindow;
+}
+
+export interface HasPrivateThreads {
+  /**
+   * Whether only the customer reads this thread: a reply that another channel does not deliver may then be sent there.
+   * Without this ability no thread counts as private.
+   */
+  isPrivate(thread: string): boolean;
+}
+
+/** On platforms where the company's people work too, such as a help desk. */
+export interface HasPlatformStatus {
+  /**
+   * Brings the thread into this state; makes no call when it already has it. Called after everything that was sent before
+   * the change, and again after a failure. Same errors as {@link AdapterCore.send}.
+   */
+  setState(state: PlatformStatus, context: ThreadContext): Promise<void>;
+  /**
+   * Shows an agent's note to the platform's people, never to the customer. Called again after a failure: must first look
+   * whether the note is there. Same errors as {@link AdapterCore.send}.
+   */
+  addNote(note: OutboundNote, context: ThreadContext): Promise<void>;
+  /**
+   * Tells the platform's people, never the customer, that the bot hands the conversation over. Called again after a
+   * failure: must first look what is done already. Same errors as {@link AdapterCore.send}.
+   */
+  handOver(handover: Handover, context: ThreadContext): Promise<void>;
+}
+
+/** Present when {@link ChannelHost.desk} is. */
+export interface HasDesk {
+  readonly desk: Desk;
+}
+
+export interface WriteFirst {
+  /** The kind of address that the administrator enters, such as "Telephone number". */
+  readonly label: string;
+  /** One sentence that says where it is found. */
+  readonly hint: string;
+  /** The address is an e-mail address, such as the administrator's own. */
+  readonly isEmail?: true;
+  /** The thread of an address. Undefined if it is not one. */
+  thread(address: string): string | undefined;
+  /**
+   * Sends the text to an address where a thread begins only with the answer. Same errors as {@link AdapterCore.send}.
+   * Absent: the text is sent into the thread.
+   */
+  send?(address: string, text: string, context: Pick<SendContext, "key" | "signal">): Promise<void>;
+}
+
 export interface ReplyWindow {
   readonly ms: number;
-  /** What holds once it is closed, in words for agents, without a full stop. */
+  /** For agents, once it is closed: the reason, without a full stop. */
   readonly closed: string;
-  /** The calls that bring a message across all the same, or why there are none, for agents. Pure. */
+  /** The calls that deliver a message even then, or for agents the reason why there are none. Pure. */
   outside(message: OutboundMessage): readonly Part[] | string;
 }
 
@@ -138,9 +236,9 @@ export interface OutboundNote {
 }
 
 export interface Handover {
-  /** In words for agents, without a full stop. */
+  /** For agents, without a full stop. */
   readonly reason: string | null;
-  /** Who has done it in Parley; null: the bot. */
+  /** The agent who did it in Parley; null: the bot. */
   readonly by: string | null;
   /** Epoch milliseconds. */
   readonly at: number;
@@ -149,19 +247,21 @@ export interface Handover {
 export type ThreadContext = Pick<SendContext, "thread" | "signal">;
 
 export interface Capabilities {
-  /** Characters that one part can hold, in the unit that the platform counts; null: no bound. */
+  /** Most characters of one part, in the platform's own unit; null: no limit. */
   readonly textMax: number | null;
   readonly typing: boolean;
-  /** After which it has to be shown again; absent: it is shown once. */
+  /** How long the platform shows it, in milliseconds; absent: it is shown once. */
   readonly typingMs?: number;
   readonly receipts: boolean;
-  /** Sending the same key again does not show the message again. */
+  /** Customers cannot answer a survey here, or are asked by the platform itself: none is sent. */
+  readonly noSurveys?: true;
+  /** A second send with the same key shows nothing. */
   readonly idempotentSend: boolean;
   /** The largest file that can be sent; absent: the channel carries no files, and a link is sent instead. */
   readonly fileBytesMax?: number;
   /**
-   * Present where agents' replies to a visitor who has left the website are sent by this account too, to the address
-   * that the visitor gave, when they were not looked at for so long.
+   * Present where this account also sends agents' replies to a visitor who left the website: to the address that the
+   * visitor gave, once a reply was unread for `afterMs` milliseconds.
    */
   readonly followUp?: { readonly afterMs: number };
 }
@@ -171,27 +271,26 @@ export type Inbound =
   | {
       readonly kind: "webhook";
       /**
-       * Called before the body is read, with what the headers alone prove: a secret that is wrong, a signature that is
-       * missing. The answer to refuse it with; null: read on.
+       * Called before the body is read: refuses a wrong secret or a missing signature. Returns the refusal; null: the body
+       * is read.
        */
       refuse?(request: Omit<WebRequest, "body">): WebResponse | null;
       /** Larger bodies are refused with 413. Default: 4 MB. */
       readonly bodyBytesMax?: number;
       receive(request: WebRequest): Promise<WebResponse>;
       /**
-       * Tells the platform where to deliver to. Called by one process at a time, at the start and again after a failure;
-       * its error is shown to the operator.
+       * Tells the platform the webhook's address. Called by one process at a time, at the start and again after a failure;
+       * its error is shown to the administrator.
        */
       register?(signal: AbortSignal): Promise<void>;
       /**
-       * Runs beside the deliveries and after `register`, in one process at a time, until `signal` aborts: looks for what was
-       * not delivered.
+       * Looks for messages that were not delivered. Runs after `register`, in one process at a time, until `signal` aborts.
        */
       run?(signal: AbortSignal): Promise<void>;
     }
   /** The adapter connects to the platform; one process at a time runs it, until `signal` aborts. */
   | { readonly kind: "connection"; run(signal: AbortSignal): Promise<void> }
-  /** Customers' browsers come to us: pages and scripts, and a WebSocket. */
+  /** Customers' browsers request pages and scripts, and open a WebSocket. */
   | {
       readonly kind: "site";
       readonly routes: readonly SiteRoute[];
@@ -204,7 +303,7 @@ export interface WebRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** The bytes as they came: signatures are made over them. */
+  /** Unchanged: signatures cover these bytes. */
   readonly body: Buffer;
   readonly remoteAddress: string;
 }
@@ -221,26 +320,17 @@ export interface SiteRoute {
   handle(request: WebRequest): Promise<WebResponse> | WebResponse;
 }
 
-/** Files that a customer's browser sends: a POST whose body is the file, and the OPTIONS that ask for leave before. */
+/** Files that a customer's browser uploads: a POST whose body is the file, and its preflight OPTIONS. */
 export interface SiteUploads {
   readonly path: string;
-  /** `signal` aborts when the browser is gone. What is not read of the body is thrown away. */
+  /** `signal` aborts when the browser disconnects. The unread rest of the body is discarded. */
   handle(request: Omit<WebRequest, "body">, body: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<WebResponse>;
 }
 
 export interface SiteSocket {
   readonly path: string;
-  /** The handshake as it came; the adapter answers it, or refuses it with an HTTP status. */
+  /** The adapter answers the handshake, or refuses it with an HTTP status. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, remoteAddress: string): void;
-}
-
-/** A file that an agent sends along. */
-export interface OutboundFile {
-  /** For {@link SendContext.file}. */
-  readonly id: string;
-  readonly name: string;
-  readonly mediaType: string;
-  readonly bytes: number;
 }
 
 /** A message to the customer. `markdown` is CommonMark with tables and strikethrough. */
@@ -250,170 +340,43 @@ export interface OutboundMessage {
   readonly markdown: string;
   readonly sources: readonly Source[];
   readonly files?: readonly OutboundFile[];
-  /** It was sent with its text before the files, and is changed: no text can stand with a file any more. */
+  /** An edit of a message whose text was sent before its files: the text must stay apart from them. */
   readonly filesApart?: true;
-  /** People have the conversation, or have it with this message: nobody needs to be asked for. */
+  /** People have the conversation, or get it with this message: no button that asks for a person is needed. */
   readonly forPeople?: true;
+  /**
+   * `answer` and `refusal`: of the bot; the customer may give an opinion, a `feedback` event. `survey`: asks for a rating
+   * from 1 to 5, a `rating` event. Its text also says how to answer by typing a number, so buttons are optional.
+   */
+  readonly kind?: Exclude<MessageKind, "rating">;
 }
 
 export interface SendContext {
   readonly thread: string;
-  /** The same on each retry of this part, different for every other; at most 64 ASCII characters. */
+  /** The same on each retry of this part, unique otherwise; at most 64 ASCII characters. */
   readonly key: string;
   readonly messageId: string;
   readonly signal: AbortSignal;
-  /** The bytes of a file of this message. Absent where the host sends none. */
+  /** The bytes of a file of this message. Absent where the channel carries no files. */
   file?(id: string): Promise<AsyncIterable<Uint8Array>>;
-  /** An address by which anybody who has it, such as the platform, gets this file of the message for so long. */
+  /** An address where anybody, such as the platform, can fetch this file without credentials until it expires. */
   fileLink?(id: string, lifetimeMs: number): string;
 }
 
-/** A send whose outcome is not known. */
+/** A send with an unknown outcome. */
 export interface Attempt {
   readonly part: Part;
   /** When the first try began, epoch milliseconds. */
   readonly startedAt: number;
-  /** What the platform calls the newest other parts of the conversation: none of them can be this one. */
+  /** Platform ids of the newest other parts of the conversation: this part is none of them. */
   readonly otherExternalIds: readonly string[];
 }
 
 export interface Receipt {
-  /** The platform's id of what was sent. */
+  /** The platform's id of the message. */
   readonly externalId: string | null;
-  /** What the platform is known to have done with it by now. */
+  /** The latest state that the platform reported. */
   readonly state: "sent" | "delivered";
-  /** What answers may refer to it by; for {@link ChannelHost.threadOf}. */
+  /** Ids by which answers may refer to it; for `HostThreads.findByMessageRef`. */
   readonly messageRefs?: readonly string[];
-}
-
-/** What a reply by letter needs to know of a thread. */
-export interface Correspondence {
-  /** The customer's address as it is known now, proven or not. */
-  readonly email: string | null;
-  readonly name: string | null;
-  /** When the customer last wrote by this account; null: never, or that is not known. */
-  readonly wroteAt: number | null;
-  /** The newest messages, newest first, with what was stored beside them. Notes are never among them. */
-  readonly messages: readonly (Pick<ThreadMessage, "id" | "role" | "externalId" | "createdAt"> & {
-    /** Who wrote it is not the thread's customer. */
-    readonly guest: boolean;
-    readonly metadata: Readonly<Record<string, unknown>>;
-  })[];
-}
-
-/** What the workspace shows of itself on pages that customers see. */
-export interface WorkspaceBranding {
-  readonly id: string;
-  readonly botName: string;
-  readonly title: string;
-  readonly greeting: string;
-  readonly color: string;
-  readonly allowedOrigins: readonly string[];
-  readonly leadCapture: "off" | "on_handover";
-  /** Files that customers may send from a page of ours; null: none. `types`: media types, or `image/*`; empty: all. */
-  readonly files: { readonly bytesMax: number; readonly types: readonly string[] } | null;
-}
-
-/** What {@link ChannelHost.prefetchFiles} stores. */
-export interface FileToPrefetch extends Omit<InboundFile, "ref"> {
-  /** No two files of the account have the same, and a file has the same on each try. */
-  readonly key: string;
-  /** Called only where it is not stored yet. */
-  readonly fetch: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
-}
-
-export type PrefetchedFile =
-  | { readonly kind: "stored"; readonly file: OutboundFile }
-  /** `reason`: what an agent may read. `isFinal`: it will never be had; otherwise it could not be had now. */
-  | { readonly kind: "refused"; readonly name: string; readonly reason: string; readonly isFinal: boolean };
-
-/** All that an adapter may ask of the program around it. */
-export interface ChannelHost {
-  /** Present when the agents of the workspace work on this account. What is written at the desk is no customer's. */
-  readonly desk?: DeskHost;
-  /** Where the platform delivers to; as reachable as PUBLIC_URL is. */
-  readonly webhookUrl: string;
-  /** Resolves when the event is durable; acknowledge only after. Rejects when it is not: do not acknowledge. */
-  accept(event: InboundEvent): Promise<Accepted>;
-  /** Of one file that a customer sends, or an agent. */
-  readonly fileBytesMax: number;
-  /**
-   * Stores a file for a message to come in this thread. The message names it by its id as {@link InboundFile.ref}, and
-   * need not be fetched. `address` is the sender's, `bytes` what it announced. Throws a Problem: payload_too_large for what
-   * is too large or too many, rate_limit_day for a quota that is used up, storage_full.
-   */
-  upload(
-    thread: string,
-    file: { readonly name: string; readonly mediaType: string; readonly address: string; readonly bytes?: number },
-    bytes: AsyncIterable<Uint8Array>,
-    signal: AbortSignal,
-  ): Promise<OutboundFile>;
-  /**
-   * Stores files for a message that is told of again until it is accepted: what one try has stored under a key the next
-   * one does not fetch again. Rejects where a file cannot be had now, unless `isLastTry`; the answers stand in the order of
-   * the files.
-   */
-  prefetchFiles(
-    thread: string,
-    files: readonly FileToPrefetch[],
-    options: { readonly isLastTry: boolean; readonly withinMs: number },
-    signal: AbortSignal,
-  ): Promise<readonly PrefetchedFile[]>;
-  /** Takes back what was uploaded or brought, and not sent. */
-  dropUpload(thread: string, id: string): Promise<void>;
-  /** The customer is writing: shown to agents, not stored. */
-  customerTyping(thread: string): void;
-  /** Messages after `afterSeq` in order, at most `limit`. Empty for a thread that has no conversation yet. */
-  history(thread: string, afterSeq: number, limit: number): Promise<readonly ThreadMessage[]>;
-  /** Of the messages up to `seq` those that were changed or taken back, in order; the newest ones where there are many. */
-  amended(thread: string, seq: number): Promise<readonly ThreadMessage[]>;
-  thread(thread: string): Promise<ThreadState | null>;
-  /** Threads that are not archived and in which somebody wrote since, for an adapter that looks for what it has missed. */
-  recentThreads(since: number): Promise<readonly RecentThread[]>;
-  /** Threads whose names begin so, in whatever state. `prefix` ends in a character of ASCII. */
-  threadsBeginning(prefix: string): Promise<readonly string[]>;
-  /** Calls back on every change of the thread, in whichever process it happens. Returns the end of it. */
-  watch(thread: string, listener: (signal: ThreadSignal) => void): () => void;
-  /** Tells every watcher of the thread that it changed. */
-  announce(thread: string): void;
-  workspace(): Promise<WorkspaceBranding>;
-  /** Whether this hash proves the user id with the workspace's identity secret. Constant time. */
-  verifyUser(userId: string, hash: string): Promise<boolean>;
-  /** Checks the company's JWT and returns its user. */
-  checkUserToken(token: string): Promise<TokenCheck>;
-  /** A signed token with `value` in it, readable by anybody; only this account's {@link verifyToken} accepts it. */
-  signToken(value: string): string;
-  /** The value; null when the token is not ours or was changed. */
-  verifyToken(token: string): string | null;
-  /**
-   * False where it is only asked whether an account works that is not stored as it is declared, such as before the first
-   * start: what is remembered then is thrown away.
-   */
-  readonly keeps: boolean;
-  /** Keeps a value for the account, for good: durable when it resolves. `key` has at most 190 characters. */
-  remember(key: string, value: string): Promise<void>;
-  /**
-   * Keeps `after` for a while, if `before` is what is kept under the key now (null: nothing); whether it was. Durable when it
-   * resolves. Two values that differ have to differ in more than the spaces at their end.
-   */
-  exchange(key: string, before: string | null, after: string, lifetimeMs: number): Promise<boolean>;
-  /** What was kept under the key; null: nothing. */
-  recall(key: string): Promise<string | null>;
-  /** The same for what must not be stored in the clear, under names of its own. */
-  rememberSecret(key: string, value: string): Promise<void>;
-  recallSecret(key: string): Promise<string | null>;
-  /** The thread of the first of these that a message received or sent by this account is marked with. */
-  threadOf(marks: readonly string[]): Promise<string | null>;
-  /** Null for a thread that has no conversation. */
-  correspondence(thread: string, limit: number): Promise<Correspondence | null>;
-  /** The agent with this address; null when there is none. */
-  agent(email: string): Promise<{ readonly email: string; readonly name: string } | null>;
-  /** How many messages the bot has sent by itself since then to whoever has this address. */
-  botMessagesTo(email: string, since: number): Promise<number>;
-  /** The same for one thread, whose customer may have no address. */
-  botMessagesIn(thread: string, since: number): Promise<number>;
-  /** Takes one of `max` slots of `name` in the running window; false when they are used up. In memory, for each process. */
-  allow(name: string, max: number, windowMs: number): boolean;
-  readonly clock: Clock;
-  readonly log: Log;
 }

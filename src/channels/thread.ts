@@ -1,4 +1,4 @@
-import type { Confidence, Role, Source } from "#domain/conversation/message.ts";
+import type { Confidence, MessageKind, Role, Score, Source } from "#domain/conversation/message.ts";
 
 /** A message as the customer of the thread may see it. Never a note. */
 export interface ThreadMessage {
@@ -7,8 +7,15 @@ export interface ThreadMessage {
   readonly role: Role;
   readonly markdown: string;
   readonly authorName: string | null;
+  /** Id of the agent's picture; null: none. */
+  readonly authorAvatar: string | null;
   readonly sources: readonly Source[];
   readonly confidence: Confidence | null;
+  readonly kind: MessageKind | null;
+  /** The customer's opinion of an answer; null: none. */
+  readonly feedback: "up" | "down" | null;
+  /** The customer's rating in reply to a survey; null: none. */
+  readonly rating: { readonly score: Score; readonly commented: boolean } | null;
   readonly externalId: string | null;
   readonly createdAt: number;
   readonly files: readonly ThreadFile[];
@@ -30,25 +37,25 @@ export interface ThreadFile {
 
 export interface RecentThread {
   readonly thread: string;
-  /** The platform's id of the newest message that the customer is known to have written there. */
+  /** The platform's id of the customer's newest known message in the thread. */
   readonly newestExternalId: string | null;
 }
 
 export interface ThreadState {
   readonly conversationId: string;
   readonly lastSeq: number;
-  /** The signed-in user whom the thread belongs to; null while nobody has proved who they are in it. */
+  /** The signed-in user to whom the thread belongs; null until a user has proved their identity in it. */
   readonly userId: string | null;
-  /** Who answers now; `resolved`: nobody, until the customer writes again. */
+  /** The answering side; `resolved`: none, until the customer writes again. */
   readonly handledBy: "assistant" | "waiting" | "agent" | "resolved";
   readonly agentName: string | null;
-  /** What is known of the customer already, so that they are not asked again. */
+  /** Known details of the customer, which need not be requested again. */
   readonly hasName: boolean;
   readonly hasEmail: boolean;
 }
 
 export type ThreadSignal =
-  /** There is something after what you showed, or who answers has changed; `amended`: or something in what you showed. */
+  /** There is newer content, or the answering side has changed; `amended`: shown content may have changed too. */
   { readonly kind: "changed"; readonly amended?: true } | { readonly kind: "typing"; readonly who: TypingParty };
 
 export interface TypingParty {

@@ -5,6 +5,8 @@ export interface Invocation {
   readonly argv: readonly string[];
   readonly output: Output;
   readonly config: Config;
+  /** Variables of the environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** Resolves with the exit status. */

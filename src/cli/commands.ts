@@ -1,11 +1,15 @@
 import type { Command } from "./command.ts";
 import {
+  agentAway,
+  agentBack,
   agentCreate,
   agentList,
   agentLogin,
   agentRemove,
-  agentAway,
-  agentBack,
+  agentResetSecondFactor,
+  agentRole,
+} from "./agents.ts";
+import {
   keyCreate,
   keyList,
   keyRevoke,
@@ -14,11 +18,13 @@ import {
   workspaceRotateSecret,
   workspaceSet,
 } from "./workspaces.ts";
-import { ask } from "./ask.ts";
-import { exportData } from "./export.ts";
+import { ask } from "./answers/ask.ts";
+import { configApply, configExport } from "./export/config.ts";
+import { exportData } from "./export/export.ts";
 import { doctor } from "./doctor.ts";
-import { documentsAdd, documentsRecrawl } from "./documents-add.ts";
-import { documentsList, documentsRemove } from "./documents.ts";
+import { evaluate } from "./answers/evaluate.ts";
+import { documentsAdd, documentsRecrawl } from "./documents/add.ts";
+import { documentsList, documentsRemove } from "./documents/documents.ts";
 import { audit, contactMerge, contactShow, contactUnmerge, forget, workspaceDelete } from "./customers.ts";
 import { rulesTest } from "./rules.ts";
 import { searchRebuild } from "./search.ts";
@@ -35,7 +41,7 @@ import {
   webhookTest,
 } from "./webhooks.ts";
 
-/** The commands that use the workspaces of the configuration file, so that all of it has to be right. */
+/** Commands that use the file's workspaces, so the whole file has to be valid. */
 export const usesWorkspaces: ReadonlySet<Command> = new Set([start, doctor, rulesTest]);
 
 export const commands: Readonly<Record<string, Command>> = {
@@ -43,6 +49,7 @@ export const commands: Readonly<Record<string, Command>> = {
   migrate,
   doctor,
   ask,
+  evaluate,
   "workspace create": workspaceCreate,
   "workspace list": workspaceList,
   "workspace set": workspaceSet,
@@ -55,6 +62,8 @@ export const commands: Readonly<Record<string, Command>> = {
   "agent list": agentList,
   "agent login": agentLogin,
   "agent remove": agentRemove,
+  "agent reset-second-factor": agentResetSecondFactor,
+  "agent role": agentRole,
   "agent away": agentAway,
   "agent back": agentBack,
   "contact show": contactShow,
@@ -76,6 +85,8 @@ export const commands: Readonly<Record<string, Command>> = {
   "webhook deliveries": webhookDeliveriesList,
   "webhook replay": webhookReplay,
   "webhook rotate": webhookRotate,
+  "config export": configExport,
+  "config apply": configApply,
   "search rebuild": searchRebuild,
   "rules test": rulesTest,
 };
@@ -83,24 +94,26 @@ export const commands: Readonly<Record<string, Command>> = {
 export const usage = `parley — a support assistant that answers from your documents and hands over to people
 
   parley start                       run the server
-  parley migrate                     bring the database's schema up to date
-  parley doctor                      check configuration, database and all that is connected
+  parley migrate                     apply pending migrations of the database
+  parley doctor                      check configuration, database and connected services
 
   parley workspace create --name N [--plan free|starter|growth|business|enterprise]
   parley workspace list
   parley workspace set ID key=value… [--force]
                                      for example strictness=helpful auto_resolve_days=3
-  parley workspace rotate-secret ID  a new identity secret, shown once
-  parley workspace delete ID [--yes]   remove it with everything in it
+  parley workspace rotate-secret ID  create a new identity secret, shown once
+  parley workspace delete ID [--yes]   delete it with all its data
 
   parley key create --workspace W --name N [--limit-minute n] [--limit-day n] [--expires ISO]
   parley key list --workspace W
   parley key revoke ID
 
-  parley agent create --workspace W --email E --name N [--role agent|admin] [--password P]
+  parley agent create --workspace W --email E --name N [--role viewer|agent|admin] [--password P]
   parley agent list [--workspace W]
-  parley agent login --workspace W --email E   a link that signs in once
-  parley agent remove --workspace W --email E
+  parley agent login --workspace W --email E   print a single-use sign-in link
+  parley agent role --workspace W --email E --role viewer|agent|admin
+  parley agent reset-second-factor --workspace W --email E
+  parley agent remove --workspace W --email E [--reassign-to E]
   parley agent away|back --workspace W --email E   whether rules assign conversations to them
 
   parley contact show --workspace W ID|--email E
@@ -122,12 +135,17 @@ export const usage = `parley — a support assistant that answers from your docu
   parley webhook deliveries [ID] [--workspace W] [--event EVENT_ID] [--failed] [--limit n]
   parley webhook replay EVENT_ID [ID]          or: replay ID --failed, replay ID --since ISO [--until ISO]
 
-  parley search rebuild [--workspace W]  build the collections in Typesense anew
+  parley config export [--workspace W]   print what the dashboard owns as YAML, without secrets
+  parley config apply FILE [--prune]     make it as the file says; --prune removes what it does not name
+
+  parley search rebuild [--workspace W]  rebuild the collections in Typesense
 
   parley rules test --workspace W [--rule NAME] [--conversation C] [--limit n]
-                                     which rules would have fired, and why; changes nothing
+                                     show which rules would have fired, and why; changes nothing
 
   parley ask --workspace W "question"
+  parley evaluate --workspace W [--mode strict|helpful] FILE.csv
+                                     ask the questions of a file and judge the answers; stores nothing
 
-Every command takes --json. Exit status: 0 done, 1 failed, 2 called wrongly.
+Every command takes --json. Exit status: 0 done, 1 failed, 2 wrong arguments.
 `;

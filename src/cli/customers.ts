@@ -4,7 +4,8 @@ import type { Actor } from "#domain/conversation/message.ts";
 import { systemClock as clock } from "#runtime/clock.ts";
 import { requireWorkspace } from "#admin/api-keys.ts";
 import { requireDeletable } from "#admin/workspaces/workspaces.ts";
-import { readAudit, showContact } from "#admin/customers.ts";
+import { readAudit } from "#admin/audit-log.ts";
+import { showContact } from "#admin/customers.ts";
 import { customerByEmail } from "#database/queries/customers.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./command.ts";
@@ -22,7 +23,7 @@ export const contactShow: Command = ({ argv, output, config }) => {
   const [id, ...rest] = given.words;
   const email = given.optional("email");
   if ((id === undefined) === (email === undefined) || rest.length > 0)
-    throw new UsageError("use: parley contact show --workspace W ID, or --email E in the place of the id");
+    throw new UsageError("use: parley contact show --workspace W ID, or --email E instead of ID");
   return withServices(config, async ({ store }) => {
     const workspace = await requireWorkspace(store, workspaceId);
     const contacts = await showContact(store, workspace.id, id === undefined ? { email: email ?? "" } : { id });
@@ -62,8 +63,8 @@ export const contactUnmerge: Command = ({ argv, output, config }) => {
   if (id === undefined || rest.length > 0) throw new UsageError("use: parley contact unmerge --workspace W ID");
   return withServices(config, async ({ store, customers }) => {
     const workspace = await requireWorkspace(store, workspaceId);
-    const parted = await customers.unmerge(workspace.id, id, operator);
-    output.result(parted, [`${parted.contact} is a customer of its own again, apart from ${parted.from}.`]);
+    const unmerged = await customers.unmerge(workspace.id, id, operator);
+    output.result(unmerged, [`${unmerged.contact} is a customer of its own again, apart from ${unmerged.from}.`]);
     return 0;
   });
 };
@@ -88,13 +89,13 @@ export const forget: Command = ({ argv, output, config }) => {
     const log = await store.truncateLog();
     output.result({ erased: true, ...erased }, [
       `Erased: ${counted(erased.contacts, "contact")}, ${counted(erased.conversations, "conversation")}, ${counted(erased.messages, "message")}, ${counted(erased.events, "received event")}, ${counted(erased.leftovers, "queued or kept row")}; took names out of ${counted(erased.auditEntries, "audit entry", "audit entries")}.`,
-      ...(log ? [] : ["The database's write-ahead log is in use and is overwritten by and by."]),
+      ...(log ? [] : ["The database's write-ahead log is in use; it will be overwritten gradually."]),
       ...(erased.searchEngine === "queued"
         ? [
-            "Typesense does not answer now. The deletion is queued: the running server, or the next one that starts, does it as soon as Typesense answers.",
+            "Typesense does not answer. The deletion is queued: the running server, or the next one, makes it once Typesense answers.",
           ]
         : []),
-      "Not erased: backups, log files, and what other systems hold, such as the platforms and receivers of webhooks.",
+      "Not erased: backups, log files, and data in other systems, such as platforms and receivers of webhooks.",
     ]);
     return 0;
   });
@@ -147,7 +148,7 @@ export const workspaceDelete: Command = ({ argv, output, config }) => {
     await store.truncateLog();
     output.result({ id: workspace.id, deleted: true }, [
       `Deleted ${workspace.name} in ${Math.ceil((clock.now() - began) / 1_000)} s.`,
-      "Its keys are answered with 404 workspace_not_found from now on.",
+      "Requests with its keys now get 404 workspace_not_found.",
     ]);
     return 0;
   });

@@ -5,14 +5,15 @@ import { DamagedDatabase, NewerDatabase } from "#database/damage.ts";
 import { UnusableCa, tlsFaultOf } from "#database/dialects/mysql-url.ts";
 import { openStore } from "#database/open.ts";
 import { sizeText } from "#domain/files.ts";
-import { checkFiles, diskOf } from "#app/services.ts";
-import { checkDeclaredChannels } from "#app/declared-channels.ts";
+import { checkFiles } from "#app/channels/checks.ts";
+import { diskOf } from "#app/services.ts";
+import { checkDeclaredChannels } from "#app/channels/declared-channels.ts";
 import { systemClock } from "#runtime/clock.ts";
 import { isOpenToOthers, makeWritableFolder } from "#runtime/data-folder.ts";
 import { readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./command.ts";
 import { green, red } from "./terminal/output.ts";
-import type { Config, EmbeddingConfig, ModelConfig } from "#config/environment.ts";
+import type { Config, EmbeddingConfig, MailConfig, ModelConfig } from "#config/environment.ts";
 import { hasSecret, requireConfiguredSecret } from "#admin/installation/secret.ts";
 import { checkPublicAddress } from "#admin/installation/public-address.ts";
 import { searchEngineState } from "#admin/installation/search.ts";
@@ -21,16 +22,16 @@ interface Check {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
-  /** Not good, and yet no reason to say that the installation does not work. */
+  /** A failure that does not make the whole check fail. */
   readonly degraded?: true;
 }
 
-/** Checks what the program needs, a line each, with the mend. That the configuration can be read is checked before. */
+/** Checks the dependencies of the program. Each line of the output has the fix for a failure. */
 export const doctor: Command = async ({ argv, output, config }) => {
   readArguments(argv, []);
   const database = await check("database", () => checkDatabase(config));
   const secret = database.ok ? await check("secret", () => checkSecret(config)) : undefined;
-  // Where it cannot be reached that takes a while, in which the others are asked.
+  // Runs in parallel with the other checks, because an unreachable address takes a while.
   const address = secret?.ok === true ? publicUrlOf(config) : undefined;
   const checks: Check[] = [
     {
@@ -42,7 +43,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
       const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
       if (major < 24)
         throw new Error(
-          `this is Node.js ${process.versions.node}; run it by "npm start" or "npm run parley", which bring Node.js 24`,
+          `this is Node.js ${process.versions.node}; use "npm start" or "npm run parley", which bring Node.js 24`,
         );
       return `${major}.${minor}`;
     }),
@@ -57,6 +58,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
     ...(config.redisUrl === undefined ? [] : [await check("Redis", () => checkRedis(config.redisUrl ?? ""))]),
     ...(config.model === undefined ? [] : [await checkLanguageModel(config.model)]),
     ...(config.embedding === undefined ? [] : [degradedAtMost(await checkEmbeddings(config.embedding))]),
+    ...(config.mail === undefined ? [] : [degradedAtMost(await checkMail(config.mail))]),
     ...((await address) ?? []),
   ];
   const good = checks.every(({ ok, degraded }) => ok || degraded === true);
@@ -70,7 +72,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
   return good ? 0 : 1;
 };
 
-/** As the configuration file has them now, whether or not the program was started with it. */
+/** The channels of the current configuration file, even if the program was started with another one. */
 async function channelsOf(config: Config): Promise<readonly Check[]> {
   const store = await openStore(config.databaseUrl);
   let pending: readonly string[];
@@ -93,7 +95,7 @@ async function check(name: string, run: () => Promise<string>): Promise<Check> {
 
 const degradedAtMost = (made: Check): Check => (made.ok ? made : { ...made, degraded: true });
 
-/** That nothing answers there, or not to this machine, is no proof that platforms find nothing. */
+/** No answer is a warning only: platforms may reach an address that this machine cannot. */
 async function publicUrlOf(config: Config): Promise<readonly Check[]> {
   const name = "public address";
   try {
@@ -106,11 +108,11 @@ async function publicUrlOf(config: Config): Promise<readonly Check[]> {
   }
 }
 
-/** Others who may read it are told of, but it works. */
+/** Access by other users of the machine is a warning only. */
 async function folderOf(config: Config): Promise<Check> {
   const made = await check("data folder", () => checkFolder(config));
   if (!made.ok || !isOpenToOthers(config.dataDir)) return made;
-  const detail = `other users of this machine may be able to read what is in ${config.dataDir}, customers' messages too: chmod 700 ${config.dataDir}`;
+  const detail = `other users of this machine may be able to read ${config.dataDir}, with customers' messages: chmod 700 ${config.dataDir}`;
   return { ...made, ok: false, degraded: true, detail };
 }
 
@@ -121,7 +123,7 @@ async function checkFolder(config: Config): Promise<string> {
   const free = await freeBytes();
   if (free < reserveBytes) {
     throw new Error(
-      `only ${sizeText(free)} are free in ${dataDir}, and ${sizeText(reserveBytes)} are kept (FILES_RESERVE_MB): no files are taken; make room, or set PARLEY_DATA_DIR`,
+      `only ${sizeText(free)} are free in ${dataDir}, and ${sizeText(reserveBytes)} are reserved (FILES_RESERVE_MB), so files are refused: make room, or set PARLEY_DATA_DIR`,
     );
   }
   return `${dataDir}, ${sizeText(free)} free`;
@@ -174,7 +176,7 @@ async function checkSecret(config: Config): Promise<string> {
   }
 }
 
-/** Searches with `q` need it; all else does not. */
+/** Only searches with `q` need it. */
 async function checkSearch({ typesense, databaseUrl }: Config): Promise<string> {
   if (typesense === undefined) return "the database";
   const store = await openStore(databaseUrl);
@@ -185,20 +187,26 @@ async function checkSearch({ typesense, databaseUrl }: Config): Promise<string> 
   }
 }
 
-/** One small call, which costs a few tokens. */
+/** Makes one small call, which costs a few tokens. */
 async function checkLanguageModel(model: ModelConfig): Promise<Check> {
   const { checkModel } = await import("#models/model.ts");
   return check("model", () => checkModel(model, systemClock));
 }
 
-/** One small call. Without the server answers go on, by words alone. */
+/** Makes one small call. Without the server, answers are found by words only, so a failure is a warning. */
 async function checkEmbeddings(embedding: EmbeddingConfig): Promise<Check> {
   const { checkEmbedder } = await import("#models/embedder.ts");
   return check("embedding server", () => checkEmbedder(embedding, systemClock));
 }
 
+/** Connects and signs in. Without the server only mails wait, so a failure is a warning. */
+async function checkMail(config: MailConfig): Promise<Check> {
+  const { createMailTransport } = await import("#mail/transport.ts");
+  return check("mail server", () => createMailTransport(config).check());
+}
+
 async function checkRedis(url: string): Promise<string> {
-  const { Redis } = await import("ioredis");
+  const { Redis } = (await import("ioredis")).default;
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, connectTimeout: 3_000 });
   client.on("error", () => undefined);
   try {

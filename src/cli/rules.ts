@@ -11,7 +11,7 @@ import { bold, dim } from "./terminal/output.ts";
 const limitStandard = 200;
 const limitMax = 10_000;
 
-/** Tells which rules would have fired on stored conversations, and changes nothing. */
+/** Shows which rules would have fired on stored conversations. Changes nothing. */
 export const rulesTest: Command = ({ argv, output, config }) => {
   const given = readArguments(argv, ["workspace", "conversation", "rule", "limit"]);
   const workspaceId = given.required("workspace");
@@ -26,10 +26,13 @@ export const rulesTest: Command = ({ argv, output, config }) => {
       .executeTakeFirstOrThrow();
     const stored = storedSettings(row.settings);
     const inFile = config.file.workspaces.find(({ name }) => name === row.name);
-    // The file's may not have been taken over yet: that is what this is for.
-    const settings = { ...stored, ...inFile?.settings, ...(inFile === undefined ? {} : { rules: inFile.rules ?? [] }) };
+    // Uses the file's rules, so that they can be tried before a restart applies them.
+    const { rules: declared = [] } = inFile ?? {};
+    const settings = { ...stored, ...inFile?.settings, ...(declared.length === 0 ? {} : { rules: declared }) };
     const only = given.optional("rule");
-    const rules = settings.rules.filter(({ name }) => only === undefined || name === only);
+    const rules = settings.rules.filter(({ name, enabled }) =>
+      only === undefined ? enabled !== false : name === only,
+    );
     if (rules.length === 0) {
       const known = settings.rules.map(({ name }) => `"${name}"`).join(", ");
       throw new Error(

@@ -1,3 +1,4 @@
+import type { ProblemCode } from "#domain/problem.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Config } from "#config/environment.ts";
 import { ConfigError, loadConfig } from "#config/environment.ts";
@@ -6,7 +7,7 @@ import { UsageError } from "./terminal/arguments.ts";
 import { commands, usage, usesWorkspaces } from "./commands.ts";
 import { createOutput, red } from "./terminal/output.ts";
 
-/** Runs a command line. The exit status: 0, 1 failed, 2 called wrongly. */
+/** Runs a command line. Resolves with the exit status: 0 done, 1 failed, 2 wrong arguments. */
 export async function run(argv: readonly string[]): Promise<number> {
   const [first, second] = argv;
   if (first === undefined || first === "help" || first === "--help" || first === "-h") {
@@ -22,28 +23,39 @@ export async function run(argv: readonly string[]): Promise<number> {
     return await command({
       argv: rest,
       output: createOutput(rest.includes("--json")),
+      env: process.env,
       config: await readConfig(process.env, usesWorkspaces.has(command) ? "all" : "outbound"),
     });
   } catch (error) {
-    process.stderr.write(`${red("error:")} ${messageOf(error)}\n`);
+    process.stderr.write(`${red("error:")} ${messageOf(error, first)}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
 }
 
-/** Who mends a file wants to know all that is wrong with it, also what only the platforms' adapters can tell. */
+/** Adds the errors that only adapters find, so that all can be fixed at once. */
 async function readConfig(env: NodeJS.ProcessEnv, needs: "all" | "outbound"): Promise<Config> {
   try {
     return loadConfig(env, needs);
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error;
-    const { withAccounts } = await import("#admin/channels.ts");
+    const { withAccounts } = await import("#admin/channels/provisioning.ts");
     throw await withAccounts(error);
   }
 }
 
-/** What a person can act on; for what nobody foresaw, all there is. */
-function messageOf(error: unknown): string {
-  if (error instanceof UsageError || error instanceof Problem || error instanceof ConfigError) return error.message;
+/** Ways out that only the command line has. */
+const hints: Readonly<Partial<Record<ProblemCode, string>>> = {
+  feature_not_in_plan: "The command changes it too: parley workspace set ID plan=PLAN",
+  plan_downgrade_blocked: "--force lowers the plan anyway; existing settings keep working.",
+};
+
+/** A message for expected errors; the stack for others. */
+function messageOf(error: unknown, group: string): string {
+  if (error instanceof Problem) {
+    const hint = group === "webhook" && error.code === "not_found" ? "See: parley webhook list" : hints[error.code];
+    return hint === undefined ? error.message : `${error.message.replace(/\.?$/, ".")} ${hint}`;
+  }
+  if (error instanceof UsageError || error instanceof ConfigError) return error.message;
   if (!(error instanceof Error)) return "unknown failure";
   const cause = error.cause instanceof Error ? `\n  because: ${error.cause.message}` : "";
   return process.env["LOG_LEVEL"] === "debug" ? (error.stack ?? error.message) : `${error.message}${cause}`;

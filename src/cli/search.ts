@@ -5,7 +5,7 @@ import { readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./command.ts";
 import { withServices } from "./with-services.ts";
 
-/** Queues the work; the server that runs on this database, or the next one that starts, does it. */
+/** Queues the work for the server that runs on this database, or for the next one that starts. */
 export const searchRebuild: Command = ({ argv, output, config }) => {
   const given = readArguments(argv, ["workspace"]);
   const workspaceId = given.optional("workspace");

@@ -2,14 +2,15 @@ import type { Logger } from "pino";
 import { openStore } from "#database/open.ts";
 import type { App } from "#app/app.ts";
 import type { Config } from "#config/environment.ts";
-import { createApp, hasDemo } from "#app/app.ts";
+import { createApp } from "#app/app.ts";
+import { hasDemo } from "#app/demo.ts";
 import { systemClock } from "#runtime/clock.ts";
 import { createLog } from "#runtime/log.ts";
 import { firstStart } from "#app/first-start.ts";
 import { readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./command.ts";
-import type { Stopping } from "./retry-on-return.ts";
-import { onceBack } from "./retry-on-return.ts";
+import type { Stopping } from "./documents/retry-on-return.ts";
+import { onceBack } from "./documents/retry-on-return.ts";
 import { bold, dim } from "./terminal/output.ts";
 
 export const migrate: Command = async ({ argv, output, config }) => {
@@ -26,7 +27,7 @@ export const migrate: Command = async ({ argv, output, config }) => {
   }
 };
 
-/** Runs until it is told to stop. */
+/** Runs the server until a signal stops it. */
 export const start: Command = async ({ argv, config }) => {
   readArguments(argv, []);
   const log = await createLog(config.logLevel);
@@ -36,7 +37,7 @@ export const start: Command = async ({ argv, config }) => {
     log,
     ...(killAt === undefined ? {} : { checkpoint: createKiller(killAt) }),
   });
-  // From here on a signal ends it in order, also while the first start is at work.
+  // A signal now closes everything in order, also during the first start.
   const { stopped, isStopping } = untilStopped(app, log);
   try {
     const address = await app.listen();
@@ -48,9 +49,9 @@ export const start: Command = async ({ argv, config }) => {
     });
     process.stdout.write(welcome === null ? notice(config) : greeting(config, welcome));
   } catch (error) {
-    // What a stop breaks off is no fault.
+    // Work that a stop aborts is not an error.
     if (isStopping()) return stopped;
-    // Otherwise it would live on, and work, without serving anybody.
+    // Without this the process would keep working without serving requests.
     await app.close().catch((err: unknown) => log.error({ err }, "start: closing failed"));
     throw error;
   }
@@ -61,7 +62,7 @@ function untilStopped(app: App, log: Logger): Stopping {
   let stopping = false;
   const stopped = new Promise<number>((resolve) => {
     const stop = (signal: string): void => {
-      // A second signal is a person who does not want to wait.
+      // A second signal comes from a person who does not want to wait.
       if (stopping) process.exit(1);
       stopping = true;
       log.info({ signal }, "stop: begun");
@@ -80,7 +81,7 @@ function untilStopped(app: App, log: Logger): Stopping {
   return { stopped, isStopping: () => stopping };
 }
 
-/** `POINT:N` ends the process the N-th time that the point is passed, without another word of it. */
+/** For tests: `POINT:N` kills the process when it passes the checkpoint for the Nth time. */
 function createKiller(spec: string) {
   const [point, count = "1"] = spec.split(":");
   let left = Number(count);
@@ -106,13 +107,14 @@ function greeting(
   Ask it something    ${publicUrl}/${hasDemo(config) ? "demo" : `chat/${workspaceId}`}
   Answer as an agent  ${loginLink}
                       ${dim("(signs in once, within 24 hours)")}
+  Set it up           ${publicUrl}/dashboard
+                      ${dim("(after signing in: documents, channels, colleagues)")}
   API reference       ${publicUrl}/docs
   API key             ${bold(key)}
                       ${dim("(shown this once)")}
   Workspace           ${workspaceId}
 
-  It answers from its own manual. Add your documents:
-    npm run -s parley -- documents add --workspace ${workspaceId} FILE…
+  It answers from its own manual, until you add your documents.
 
 `;
 }

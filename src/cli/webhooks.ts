@@ -15,7 +15,7 @@ import type { Command } from "./command.ts";
 import { withServices } from "./with-services.ts";
 import { bold, green, red, table } from "./terminal/output.ts";
 
-/** The one word that a command takes: an endpoint's id. */
+/** The command's only argument: an endpoint's id. */
 function idOf(argv: readonly string[], command: string): string {
   const [id, ...more] = readArguments(argv, []).words;
   if (id === undefined || more.length > 0) throw new UsageError(`use: parley webhook ${command} ID`);
@@ -42,7 +42,7 @@ export const webhookAdd: Command = ({ argv, output, config }) => {
     output.result(added, [
       `Added ${bold(added.id)}: ${added.events.join(", ")}`,
       `Secret: ${added.secret}`,
-      "This is the only time the secret is shown; by it your server tells our requests from others.",
+      "The secret is shown only now. Your server needs it to verify the requests.",
       `Next: parley webhook test ${added.id}`,
     ]);
     return 0;
@@ -63,7 +63,7 @@ export const webhookList: Command = ({ argv, output, config }) => {
           row.events.length,
           row.state,
           row.waiting,
-          row.disabled_reason ?? (row.failing_since === null ? "" : `fails since ${row.failing_since}`),
+          row.disabled_reason ?? (row.failing_since === null ? "" : `failing since ${row.failing_since}`),
         ]),
       ),
     );
@@ -75,7 +75,7 @@ export const webhookRemove: Command = ({ argv, output, config }) => {
   const id = idOf(argv, "remove");
   return withServices(config, async ({ store }) => {
     await removeWebhook(store, clock, id);
-    output.result({ id, removed: true }, [`Removed ${id}: nothing is sent to it from now on.`]);
+    output.result({ id, removed: true }, [`Removed ${id}. Nothing more is sent to it.`]);
     return 0;
   });
 };
@@ -94,10 +94,10 @@ export const webhookDisable: Command = ({ argv, output, config }) => {
 export const webhookEnable: Command = ({ argv, output, config }) => {
   const id = idOf(argv, "enable");
   return withServices(config, async ({ store }) => {
-    await enableWebhook(store, id);
+    await enableWebhook(store, clock, id);
     output.result({ id, state: "enabled" }, [
       `Enabled ${id}.`,
-      `To send what it has missed: parley webhook replay ${id} --failed`,
+      `To send the missed events: parley webhook replay ${id} --failed`,
     ]);
     return 0;
   });
@@ -109,7 +109,7 @@ export const webhookRotate: Command = ({ argv, output, config }) => {
     const { secret, previousUntil } = await rotateWebhook({ store, clock, secrets }, id);
     output.result({ id, secret, previous_until: previousUntil }, [
       `New secret: ${secret}`,
-      `It is shown once. Until ${previousUntil} requests carry the signature of the one before as well.`,
+      `It is shown only now. Until ${previousUntil} requests are signed with the previous secret as well.`,
     ]);
     return 0;
   });
@@ -150,7 +150,7 @@ export const webhookDeliveriesList: Command = ({ argv, output, config }) => {
     output.result(
       rows,
       table(
-        ["at", "event", "type", "try", "outcome", "answer", "ms", "next try"],
+        ["at", "event", "type", "attempt", "outcome", "response", "ms", "next attempt"],
         rows.map((row) => [
           row.at,
           row.event_id,
@@ -176,7 +176,7 @@ function timeOf(name: string, given: string | undefined): number | undefined {
 
 export const webhookReplay: Command = ({ argv, output, config }) => {
   const given = readArguments(argv, ["event", "since", "until"], ["failed"]);
-  // Ids tell by themselves what they are of.
+  // The prefix of an id shows its kind.
   const eventId = given.optional("event") ?? given.words.find((word) => word.startsWith("evt_"));
   const endpointId = given.words.find((word) => !word.startsWith("evt_"));
   const since = timeOf("since", given.optional("since"));

@@ -7,7 +7,7 @@ import type { Config } from "#config/environment.ts";
 import { logOptions } from "#runtime/log.ts";
 import { requireOwnSecret } from "#admin/installation/secret.ts";
 
-/** Runs `work` on the installation that the configuration names, and closes it. A command line logs warnings at most. */
+/** Opens the configured installation for `work`, and closes it. Commands log warnings and errors only. */
 export async function withServices<T>(config: Config, work: (core: Services) => Promise<T>): Promise<T> {
   const log = pino(logOptions(config.logLevel === "info" ? "warn" : config.logLevel), pino.destination(2));
   const core = await openServices(config, { clock: systemClock, log });

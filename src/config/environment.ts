@@ -8,10 +8,10 @@ export type Role = "all" | "web" | "worker";
 
 export const modelProviders = ["openai", "anthropic", "openai-compatible"] as const;
 
-/** Which language model puts answers into words. */
+/** The language model that words answers. */
 export interface ModelConfig {
   readonly provider: (typeof modelProviders)[number];
-  /** Undefined: the provider's own. Without a slash at the end. */
+  /** Undefined: the provider's own address. Without a slash at the end. */
   readonly baseUrl: string | undefined;
   readonly name: string;
   readonly apiKey: string | undefined;
@@ -19,7 +19,7 @@ export interface ModelConfig {
 
 export const embeddingProviders = ["openai", "openai-compatible"] as const;
 
-/** Which embedding server tells what texts mean. */
+/** The embedding server, which finds passages by meaning. */
 export interface EmbeddingConfig {
   readonly provider: (typeof embeddingProviders)[number];
   /** Without a slash at the end. */
@@ -28,9 +28,20 @@ export interface EmbeddingConfig {
   readonly apiKey: string | undefined;
 }
 
+/** The server for the program's own mails, such as password resets. */
+export interface MailConfig {
+  readonly host: string;
+  readonly port: number;
+  /** True: TLS from the first byte. False: STARTTLS where the server offers it. */
+  readonly secure: boolean;
+  readonly credentials: { readonly user: string; readonly password: string } | undefined;
+  /** `Name <address>` or an address. */
+  readonly from: string;
+}
+
 export interface FilesConfig {
   readonly bytesMax?: number;
-  /** No files are taken where less is free on the disk. */
+  /** Files are refused while less is free on the disk. */
   readonly reserveBytes?: number;
   /** Absent: in the data folder. */
   readonly s3?: {
@@ -47,32 +58,34 @@ export interface Config {
   readonly port: number;
   /** Without a slash at the end. */
   readonly publicUrl: string;
-  /** Whether PUBLIC_URL says it, or it follows from HOST and PORT. */
+  /** True if PUBLIC_URL is set; otherwise the address follows from HOST and PORT. */
   readonly publicUrlGiven?: boolean;
   readonly dataDir: string;
   readonly secret: string | undefined;
   readonly databaseUrl: string;
   readonly redisUrl: string | undefined;
-  /** Searches conversations; absent: the database does. */
+  /** The search engine for conversations; absent: the database. */
   readonly typesense?: { readonly urls: readonly string[]; readonly apiKey: string };
   readonly role: Role;
   readonly logLevel: string;
-  /** Opens /metrics to who sends it as a bearer token. */
+  /** Bearer token that gives access to /metrics. */
   readonly metricsToken?: string | undefined;
-  /** Addresses of proxies whose X-Forwarded-For is believed; empty: nobody's. */
+  /** Addresses of proxies whose X-Forwarded-For is trusted; empty: none. */
   readonly trustedProxies: readonly string[];
-  /** Absent: answers are the documents' own sentences. */
+  /** Absent: answers consist of the documents' sentences. */
   readonly model?: ModelConfig;
-  /** Absent: passages are found by their words alone. */
+  /** Absent: passages are found by words only. */
   readonly embedding?: EmbeddingConfig;
-  /** Where files of messages are stored, and how large they may be; absent: in the data folder, 25 MB. */
+  /** Storage of message files and their largest size; absent: the data folder, 25 MB. */
   readonly files?: FilesConfig;
+  /** The server for the program's own mails; absent: none are sent. */
+  readonly mail?: MailConfig;
   readonly file: FileConfig;
-  /** Where a test ends the process; see engine/checkpoint.ts. */
+  /** The checkpoint at which a test kills the process. */
   readonly killAt: string | undefined;
 }
 
-/** A setting that is wrong. The message names it, says what is allowed, and holds no secret. */
+/** An invalid setting. The message names it and what is allowed, and holds no secret. */
 export class ConfigError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -93,7 +106,7 @@ export function loadConfig(
     const text = env[name]?.trim();
     return text === "" ? undefined : text;
   };
-  /** What must not stand in a process list or a container's description can be in a file, named by `NAME_FILE`. */
+  /** Secrets can be in a file named by `NAME_FILE`, to keep them out of process lists and container descriptions. */
   const secretValue = (name: string): string | undefined => {
     const path = value(`${name}_FILE`);
     if (path === undefined) return value(name);
@@ -131,6 +144,7 @@ export function loadConfig(
   const typesense = typesenseOf(value("TYPESENSE_URL"), secretValue("TYPESENSE_API_KEY"));
   const model = modelOf(value, secretValue);
   const embedding = embeddingOf(value, secretValue);
+  const mail = mailOf(secretValue("SMTP_URL"), value("SMTP_FROM"));
   return {
     host,
     port,
@@ -150,6 +164,7 @@ export function loadConfig(
       .filter((each) => each !== ""),
     ...(model === undefined ? {} : { model }),
     ...(embedding === undefined ? {} : { embedding }),
+    ...(mail === undefined ? {} : { mail }),
     files: filesOf(value, secretValue),
     file: loadFile(value("PARLEY_CONFIG"), env, needs),
     killAt: value("PARLEY_TEST_KILL_AT"),
@@ -171,6 +186,34 @@ function typesenseOf(given: string | undefined, apiKey: string | undefined): Con
     throw new ConfigError("TYPESENSE_URL is set without a key: set TYPESENSE_API_KEY, or TYPESENSE_API_KEY_FILE");
   }
   return { urls, apiKey };
+}
+
+/** The address may hold a password, so errors do not quote it. */
+function mailOf(given: string | undefined, from: string | undefined): MailConfig | undefined {
+  if (given === undefined) {
+    if (from === undefined) return undefined;
+    throw new ConfigError("SMTP_FROM is set and SMTP_URL is not: set it to smtp://HOST:587, or unset SMTP_FROM");
+  }
+  const url = URL.parse(given);
+  const { protocol, hostname, port, username, password, pathname, search } = url ?? new URL("invalid:");
+  const isAddress = /^smtps?:$/.test(protocol) && hostname !== "" && /^\/?$/.test(pathname) && search === "";
+  if (!isAddress || (username === "") !== (password === "")) {
+    throw new ConfigError(
+      "SMTP_URL: use smtp://USER:PASSWORD@HOST:587, or smtps://USER:PASSWORD@HOST:465 for TLS from the start, with special characters percent-encoded",
+    );
+  }
+  if (from === undefined || !/^(?:[^<>\r\n]{1,100} <[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/.test(from)) {
+    throw new ConfigError("SMTP_FROM: set it to the sender of mails, such as Parley <parley@shop.example>");
+  }
+  const secure = protocol === "smtps:";
+  return {
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: port === "" ? (secure ? 465 : 587) : Number(port),
+    secure,
+    credentials:
+      username === "" ? undefined : { user: decodeURIComponent(username), password: decodeURIComponent(password) },
+    from,
+  };
 }
 
 type Value = (name: string) => string | undefined;
@@ -247,7 +290,7 @@ function modelOf(value: Value, secretValue: Value): ModelConfig | undefined {
   if (provider !== "openai-compatible" && apiKey === undefined) {
     throw new ConfigError(`MODEL_API_KEY is missing: ${provider} needs a key; set it, or MODEL_API_KEY_FILE`);
   }
-  // A key goes into a header, where nothing else may stand; which character is wrong would tell of the key.
+  // A key becomes a header, which allows these characters only. The error must not quote the key.
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new ConfigError("MODEL_API_KEY has characters that no key has, such as a space: check how it was copied");
   }
@@ -313,7 +356,7 @@ function metricsTokenOf(token: string | undefined): string | undefined {
 
 function publicUrlOf(given: string | undefined, host: string, port: number): string {
   if (given === undefined) {
-    // To listen on all addresses is to have none to go to; this one leads here from the same machine.
+    // A server that listens on all addresses is reachable as localhost from the same machine.
     const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
     return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
   }

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { isMap, isScalar, isSeq } from "yaml";
 import type { Document } from "yaml";
 
-/** Where in the file this setting stands; where it is missing, what it would be part of. */
+/** The offset of a setting, or of its parent if it is missing. */
 export function offsetOf(document: Document, path: readonly string[]): number {
   let node: unknown = document.contents;
   let offset = 0;

@@ -8,7 +8,7 @@ export interface UnsetVariable {
   readonly section: string;
 }
 
-/** Replaces each `${NAME}` in the document's texts by that variable; those that are not set are left and returned. */
+/** Replaces each `${NAME}` in the document by the variable. Unset ones stay and are returned. */
 export function fillVariables(
   document: Document,
   env: Readonly<Record<string, string | undefined>>,

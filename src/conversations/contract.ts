@@ -2,14 +2,16 @@ import type { AgentReply, ConversationChange, NewNote, Note } from "./agents/req
 import type { Upload, Uploaded } from "./attachments/upload.ts";
 import type { Accepted, PrefetchedFile, InboundEvent, Sender, VerifiedUser } from "#channels/contract.ts";
 import type { TypingParty } from "#channels/thread.ts";
-import type { Seen } from "#channels/desk/contract.ts";
+import type { Expected } from "#channels/desk/contract.ts";
 import type { Actor, Channel, Confidence, Source } from "#domain/conversation/message.ts";
 import type { Strictness } from "#domain/workspace/settings.ts";
 import type { ActionResult, ActingAgent, Action } from "./agents/actions.ts";
-import type { AgentMessageResult, AgentMessage } from "./agents/messages.ts";
+import type { AgentMessageResult, AgentMessage } from "./agents/inbox-messages.ts";
+import type { MacroRequest } from "./agents/macros.ts";
 import type { PrefetchOptions, FileSource } from "./attachments/prefetch.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import type { WindowView } from "./delivery/reply-window.ts";
+import type { Trial, TrialResult } from "./trial/trial.ts";
+import type { WindowView } from "./delivery/reroute/reply-window.ts";
 
 /**
  * The only place that changes conversations. Each call is one transaction and resolves after the commit. Throws
@@ -18,6 +20,8 @@ import type { WindowView } from "./delivery/reply-window.ts";
 export interface Engine {
   /** Stores an inbound event together with the work it causes. Rejects if the event could not be stored. */
   ingest(accountId: string, event: InboundEvent): Promise<Accepted>;
+  /** Answers a question as for a new customer, and stores nothing. */
+  tryQuestion(trial: Trial, signal: AbortSignal): Promise<TrialResult>;
   /** Answers an API query in this process. */
   query(query: Query, signal: AbortSignal): Promise<QueryResult>;
   /** Queues an agent's reply for the customer's channel. Claims an open or escalated conversation. */
@@ -30,9 +34,16 @@ export interface Engine {
     conversationId: string,
     action: Action,
     agent: ActingAgent,
-    expected?: Seen,
+    expected?: Expected,
   ): Promise<ActionResult>;
-  /** Posts an agent's message from the inbox, under the same conflict rules as {@link applyAction}. */
+  /** Does all actions of a macro, or none. Refused like {@link applyAction}, and its reply like {@link postAgentMessage}. */
+  applyMacro(
+    workspaceId: string,
+    conversationId: string,
+    request: MacroRequest,
+    agent: ActingAgent,
+  ): Promise<AgentMessageResult>;
+  /** Posts an agent's message from the inbox. Refused if a colleague has the conversation, or a newer message exists. */
   postAgentMessage(
     workspaceId: string,
     conversationId: string,
@@ -40,7 +51,7 @@ export interface Engine {
     agent: ActingAgent,
   ): Promise<AgentMessageResult>;
   /** Returns whether the channel can edit and delete replies that were already sent. */
-  editsInProgress(accountId: string, channel: Channel): Promise<{ readonly edit: boolean; readonly remove: boolean }>;
+  editAbilities(accountId: string, channel: Channel): Promise<{ readonly edit: boolean; readonly remove: boolean }>;
   /** Stores a file for a later message. Throws Problem `payload_too_large`. */
   upload(upload: Upload, source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Uploaded>;
   /** Stores the files of a message before the message itself. A retry for the same message reuses them. */

@@ -5,6 +5,7 @@ import { statuses } from "#domain/conversation/status.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Priority } from "#domain/conversation/sla.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
+import { compareDays } from "#conversations/reporting/compare.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
 import { anna, answerOf, dayMs, hourMs, minuteMs, openBench } from "#test/support/engine-bench.ts";
 
@@ -56,7 +57,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What the contract says of one conversation, told again without looking at the engine. */
+/** A model of one conversation by the contract, written independently of the engine. */
 class Model {
   status: Status = "open";
   snoozedFrom: Status | null = null;
@@ -182,7 +183,7 @@ eachDatabase("a conversation", (open) => {
   afterAll(() => bench.close());
 
   /** False when it is refused. */
-  async function act(id: string, thread: string, given: Step): Promise<boolean> {
+  async function applyStep(id: string, thread: string, given: Step): Promise<boolean> {
     const { engine, workspaceId, clock } = bench;
     try {
       switch (given.kind) {
@@ -229,7 +230,7 @@ eachDatabase("a conversation", (open) => {
     }
   }
 
-  function actOnModel(model: Model, given: Step): boolean {
+  function applyToModel(model: Model, given: Step): boolean {
     switch (given.kind) {
       case "say":
         model.said(given.mood);
@@ -258,24 +259,46 @@ eachDatabase("a conversation", (open) => {
     }
   }
 
-  it("goes through any sequence of events as the contract says, and its books are right after each", async () => {
+  it("matches the model of the contract after every step of any sequence of events", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
         const thread = `model ${(conversations += 1)}`;
         const id = await bench.begin(thread, "A content question");
         await bench.settle();
         const model = new Model(bench.clock.now());
-        for (const [i, given] of steps.entries()) {
-          const at = `after step ${i + 1}, ${JSON.stringify(given)}`;
-          expect(await act(id, thread, given), at).toBe(actOnModel(model, given));
-          await bench.settle();
-          await check(id, model, at);
+        try {
+          for (const [i, given] of steps.entries()) {
+            const at = `after step ${i + 1}, ${JSON.stringify(given)}`;
+            expect(await applyStep(id, thread, given), at).toBe(applyToModel(model, given));
+            await bench.settle();
+            await check(id, model, at);
+          }
+          await checkReports(id);
+        } finally {
+          await bench.engine.remove(bench.workspaceId, id, anna);
+          await forgetReports();
         }
-        await bench.engine.remove(bench.workspaceId, id, anna);
       }),
       { numRuns: 25, endOnFailure: false },
     );
   }, 120_000);
+
+  /** The counts of the reports equal a recount. */
+  async function checkReports(id: string): Promise<void> {
+    const { store, workspaceId } = bench;
+    const others = await store.read.selectFrom("conversations").select("id").where("id", "!=", id).execute();
+    expect(others).toEqual([]);
+    const { differences } = await compareDays(store.read, workspaceId, { from: 0, to: 30_000 });
+    expect(differences).toEqual([]);
+  }
+
+  /** Counts outlive conversations. The next run starts with none. */
+  async function forgetReports(): Promise<void> {
+    await bench.store.write(async (tx) => {
+      await tx.deleteFrom("report_changes").execute();
+      await tx.deleteFrom("report_counts").execute();
+    });
+  }
 
   async function check(id: string, model: Model, at: string): Promise<void> {
     const row = await bench.row(id);
@@ -326,7 +349,7 @@ eachDatabase("a conversation", (open) => {
     }
     expect(audit.at(-1)?.to_value, at).toBe(row.status);
 
-    // What lists are narrowed by is what is.
+    // The filter values of lists match the conversation.
     const tagged = await bench.store.read
       .selectFrom("conversation_tags")
       .selectAll()

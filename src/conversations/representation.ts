@@ -3,11 +3,14 @@ import type { Source } from "#domain/conversation/message.ts";
 import { slaState } from "#domain/conversation/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import type { MessagesTable } from "#database/schema/tables.ts";
+import type { RatingsTable } from "#database/schema/feedback.ts";
+import type { ContactsTable, MessagesTable } from "#database/schema/tables.ts";
 import type { DocumentsTable } from "#database/schema/knowledge.ts";
+import type { Note } from "./agents/requests.ts";
 import type { AttachmentRow } from "./attachments/attachments.ts";
+import { verifiedFields } from "./contacts/provenance.ts";
 
-// Rows as the API shows them, and as events tell of them: a client reads both with the same code.
+// The shape of rows in the API and in webhook events, so that clients parse both with the same code.
 
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString();
@@ -37,6 +40,35 @@ export function conversationItem(
     previous_conversation_id: row.previous_conversation_id,
   };
 }
+
+export function ratingItem(row: RatingsTable): object {
+  return {
+    id: row.id,
+    score: row.score,
+    comment: row.comment,
+    agent: row.agent,
+    created_at: timestamp(row.created_at),
+    updated_at: timestamp(row.updated_at),
+  };
+}
+
+export function noteItem({ id, conversationId, content, author, createdAt }: Note) {
+  return { id, conversation_id: conversationId, content, author, created_at: timestamp(createdAt) };
+}
+
+/** A contact as in a list. */
+export const contactItem = (row: ContactsTable) => ({
+  id: row.id,
+  workspace_id: row.workspace_id,
+  name: row.name,
+  email: row.email,
+  phone: row.phone,
+  user_id: row.user_id,
+  verified: [...verifiedFields(row)],
+  attributes: JSON.parse(row.attributes) as Readonly<Record<string, unknown>>,
+  created_at: timestamp(row.created_at),
+  updated_at: timestamp(row.updated_at),
+});
 
 /** The stored state is as old as the row's last change; while the clock runs, what it shows now counts. */
 function currentSlaState(row: ConversationRow, settings: WorkspaceSettings, now: number): string {
@@ -68,7 +100,7 @@ export function messageItem(
   return {
     id: row.id,
     role: row.role,
-    // What the customer took back on their platform is not shown again here.
+    // A message that the customer deleted on the platform is not shown here either.
     content: row.deleted_at === null ? row.content : "",
     created_at: timestamp(row.created_at),
     ...(attachments.length === 0 ? {} : { attachments: attachments.map((file) => attachmentItem(file, link)) }),

@@ -47,7 +47,7 @@ eachDatabase("a clock that was an hour ahead", (open) => {
       throw new DeliveryError("not_sent", "nobody is there");
     };
   };
-  /** Time goes on as fast as the program follows, for so many minutes at most. */
+  /** Moves the clock as fast as the program follows, for at most this many minutes. */
   async function inMinutes(bench: EngineBench, minutes: number, sent: number): Promise<void> {
     const end = bench.clock.now() + minutes * minuteMs;
     await bench.until(`${sent} messages are sent`, () => {
@@ -57,7 +57,7 @@ eachDatabase("a clock that was an hour ahead", (open) => {
   }
   const texts = (bench: EngineBench) => bench.sent.map(({ text }) => text);
 
-  it("holds up no work when it is put back while the program runs", async () => {
+  it("delays no work when it is set back while the program runs", async () => {
     const bench = await newBench();
     const snoozed = await bench.begin("snoozed", "Later");
     await bench.settle();
@@ -76,14 +76,14 @@ eachDatabase("a clock that was an hour ahead", (open) => {
     await inMinutes(bench, 2, 2);
     expect(texts(bench)).toEqual(["You asked: Later", "You asked: Hello"]);
     expect(await bench.row(snoozed)).toMatchObject({ status: "snoozed", snoozed_until: until });
-    // On its own time, not an hour early.
+    // Due at its own time, not an hour early.
     await bench.advance(3 * hourMs);
     expect(await bench.row(snoozed)).toMatchObject({ status: "snoozed" });
     await bench.advance(hourMs);
     expect(await bench.row(snoozed)).toMatchObject({ status: "open" });
   });
 
-  it("holds up no work, lease, key or window when the program starts anew", async () => {
+  it("delays no work and extends no lease, key or rate limit when the program restarts", async () => {
     const before = await newBench();
     refuseOnce(before);
     await before.begin("refused", "Hello");
@@ -91,7 +91,7 @@ eachDatabase("a clock that was an hour ahead", (open) => {
     before.script.answer = () => new Promise(() => undefined);
     await before.begin("unanswered", "Is anybody there?");
     const ahead = before.clock.now();
-    // As a process leaves it that is killed on another machine.
+    // The state that a process killed on another machine leaves.
     const far = ahead + 15_000;
     await before.until("the question is asked", () => before.asked.length === 2);
     await before.app.close();
@@ -151,7 +151,7 @@ eachDatabase("a clock that was an hour ahead", (open) => {
     expect(slow.logged.join("\n")).toContain("this clock is behind the running processes, check NTP");
   });
 
-  it("is corrected where all running processes were put back", async () => {
+  it("is corrected when the clocks of all running processes were set back", async () => {
     const one = await newBench();
     await leaseOfHealthy(one);
     const two = await newBench({ beside: one, clock: createHandMovedClock(one.clock.now()) });
@@ -164,7 +164,7 @@ eachDatabase("a clock that was an hour ahead", (open) => {
     });
   });
 
-  /** The start waits for heartbeats of other processes by its clock. */
+  /** A start waits for heartbeats of other processes by its own clock. */
   async function openWhileTimeGoesOn(
     options: BenchOptions & { readonly clock: HandMovedClock },
     beside?: EngineBench,
@@ -179,7 +179,7 @@ eachDatabase("a clock that was an hour ahead", (open) => {
     return opening;
   }
 
-  /** The database is slower than a clock that is moved by hand: no heartbeat may be left out. */
+  /** The database is slower than the test clock, and no heartbeat may be skipped. */
   async function advanceWithHeartbeat({ store, clock }: EngineBench): Promise<void> {
     clock.advance(500);
     const newest = () =>
@@ -192,7 +192,7 @@ eachDatabase("a clock that was an hour ahead", (open) => {
     await expect.poll(newest, { interval: 1 }).toBeDefined();
   }
 
-  /** Seen from another machine: both benches have the number of this process. */
+  /** The lease as seen from another machine, since both benches have this process's id. */
   async function leaseOfHealthy({ store, accountId, clock }: EngineBench): Promise<number> {
     const until = clock.now() + minuteMs;
     await store.write(async (tx) => {

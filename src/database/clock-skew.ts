@@ -3,15 +3,12 @@ import type { Store } from "./contract.ts";
 
 /** Normal difference between the clocks of two servers. */
 const slackMs = 5_000;
-/** No lease ends later than this after it was given or renewed. */
+/** Longest lease, from its start or renewal. */
 const leaseMaxMs = 180_000;
 /** Rest of a shortened lease. A holder that still runs renews it within this time. */
 const leaseLeftMs = 45_000;
 
-/**
- * How far ahead of `now` the clock was when something was stored here lately, in milliseconds; 0 where it was not, or
- * by no more than clocks differ.
- */
+/** How far the clock was ahead of `now`, in milliseconds, when recent rows were stored; 0 within the normal difference. */
 export async function aheadBy(store: Pick<Store, "read">, now: number): Promise<number> {
   const { read } = store;
   const newest = await Promise.all([
@@ -36,10 +33,10 @@ export async function aheadBy(store: Pick<Store, "read">, now: number): Promise<
   return ahead > slackMs ? ahead : 0;
 }
 
-/** Whether a clock that showed `before` has been put back since. */
+/** Whether the clock was put back after it showed `before`. */
 export const isPutBack = (before: number, now: number): boolean => before - now > slackMs;
 
-/** Heartbeats of other processes, by their ids. */
+/** Heartbeats of other processes, by process id. */
 export type Heartbeats = ReadonlyMap<string, number>;
 
 export async function heartbeatsBeside(store: Pick<Store, "read">, id: string | null): Promise<Heartbeats> {
@@ -47,7 +44,7 @@ export async function heartbeatsBeside(store: Pick<Store, "read">, id: string | 
   return new Map(rows.filter((row) => row.id !== id).map((row) => [row.id, row.heartbeat_at]));
 }
 
-/** How far a process that runs is ahead of `now`: its heartbeat has changed since `before`. 0 where none is ahead. */
+/** How far a running process is ahead of `now`; a process runs if its heartbeat changed since `before`. 0: none is ahead. */
 export function runningAheadBy(before: Heartbeats, after: Heartbeats, now: number): number {
   const moved = [...after].filter(([id, at]) => before.get(id) !== at);
   const ahead = Math.max(...moved.map(([, at]) => at), now) - now;
@@ -55,21 +52,20 @@ export function runningAheadBy(before: Heartbeats, after: Heartbeats, now: numbe
 }
 
 /**
- * Brings back what was stored by a clock that was ahead by `aheadMs`: else work waits, and leases hold, until that time
- * comes again. What a person has set, such as the end of a snooze, stays as it is. Work that is tried again or looked at
- * too early for that does no harm: it sets its next time itself.
+ * Corrects times that were stored while the clock was ahead by `aheadMs`; without it, work and leases would wait for that
+ * time. Times set by people, such as the end of a snooze, stay. Work that is retried too early sets its next time itself.
  */
 export async function correctTimes(store: Pick<Store, "write">, now: number, aheadMs: number): Promise<void> {
   const sooner = sql<number>`case when due_at - ${aheadMs} > ${now} then due_at - ${aheadMs} else ${now} end`;
   await store.write(async (tx) => {
-    // In this order: what was stored as new keeps its delay.
+    // Deferred work comes first, so that new work keeps its delay.
     await tx
       .updateTable("outbox")
       .set({ due_at: sooner })
       .where("dead_at", "is", null)
       .where("due_at", ">", now)
       .where("created_at", "<=", now)
-      // These wait on purpose, and nobody has tried them.
+      // Untried follow-ups are scheduled on purpose.
       .where((eb) => eb.or([eb("lane", "not like", "follow:%"), eb("attempts", ">", 0)]))
       .execute();
     await tx
@@ -97,10 +93,10 @@ export async function correctTimes(store: Pick<Store, "write">, now: number, ahe
       .where("status", "is", null)
       .where("lease_until", ">", now + leaseMaxMs)
       .execute();
-    // Windows that have not begun: what is counted in them would be missing when they do.
+    // Future windows would already be full when they begin.
     await tx.deleteFrom("counters").where("window_start", ">", now).execute();
     await tx.updateTable("processes").set({ heartbeat_at: now }).where("heartbeat_at", ">", now).execute();
-    // Rules of time would pass over what falls due before.
+    // Time-based rules would skip everything due before this time.
     await tx.updateTable("conversations").set({ rules_until: now }).where("rules_until", ">", now).execute();
   });
 }

@@ -40,7 +40,7 @@ onMysql("marks of commits", (open) => {
     await store.write((tx) => tx.updateTable("commit_marks").set({ written_at }).where("id", "not in", own).execute());
     return { marks, mark };
   }
-  /** Sets the mark, and commits when it is told to. */
+  /** Sets the mark, and returns functions that commit or roll back. */
   async function setIn(store: OpenStore, mark: CommitMark) {
     const set = Promise.withResolvers<void>();
     const end = Promise.withResolvers<void>();
@@ -83,21 +83,21 @@ onMysql("marks of commits", (open) => {
     return { reused, transaction, deletion };
   }
 
-  it("are kept by a deletion of old ones that waited for the transaction which reused one", async () => {
+  it("survive a deletion of old marks that waited for the transaction which reused one", async () => {
     const { reused, transaction, deletion } = await reusedDuringDeletion();
     await transaction.commit();
     await (await deletion).commit();
     expect(await reused.isCommitted(lost)).toBe(true);
   });
 
-  it("tell of no commit when they were deleted after a rollback", async () => {
+  it("show no commit when they were deleted after a rollback", async () => {
     const { reused, transaction, deletion } = await reusedDuringDeletion();
     await transaction.rollBack();
     await (await deletion).commit();
     expect(await reused.isCommitted(lost)).toBe(false);
   });
 
-  it("are looked up after the deletion that holds them", async () => {
+  it("are looked up after a deletion that locks them", async () => {
     const { one, two } = await openTwo();
     const { mark } = await oldMark(one, two);
     const deletion = await setIn(two, marksOf(two).take());
@@ -156,7 +156,7 @@ onMysql("marks of commits", (open) => {
 const networkError = Object.assign(new Error("the connection ended"), { code: "ECONNRESET" });
 const mistake = Object.assign(new Error("no such column"), { errno: 1054, sqlState: "42S22" });
 
-it("looks a mark up again while the database fails, and reuses it then", async () => {
+it("looks a mark up again while the database fails, and then reuses it", async () => {
   const asked: unknown[] = [];
   const marks = createCommitMarks(async (_text, [id]) => {
     asked.push(id);
@@ -169,7 +169,7 @@ it("looks a mark up again while the database fails, and reuses it then", async (
   expect(new Set(asked).size).toBe(1);
 });
 
-it("does not know the outcome where a mark cannot be looked up, and does not reuse it", async () => {
+it("does not know the outcome of a mark that cannot be looked up, and does not reuse it", async () => {
   const asked: unknown[] = [];
   const marks = createCommitMarks(async (_text, [id]) => {
     asked.push(id);

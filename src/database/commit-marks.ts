@@ -5,17 +5,17 @@ import type { Tx } from "./contract.ts";
 import { execute } from "./dialects/execute.ts";
 import { isDatabaseFault, OutcomeUnknown } from "./faults.ts";
 
-/** Tells whether a transaction was committed whose COMMIT got no answer. */
+/** Finds out whether a transaction whose COMMIT got no answer was committed. */
 export interface CommitMarks {
   take(): CommitMark;
 }
 
 export interface CommitMark {
-  /** To be the last statement before the COMMIT. */
+  /** Must be the last statement before the COMMIT. */
   set(tx: Tx): Promise<void>;
-  /** Throws `lost` when it cannot be found out now. False: it did not take effect, and never will. */
+  /** False: the transaction has no effect, and never will. Throws `lost` when the outcome cannot be found out now. */
   isCommitted(lost: OutcomeUnknown): Promise<boolean>;
-  /** The transaction ended with an answer. */
+  /** Called when the transaction ended with an answer. */
   release(): void;
 }
 
@@ -27,8 +27,8 @@ const keptMs = 24 * 3_600_000;
 const deletedMax = 100;
 
 /**
- * Each transaction writes a number into a row that no other transaction writes at the same time. The session holds that
- * row's lock until it has committed or rolled back, so a reader that gets the lock sees which of both it was.
+ * Each transaction writes a number into a row that no concurrent transaction writes. Its session holds the lock on that
+ * row until it commits or rolls back, so a reader that gets the lock sees the outcome.
  */
 export function createCommitMarks(run: (text: string, values: readonly unknown[]) => Promise<unknown>): CommitMarks {
   const free: string[] = [];
@@ -49,13 +49,13 @@ export function createCommitMarks(run: (text: string, values: readonly unknown[]
       .where("written_at", "<", now - keptMs)
       .limit(deletedMax)
       .execute();
-    // By their ids: to look for them would wait for the transactions that hold others.
+    // Deleted by id, since a scan would wait for transactions that hold other marks.
     if (old.length > 0) {
       const ids = old.map((each) => each.id);
       await tx
         .deleteFrom("commit_marks")
         .where("id", "in", ids)
-        // A transaction may have reused one since.
+        // A transaction may have reused a mark meanwhile.
         .where("written_at", "<", now - keptMs)
         .execute();
     }
@@ -69,7 +69,7 @@ export function createCommitMarks(run: (text: string, values: readonly unknown[]
         const rows = await run("select value from commit_marks where id = ? for update nowait", [id]);
         return (rows as readonly { readonly value: number }[])[0]?.value === value;
       } catch (error) {
-        // It is locked by the session that was lost, which is being ended, or the server is away.
+        // The lost session, which is being ended, holds the lock, or the server is away.
         if (!isDatabaseFault(error) || performance.now() > end) {
           throw new OutcomeUnknown(new AggregateError([lost.cause, error], "its commit mark could not be read"));
         }

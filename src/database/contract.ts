@@ -5,39 +5,39 @@ export type Reader = Kysely<Database>;
 
 export type Tx = Transaction<Database>;
 
-/** The database. The schema and its queries are shared by both dialects; what differs is behind this. */
+/** The database. Schema and queries are shared by both dialects; their differences are behind this interface. */
 export interface Store {
   readonly dialect: "sqlite" | "mysql";
-  /** For reading what is committed. Refuses to write, and refuses use inside {@link write}. */
+  /** Reads committed data. Rejects writes, and use inside {@link write}. */
   readonly read: Reader;
-  /** Runs a statement that {@link read} has compiled; under the same rules, and past what builds statements. */
+  /** Runs a statement compiled by {@link read}, under the same rules, without building it again. */
   select<R>(query: CompiledQuery<R>): Promise<readonly R[]>;
   /**
-   * Runs `work` in a transaction and resolves when it is on the disk, or as its options say. Works that wait at the same
-   * time share a transaction, a savepoint each: the failure of one undoes that one alone. `work` may run again when the
-   * database asks for it, so it has no effect but on `tx`; it must not await anything but `tx`.
+   * Runs `work` in a transaction, and resolves when it is on disk, see {@link WriteOptions}. Concurrent calls share a
+   * transaction, with a savepoint each, so that one failure undoes only its own work. The database may require `work` to
+   * run again, so it must have no effect outside of `tx`, and must await nothing but `tx`.
    */
   write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>;
   /**
-   * For what ends a lease or refunds a count. Resolves after the first attempt. If the database failed, further attempts
-   * follow in the background until one succeeds or `ms` are over. `work` may be done twice.
+   * Called to end a lease or to refund a count. Resolves after the first attempt. If the database failed, further attempts
+   * follow in the background until one succeeds or `ms` are over. `work` may run twice.
    */
   writeWhenBack(work: (tx: Tx) => Promise<void>, options: WhenBackOptions): Promise<void>;
-  /** Whether nothing is written, or waits to be. */
+  /** Whether no write is running or queued. */
   isCalm(): boolean;
   close(): Promise<void>;
 }
 
 export interface WriteOptions {
   /**
-   * False: resolves before the disk has it. It outlives this process, but a loss of power may take what was written in
-   * the last seconds. For what is then done again, or found out. Database servers flush as they are set to.
+   * False: resolves before the data is on disk. The data survives the process, but a power failure may lose the last
+   * seconds. Allowed only for data that is then written or found out again. Database servers flush by their own settings.
    */
   readonly flush?: boolean;
 }
 
 export interface WhenBackOptions {
   readonly ms: number;
-  /** Called when it was not written in that time. */
+  /** Called when the work did not succeed in that time. */
   readonly failed: (error: unknown) => void;
 }

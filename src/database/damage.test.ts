@@ -15,7 +15,7 @@ async function newFolder(): Promise<string> {
 }
 
 eachDatabase("a database of a newer version", (open) => {
-  it("is named as such by doctor and by start, and nothing is changed in it", { timeout: 60_000 }, async () => {
+  it("is reported by doctor and start, and is not changed", { timeout: 60_000 }, async () => {
     const database = await open();
     const store = await openStore(database.url);
     await store.migrate();
@@ -36,14 +36,14 @@ eachDatabase("a database of a newer version", (open) => {
   });
 });
 
-it("names a damaged file and what to do, by doctor and by start", { timeout: 60_000 }, async () => {
+it("reports a damaged file and the remedy, by doctor and by start", { timeout: 60_000 }, async () => {
   const folder = await newFolder();
   const path = join(folder, "parley.sqlite");
   const store = await openStore(`sqlite:${path}`);
   await store.migrate();
   await store.close();
   const env = { PARLEY_DATA_DIR: folder, PORT: "0" };
-  // Behind the pages that hold the schema and are read by every start.
+  // After the pages with the schema, which every start reads.
   const file = await openFile(path, "r+");
   const { size } = await stat(path);
   for (let at = Math.floor(size / 2 / 4_096) * 4_096; at < size; at += 8_192) {

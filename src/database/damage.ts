@@ -1,4 +1,4 @@
-/** The file of the database is damaged: nothing in it can be relied on. */
+/** The database file is damaged. */
 export class DamagedDatabase extends Error {
   constructor(path: string, found: string, cause?: unknown) {
     super(
@@ -9,7 +9,7 @@ export class DamagedDatabase extends Error {
   }
 }
 
-/** A newer version has changed the schema: this one would read it wrongly. */
+/** A newer version of the program has changed the schema. */
 export class NewerDatabase extends Error {
   constructor(unknown: readonly string[]) {
     super(
@@ -19,10 +19,10 @@ export class NewerDatabase extends Error {
   }
 }
 
-/** SQLITE_CORRUPT and SQLITE_NOTADB, with the finer codes of each. */
+/** SQLITE_CORRUPT and SQLITE_NOTADB, including their extended codes. */
 const damageCodes: ReadonlySet<number> = new Set([11, 26]);
 
-/** SQLite's message if this error, or a cause of it, is a damaged file. */
+/** SQLite's message, if this error or one of its causes reports a damaged file. */
 export function damageIn(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 6; depth += 1) {
     if ("errcode" in at && typeof at.errcode === "number" && damageCodes.has(at.errcode & 0xff)) return at.message;

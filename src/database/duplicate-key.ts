@@ -1,4 +1,4 @@
-/** True when a row with this key is there already. */
+/** Whether an insert failed because a row with its key exists. */
 export function isDuplicate(error: unknown): boolean {
   const { code, errcode } = (error ?? {}) as { readonly code?: unknown; readonly errcode?: unknown };
   // SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE.

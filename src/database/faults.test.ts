@@ -11,7 +11,7 @@ import type { DatabaseProxy, Fault } from "#test/support/database/proxy.ts";
 import { openDatabaseProxy } from "#test/support/database/proxy.ts";
 import { onMysql, openTestStore } from "#test/support/database/databases.ts";
 
-it("tells a file of SQLite that cannot be used from a mistake", async () => {
+it("distinguishes an unusable SQLite file from a programming error", async () => {
   const folder = await mkdtemp(join(tmpdir(), "parley-faults-"));
   const path = join(folder, "file.sqlite");
   const first = new DatabaseSync(path);
@@ -81,14 +81,14 @@ onMysql("a connection that fails", (open) => {
     });
   }
 
-  it("at the COMMIT of many stores each once", async () => {
+  it("at the COMMIT of many works stores each once", async () => {
     proxy.fail(/commit$/, "after");
     const names = Array.from({ length: 50 }, (_, at) => `many ${at}`);
     await Promise.all(names.map((name) => add(name)));
     expect(await Promise.all(names.map((name) => stored(name)))).toEqual(names.map(() => 1));
   });
 
-  it("by silence ends after the time for a statement, and the next work has a connection of its own", async () => {
+  it("by silence fails after the statement timeout, and the next work gets a new connection", async () => {
     proxy.fail(/insert into/, "silent");
     await expect(add("silent")).rejects.toSatisfy((error) => isDatabaseFault(error));
     expect(await stored("silent")).toBe(0);
@@ -96,7 +96,7 @@ onMysql("a connection that fails", (open) => {
     expect(await stored("silent")).toBe(1);
   });
 
-  it("by silence at COMMIT stores the work once, and says so", async () => {
+  it("by silence at COMMIT stores the work once, and reports success", async () => {
     proxy.fail(/commit$/, "silent");
     await expect(add("silent commit")).rejects.toSatisfy((error) => isDatabaseFault(error));
     expect(await stored("silent commit")).toBe(0);
@@ -105,7 +105,7 @@ onMysql("a connection that fails", (open) => {
     expect(await stored("silent commit")).toBe(1);
   });
 
-  it("to a server that became read-only is not used again, nor are the others", async () => {
+  it("to a server that became read-only is dropped, and so are the other connections", async () => {
     const ids = async () => {
       const asked = Array.from({ length: 5 }, () =>
         store.read.selectNoFrom((eb) => eb.fn<number>("connection_id").as("id")),
@@ -119,7 +119,7 @@ onMysql("a connection that fails", (open) => {
     expect(await stored("read-only")).toBe(0);
   });
 
-  it("fails once for all works when no connection can be had, and works again after that", async () => {
+  it("fails all works once while no connection is available, and works again afterwards", async () => {
     proxy.cut();
     const outcomes = await Promise.allSettled(Array.from({ length: 100 }, (_, at) => add(`away ${at}`)));
     expect(outcomes.filter((each) => each.status === "rejected" && isDatabaseFault(each.reason))).toHaveLength(100);
@@ -128,7 +128,7 @@ onMysql("a connection that fails", (open) => {
     expect(await stored("back")).toBe(1);
   });
 
-  it("cannot be had where the user has too many, or must not use the database", async () => {
+  it("is a database fault if the user has too many connections or lacks the rights", async () => {
     const admin = await createConnection(url);
     const user = `parley_few_${process.pid}`;
     await admin.query(`create user ${user} identified by 'few' with max_user_connections 1`);
@@ -154,7 +154,7 @@ onMysql("a connection that fails", (open) => {
     await admin.end();
   });
 
-  it("leaves what is to be done when the database is back, and does it then", async () => {
+  it("defers a write until the database is back", async () => {
     proxy.cut();
     const failures: unknown[] = [];
     await store.writeWhenBack(

@@ -5,10 +5,10 @@ import { openBench } from "#test/support/engine-bench.ts";
 import { newSqlite } from "#test/support/database/databases.ts";
 import type { Store, Tx } from "./contract.ts";
 
-// A commit that does not wait for the disk may be taken by a loss of power. What a customer or a platform relies on is
-// in none of them.
+// A commit without a flush can be lost in a power failure. It must hold nothing that a customer or a platform relies
+// on.
 
-/** What must not be lost: every message, every event of a platform, every call that has begun, and what is to be done. */
+/** Counts the rows that must survive: messages, platform events, started calls, and queued work. */
 async function heldIn(tx: Tx): Promise<readonly number[]> {
   const { rows } = await sql<Readonly<Record<string, number>>>`select
     (select count(*) from messages) as messages,
@@ -20,7 +20,7 @@ async function heldIn(tx: Tx): Promise<readonly number[]> {
   return Object.values(rows[0] ?? {});
 }
 
-/** What each write has added to that, and whether it waited for the disk. */
+/** Whether each write added such rows, and whether it flushed. */
 async function writesOf(script: Partial<Script>) {
   const bench = await openBench(newSqlite, { script });
   const writes: { readonly flush: boolean; readonly adds: boolean; readonly marks: boolean }[] = [];
@@ -47,19 +47,19 @@ async function writesOf(script: Partial<Script>) {
   return writes;
 }
 
-it("has on the disk what it acknowledges and what it begins, and may lose only what is looked into", async () => {
+it("flushes what it acknowledges and what it starts; only what can be looked up may be lost", async () => {
   const writes = await writesOf({ reconcile: async () => null });
   expect(writes.filter(({ adds }) => adds).length).toBeGreaterThanOrEqual(3);
   expect(writes.filter(({ adds, flush }) => adds && !flush)).toEqual([]);
-  // That the platform has it, where that can be asked; and the index, which can be made again.
+  // Only the platform's receipts, if the platform can be asked for them, and the search index, which can be rebuilt.
   expect(writes.filter(({ marks }) => marks)).toEqual([{ flush: false, adds: false, marks: true }]);
   expect(writes.filter(({ flush }) => !flush).length).toBeGreaterThanOrEqual(2);
 });
 
 it.each([
-  ["would be sent again without asking", { idempotentSend: true, reconcile: async () => null }],
-  ["nobody could tell afterwards", {}],
-])("has on the disk that a platform has what %s", async (_, script) => {
+  ["is sent again without a check", { idempotentSend: true, reconcile: async () => null }],
+  ["cannot be checked afterwards", {}],
+])("flushes the receipt of a part that %s", async (_, script) => {
   const writes = await writesOf(script);
   expect(writes.filter(({ marks }) => marks)).toMatchObject([{ flush: true }]);
 });

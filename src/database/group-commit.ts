@@ -7,7 +7,7 @@ import type { RunNow } from "./dialects/execute.ts";
 import { DatabaseAway, OutcomeUnknown, isSessionLost } from "./faults.ts";
 import type { Database } from "./schema/tables.ts";
 
-interface Waiting {
+interface PendingWrite {
   readonly work: (tx: Tx) => Promise<unknown>;
   readonly flush: boolean;
   readonly resolve: (value: never) => void;
@@ -15,41 +15,41 @@ interface Waiting {
 }
 
 export interface GroupCommitOptions {
-  /** Transactions that may run at the same time. */
+  /** Number of concurrent transactions. */
   readonly writers: number;
-  /** A transaction takes on no further work after this time: what waits for it, and the event loop, must go on. */
+  /** A transaction starts no further work after this time, so that other writes and the event loop can proceed. */
   readonly groupMs: number;
   readonly groupMax: number;
-  /** How often a work is tried again by itself where the database undid the whole transaction; 0: it failed. */
+  /** Number of single retries of a work after the database rolled back the whole transaction; 0: fail it. */
   readonly attemptsAfter: (error: unknown) => number;
-  /** Where the answer to a COMMIT can get lost. */
+  /** Set for a database server, since the answer to a COMMIT can be lost. */
   readonly marks?: CommitMarks;
-  /** How the statements of a transaction are run where the database is in this process. */
+  /** Runs a transaction's statements synchronously, for a database in this process. */
   readonly runNow?: RunNow;
   /**
-   * Called before a transaction, where each can say whether its commit waits for the disk. Only where there is one writer:
-   * it must not be called within a transaction.
+   * Called before a transaction, for databases that can flush each commit or not. Requires a single writer, since it
+   * must not be called within a transaction.
    */
   readonly setFlush?: (flush: boolean) => void;
 }
 
 /**
- * Runs works that wait at the same time in one transaction, a savepoint each: one flush to disk serves them all, and
- * the failure of one undoes that one alone. A work's promise resolves after the commit.
+ * Runs concurrent works in one transaction with a savepoint each: one flush serves all of them, and a failure rolls
+ * back only its own work. A work's promise resolves after the commit.
  */
 export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOptions) {
-  // Run around every work: to build them each time would cost more than they do.
+  // Compiled once, since they run around every work.
   const begin = sql`savepoint work`.compile(db);
   const release = sql`release savepoint work`.compile(db);
   const undo = sql`rollback to savepoint work`.compile(db);
-  const waiting: Waiting[] = [];
+  const waiting: PendingWrite[] = [];
   let running = 0;
   let idle: (() => void)[] = [];
 
   function write<T>(work: (tx: Tx) => Promise<T>, { flush = true }: WriteOptions = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       waiting.push({ work, flush, resolve, reject });
-      // One turn of the event loop gathers the requests that arrived together.
+      // One turn of the event loop collects the requests that arrived together.
       if (waiting.length === 1) setImmediate(start);
     });
   }
@@ -68,7 +68,7 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
   }
 
   async function run(isFirst = true): Promise<void> {
-    const taken: Waiting[] = [];
+    const taken: PendingWrite[] = [];
     const settle: (() => void)[] = [];
     const flush = options.setFlush === undefined || waiting.some((each) => each.flush);
     try {
@@ -82,7 +82,7 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
           (taken.length === 0 || performance.now() < end)
         ) {
           const next = waiting[0];
-          // What must be on the disk came while the others were at work: it has the next transaction.
+          // A work that needs a flush arrived during a transaction without one: it gets the next transaction.
           if (next === undefined || (next.flush && !flush)) break;
           waiting.shift();
           taken.push(next);
@@ -90,11 +90,11 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
         }
       });
     } catch (error) {
-      // The connection had been lost before; the next one is new.
+      // The connection was lost earlier; the retry opens a new one.
       if (taken.length === 0 && isFirst && options.attemptsAfter(error) > 0) return run(false);
-      // There is no transaction to be had, and trying again at once would have none either: the database is away.
+      // No transaction could begin, so the database is away, and another try now would fail too.
       if (taken.length === 0) taken.push(...waiting.splice(0));
-      // Alone, each contends for its own rows only.
+      // Run alone, each work locks only its own rows.
       else if (options.attemptsAfter(error) > 0) return runEachAlone(taken);
       for (const each of taken) each.reject(error);
       return;
@@ -102,7 +102,7 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
     for (const each of settle) each();
   }
 
-  async function runOne(tx: Tx, { work, resolve, reject }: Waiting, settle: (() => void)[]): Promise<void> {
+  async function runOne(tx: Tx, { work, resolve, reject }: PendingWrite, settle: (() => void)[]): Promise<void> {
     await execute(tx, begin);
     try {
       const value = await work(tx);
@@ -114,24 +114,25 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
         await execute(tx, undo);
         await execute(tx, release);
       } catch {
-        // The database undid the whole transaction, as SQLite does on a full disk: why is what the work failed of.
+        // The database rolled back the whole transaction, as SQLite does on a full disk. The cause is the failed work's
+        // error.
         throw error;
       }
       settle.push(() => reject(error));
     }
   }
 
-  async function runEachAlone(taken: readonly Waiting[]): Promise<void> {
+  async function runEachAlone(taken: readonly PendingWrite[]): Promise<void> {
     let away: DatabaseAway | undefined;
     for (const each of taken) {
-      // Each would wait for a connection as long as the one before it.
+      // Each further work would wait for a connection as long as the previous one.
       if (away !== undefined) each.reject(away);
       else away = await runAlone(each);
     }
   }
 
-  /** The error when no connection can be had. */
-  async function runAlone({ work, resolve, reject }: Waiting): Promise<DatabaseAway | undefined> {
+  /** Returns the error if no connection is available. */
+  async function runAlone({ work, resolve, reject }: PendingWrite): Promise<DatabaseAway | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         let value: unknown;
@@ -170,7 +171,7 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
     }
   }
 
-  /** Resolves when nothing runs or waits. */
+  /** Resolves when no write runs or waits. */
   function drained(): Promise<void> {
     if (running === 0 && waiting.length === 0) return Promise.resolve();
     return new Promise((resolve) => {

@@ -13,7 +13,7 @@ import { isDuplicate } from "./duplicate-key.ts";
 import { afterCommit } from "./transaction-context.ts";
 import { eachDatabase, newSqlite, onMysql, openTestStore } from "#test/support/database/databases.ts";
 
-it("names the database file that cannot be used", async () => {
+it("names a database file that cannot be used", async () => {
   const { url, remove } = await newSqlite();
   await writeFile(
     url.slice("sqlite:".length),
@@ -23,7 +23,7 @@ it("names the database file that cannot be used", async () => {
   await remove();
 });
 
-it("gives each value its own name after another process has changed the columns", async () => {
+it("maps values to the right names after another process has changed the columns", async () => {
   const { url, remove } = await newSqlite();
   const store = await openStore(url);
   const other = openDatabase(url.slice("sqlite:".length), { readOnly: false });
@@ -36,7 +36,7 @@ it("gives each value its own name after another process has changed the columns"
     ["select 1", { id: "i", gone: "g", secret: "s", name: "n" }],
     ["alter table things drop column gone", { id: "i", secret: "s", name: "n" }],
     ["alter table things rename column secret to name2", { id: "i", name2: "s", name: "n" }],
-    // As many as before, of which one stands elsewhere.
+    // The same number of migrations, one of them in another place.
     [
       "create table other (name text, id text, name2 text); insert into other select name, id, name2 from things; drop table things; alter table other rename to things",
       { name: "n", id: "i", name2: "s" },
@@ -54,10 +54,10 @@ it("gives each value its own name after another process has changed the columns"
   await remove();
 });
 
-/** What SQLite calls a commit that waits for the disk; one that does not is 1. */
+/** SQLite's value for commits that wait for the disk; 1: they do not. */
 const full = 2;
 
-it("lets SQLite's commits wait for the disk, but for those of which nothing needs to", async () => {
+it("flushes SQLite's commits, except those whose works all allow not to", async () => {
   const { store, close } = await openTestStore(newSqlite);
   const order: string[] = [];
   const write = (name: string, flush?: boolean): Promise<readonly [string, number]> =>
@@ -75,7 +75,7 @@ it("lets SQLite's commits wait for the disk, but for those of which nothing need
     ["need not", full],
     ["with it", full],
   ]);
-  // What comes while the others are written has a transaction of its own.
+  // Work that arrives during a transaction gets the next one.
   order.length = 0;
   let begun: (value: unknown) => void = () => undefined;
   let goOn: (value: unknown) => void = () => undefined;
@@ -102,13 +102,13 @@ it("lets SQLite's commits wait for the disk, but for those of which nothing need
   await close();
 });
 
-it("waits for a MySQL that takes connections and says nothing no longer than it may, and frees their places", async () => {
+it("limits the wait for a silent MySQL server, and frees the connections", async () => {
   const silent = createServer();
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   const { port } = silent.address() as AddressInfo;
   const store = await openStore(`mysql://root@127.0.0.1:${port}/parley`, { connectMs: 200 });
   const ask = () => store.read.selectFrom("workspaces").select("id").execute();
-  // More than there are places for.
+  // More than the pool has connections for.
   const outcomes = await Promise.allSettled([
     ...Array.from({ length: 30 }, ask),
     store.write((tx) => sql`select 1`.execute(tx)),
@@ -140,13 +140,13 @@ eachDatabase("the store", (open) => {
         .execute()
     ).map(({ name }) => name);
 
-  it("undoes only the work that fails of those that share a transaction", async () => {
+  it("undoes only the failing work of a shared transaction", async () => {
     const outcomes = await Promise.allSettled([add("a1"), add("a2"), add("a1"), add("a3")]);
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
     expect(await names("a")).toEqual(["a1", "a2", "a3"]);
   });
 
-  it("fails what is written while the database is away, at once and all of it", async () => {
+  it("fails all pending writes at once while the database is away", async () => {
     const away = await openTestStore(open);
     await away.store.close();
     const write = () => away.store.write((tx) => tx.selectFrom("counters").selectAll().execute());
@@ -154,26 +154,26 @@ eachDatabase("the store", (open) => {
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
   });
 
-  it("keeps its connections when the time to sign in is over", async () => {
+  it("keeps its connections after the connect timeout has passed", async () => {
     const { url, close: remove } = await openTestStore(open);
     const short = await openStore(url, { connectMs: 2_000 });
     const connection = short.dialect === "mysql" ? sql`connection_id()` : sql`1`;
     const ask = async () => (await sql`select ${connection} as id`.execute(short.read)).rows;
     const before = await ask();
-    // The limit is of sockets, which know no other clock.
+    // The limit is one of sockets, which use the system's clock.
     await new Promise((resolve) => setTimeout(resolve, 2_200));
     expect(await ask()).toEqual(before);
     await short.close();
     await remove();
   });
 
-  it("tells a duplicate from other failures", async () => {
+  it("distinguishes a duplicate from other failures", async () => {
     await add("d1");
     await expect(add("d1")).rejects.toSatisfy(isDuplicate);
     await expect(store.write(async () => Promise.reject(new Error("other")))).rejects.not.toSatisfy(isDuplicate);
   });
 
-  it("keeps keys apart that differ in case or accent only", async () => {
+  it("distinguishes keys by case and accents", async () => {
     await add("k-a");
     await add("k-A");
     await add("k-á");
@@ -189,7 +189,7 @@ eachDatabase("the store", (open) => {
     );
   });
 
-  it("is calm when nothing is written, nor waits to be", async () => {
+  it("is calm while no write runs or waits", async () => {
     let release: (value: unknown) => void = () => undefined;
     const held = new Promise((resolve) => (release = resolve));
     expect(store.isCalm()).toBe(true);
@@ -204,7 +204,7 @@ eachDatabase("the store", (open) => {
     await expect(store.read.deleteFrom("counters").execute()).rejects.toThrow("use store.write");
   });
 
-  it("refuses the reader and a second write inside a write, instead of hanging", async () => {
+  it("refuses the reader and a nested write inside a write, instead of hanging", async () => {
     await expect(store.write(() => store.read.selectFrom("counters").selectAll().execute())).rejects.toThrow(
       "use the transaction",
     );
@@ -218,12 +218,12 @@ eachDatabase("the store", (open) => {
     expect(await store.migrate()).toEqual([]);
   });
 
-  it("makes the schema after a first start that was interrupted in the middle of it", async () => {
+  it("creates the schema after an interrupted first start", async () => {
     const database = await open();
     const begun = await openStore(database.url);
     try {
       if (begun.dialect === "sqlite") {
-        // One of the last tables: it stops the migration as a loss of power would.
+        // One of the last tables, so that the migration stops in the middle.
         await begun.write((tx) => sql`create table processes (x int)`.execute(tx));
         await expect(begun.migrate()).rejects.toThrow("could not be brought up to date");
         await begun.write((tx) => sql`drop table processes`.execute(tx));
@@ -241,7 +241,7 @@ eachDatabase("the store", (open) => {
     }
   });
 
-  it("refuses a database in which a table is somebody else's, and leaves the table alone", async () => {
+  it("refuses a database with another program's table of the same name, and does not change the table", async () => {
     const database = await open();
     const other = await openStore(database.url);
     try {
@@ -279,8 +279,8 @@ eachDatabase("the store", (open) => {
   });
 });
 
-eachDatabase("what is begun in a transaction", (open) => {
-  it("is no part of it once it has ended", async () => {
+eachDatabase("code started in a transaction", (open) => {
+  it("runs outside of the transaction after its end", async () => {
     const { store, close } = await openTestStore(open);
     const count = () => store.read.selectFrom("counters").select("name").execute();
     const { promise: later, resolve, reject } = Promise.withResolvers<unknown>();
@@ -295,7 +295,7 @@ eachDatabase("what is begun in a transaction", (open) => {
     await close();
   });
 
-  it("waits for the commit where it is to, outside of the transaction, and is left out where that is undone", async () => {
+  it("runs after the commit if registered with afterCommit, and never after a rollback", async () => {
     const { store, close } = await openTestStore(open);
     const seen: Promise<unknown>[] = [];
     const fail = (error: unknown): never => {
@@ -315,7 +315,7 @@ eachDatabase("what is begun in a transaction", (open) => {
     await close();
   });
 
-  it("resolves although a callback after the commit throws, and calls the others", async () => {
+  it("continues with the other callbacks if one fails after the commit", async () => {
     const { store, close } = await openTestStore(open);
     const seen: unknown[] = [];
     const written = await store.write(async () => {
@@ -337,8 +337,8 @@ eachDatabase("what is begun in a transaction", (open) => {
   });
 });
 
-onMysql("The tables of a database", (open) => {
-  it("are learnt without opening those of the server's other databases", async () => {
+onMysql("the tables of a database", (open) => {
+  it("are listed without opening tables of the server's other databases", async () => {
     const { url, close } = await openTestStore(open);
     const pool = createPool({ uri: url, connectionLimit: 1 });
     const asked: CompiledQuery[] = [];

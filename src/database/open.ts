@@ -22,11 +22,11 @@ import { documents } from "./migrations/0004-documents.ts";
 import { people } from "./migrations/0005-people.ts";
 import { limits } from "./migrations/0006-limits.ts";
 import { search } from "./migrations/0007-search.ts";
-import { files } from "./migrations/0009-files.ts";
 import { declaredWorkspaces } from "./migrations/0008-declared-workspaces.ts";
+import { files } from "./migrations/0009-files.ts";
 import { desk } from "./migrations/0011-desk.ts";
-import { knowledgeCollections } from "./migrations/0014-knowledge-collections.ts";
 import { automation } from "./migrations/0012-automation.ts";
+import { knowledgeCollections } from "./migrations/0014-knowledge-collections.ts";
 import { mail } from "./migrations/0015-mail.ts";
 import { requestsInFlight } from "./migrations/0016-requests-in-flight.ts";
 import { replyWindows } from "./migrations/0017-reply-windows.ts";
@@ -39,6 +39,24 @@ import { provenance } from "./migrations/0028-provenance.ts";
 import { commitMarks } from "./migrations/0029-commit-marks.ts";
 import { urgency } from "./migrations/0030-urgency.ts";
 import { crawlRequests } from "./migrations/0031-crawl-requests.ts";
+import { administration } from "./migrations/0032-administration.ts";
+import { team } from "./migrations/0033-team.ts";
+import { signIn } from "./migrations/0034-sign-in.ts";
+import { channelAccounts } from "./migrations/0035-channel-accounts.ts";
+import { articles } from "./migrations/0036-articles.ts";
+import { reports } from "./migrations/0037-reports.ts";
+import { feedback } from "./migrations/0038-feedback.ts";
+import { keyUse } from "./migrations/0040-key-use.ts";
+import { firstSteps } from "./migrations/0041-first-steps.ts";
+import { oauth } from "./migrations/0042-oauth.ts";
+import { contactKeyColumns } from "./migrations/0044-contact-keys.ts";
+import { singleSignOn } from "./migrations/0045-single-sign-on.ts";
+import { reportDays } from "./migrations/0048-report-days.ts";
+import { avatars } from "./migrations/0049-avatars.ts";
+import { processVersions } from "./migrations/0052-process-versions.ts";
+import { slaNotices } from "./migrations/0053-sla-notices.ts";
+import { declaredTeams } from "./migrations/0054-declared-teams.ts";
+import { channelInstalls } from "./migrations/0055-channel-installs.ts";
 import type { Database } from "./schema/tables.ts";
 import { openDatabase, sqliteAccess, sqliteSelect } from "./dialects/sqlite.ts";
 import { inTransaction, isInTransaction } from "./transaction-context.ts";
@@ -51,11 +69,11 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0005-people": people,
   "0006-limits": limits,
   "0007-search": search,
-  "0009-files": files,
   "0008-declared-workspaces": declaredWorkspaces,
+  "0009-files": files,
   "0011-desk": desk,
-  "0014-knowledge-collections": knowledgeCollections,
   "0012-automation": automation,
+  "0014-knowledge-collections": knowledgeCollections,
   "0015-mail": mail,
   "0016-requests-in-flight": requestsInFlight,
   "0017-reply-windows": replyWindows,
@@ -68,25 +86,43 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0029-commit-marks": commitMarks,
   "0030-urgency": urgency,
   "0031-crawl-requests": crawlRequests,
+  "0032-administration": administration,
+  "0033-team": team,
+  "0034-sign-in": signIn,
+  "0035-channel-accounts": channelAccounts,
+  "0036-articles": articles,
+  "0037-reports": reports,
+  "0038-feedback": feedback,
+  "0040-key-use": keyUse,
+  "0041-first-steps": firstSteps,
+  "0042-oauth": oauth,
+  "0044-contact-keys": contactKeyColumns,
+  "0045-single-sign-on": singleSignOn,
+  "0048-report-days": reportDays,
+  "0049-avatars": avatars,
+  "0052-process-versions": processVersions,
+  "0053-sla-notices": slaNotices,
+  "0054-declared-teams": declaredTeams,
+  "0055-channel-installs": channelInstalls,
 };
 
 export interface OpenStore extends Store {
-  /** Brings the schema up to date; the names of what was applied. Throws {@link NewerDatabase}, {@link DamagedDatabase}. */
+  /** Applies migrations, and returns their names. Throws {@link NewerDatabase}, {@link DamagedDatabase}. */
   migrate(): Promise<readonly string[]>;
-  /** Reads through the file of a database that is one, up to a size of so many bytes; throws {@link DamagedDatabase}. */
+  /** Checks the database file, up to this size. Throws {@link DamagedDatabase}. */
   check(bytesMax?: number): Promise<void>;
-  /** Names of migrations that this program has and the database has not. Throws {@link NewerDatabase}. */
+  /** Names of the migrations that are still to be applied. Throws {@link NewerDatabase}. */
   pendingMigrations(): Promise<readonly string[]>;
-  /** How busy it is now; `connections` are those of the pool in use, null where there is none. */
+  /** The present load. `connections`: connections of the pool in use; null without a pool. */
   load(): { readonly writesWaiting: number; readonly transactions: number; readonly connections: number | null };
   /**
-   * Empties the file of what was written lately and is in the database itself by now, so that nothing of what was deleted
-   * is left in it. False when somebody reads it: then it is overwritten by and by.
+   * Truncates the write-ahead log, so that it holds no deleted data. False while a reader uses it: later writes overwrite
+   * it then.
    */
   truncateLog(): Promise<boolean>;
 }
 
-/** `sqlite:PATH` (a file, made when absent) or `mysql://user:pass@host:port/db` (MySQL 8.4, MariaDB 10.11). */
+/** `sqlite:PATH` (the file is created when missing) or `mysql://user:pass@host:port/db` (MySQL 8.4, MariaDB 10.11). */
 export async function openStore(
   url: string,
   { connectMs = 10_000, statementMs = 20_000 }: { readonly connectMs?: number; readonly statementMs?: number } = {},
@@ -98,7 +134,7 @@ export async function openStore(
 
 function openSqlite(path: string): OpenStore {
   makeWritableFolder(dirname(path));
-  // The writer comes first: it makes the file that the reader opens.
+  // The writer is opened first, since it creates the file.
   const writable = openDatabase(path, { readOnly: false });
   const readable = openDatabase(path, { readOnly: true });
   const { dialect, runNow, setFlush } = sqliteAccess(writable);
@@ -120,8 +156,8 @@ function openSqlite(path: string): OpenStore {
 }
 
 async function openMysql(url: string, connectMs: number, statementMs: number): Promise<OpenStore> {
-  // An installation on SQLite need not load the driver.
-  const { createPool } = await import("mysql2");
+  // Loaded only where it is used. A bundle has the names of a CommonJS package only in its default export.
+  const { createPool } = (await import("mysql2")).default;
   const streams = createMysqlStreams(connectMs);
   const { sslMode, sslCa, socketPath, ...target } = parseMysqlUrl(url);
   const ssl = tlsOf({ sslMode, sslCa });
@@ -154,18 +190,18 @@ async function openMysql(url: string, connectMs: number, statementMs: number): P
     () => promisify(pool.end.bind(pool))(),
     connections.inUse,
   );
-  // Changes of large tables take long, and a copy of them longer.
+  // Migrations of large tables take longer than the limit of statements.
   return { ...store, migrate: () => connections.unlimited(() => store.migrate()) };
 }
 
-/** How often a work is tried again after its transaction was undone. */
+/** Number of retries after the database rolled back a transaction. */
 function attemptsAfter(error: unknown): number {
   const code = (error as { readonly code?: unknown } | null)?.code;
   if (code === "ER_LOCK_DEADLOCK" || code === "ER_LOCK_WAIT_TIMEOUT" || code === "ER_CHECKREAD") return 6;
   return isConnectionLost(error) ? 2 : 0;
 }
 
-/** Keeps the reading side reading, and out of transactions, where it would miss what they have written. */
+/** Rejects writes by the reading side, and its use in transactions, whose own writes it would miss. */
 const guard: KyselyPlugin = {
   transformQuery({ node }: PluginTransformQueryArgs): RootOperationNode {
     requireOutside();
@@ -181,10 +217,10 @@ function requireOutside(): void {
   if (isInTransaction()) throw new Error("store.read was used inside store.write: use the transaction");
 }
 
-/** How often the database is tried that is away. */
+/** Interval of attempts while the database is away. */
 const againMs = 500;
 
-/** Throws where the database has migrations that this program does not know. */
+/** Throws {@link NewerDatabase} where the database has migrations that this program does not know. */
 async function requireKnown(db: Kysely<Database>): Promise<void> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   if (!tables.some(({ name }) => name === "kysely_migration")) return;

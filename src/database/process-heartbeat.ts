@@ -3,22 +3,22 @@ import type { Tx } from "./contract.ts";
 import type { Heartbeats } from "./clock-skew.ts";
 import type { Database } from "./schema/tables.ts";
 
-/** How often a running process writes a heartbeat. It is flushed, and with it what was not to wait for the disk. */
+/** Interval of a running process's heartbeats. Each is flushed to disk, together with earlier unflushed commits. */
 export const heartbeatMs = 5_000;
-/** Several heartbeats: a busy process misses one. */
+/** A busy process can miss one heartbeat. */
 const silentLooks = 4;
 const goneLooks = 12;
 
 /**
- * Finds out which processes have stopped. Their clocks may differ from this one: a heartbeat that is old but changes is
- * that of a running process, so only changes count.
+ * Finds out which processes have stopped. Clocks of processes differ, so only a change of a heartbeat counts, not its
+ * age.
  */
 export interface ProcessWatch {
-  /** To be called once in `heartbeatMs`, with the heartbeats of the other processes. */
+  /** Must be called every `heartbeatMs` with the heartbeats of the other processes. */
   look(heartbeats: Heartbeats): void;
-  /** Last heartbeats of processes that have missed several. One that has written another since runs again. */
+  /** Last heartbeats of processes that missed several. A process with a later heartbeat runs again. */
   silent(): Heartbeats;
-  /** Of those, the ones that will not come back. */
+  /** The silent processes that will not return. */
   gone(): Heartbeats;
 }
 
@@ -42,12 +42,12 @@ export function createProcessWatch(): ProcessWatch {
   };
 }
 
-/** Whether a process has ended, or has written no heartbeat for a while. */
+/** Whether a process has ended, or is silent. */
 export async function isProcessGone(tx: Tx, id: string, silent: Heartbeats): Promise<boolean> {
   const row = await tx.selectFrom("processes").select("heartbeat_at").where("id", "=", id).executeTakeFirst();
   return row === undefined || row.heartbeat_at === silent.get(id);
 }
 
-/** The condition for rows of `processes` that none of the `silent` ones has left. */
+/** The condition for rows of processes that are not `silent`. */
 export const notSilent = (silent: Heartbeats) => (eb: ExpressionBuilder<Database, "processes">) =>
   eb.and([...silent].map(([id, at]) => eb.or([eb("processes.id", "<>", id), eb("processes.heartbeat_at", "<>", at)])));

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-// Timers and promises that are started inside a transaction inherit its context, and outlive it. So the context says
-// whether the transaction still runs: what runs later is outside.
+// Timers and promises that are started in a transaction inherit its context and outlive it. The context therefore records
+// whether the transaction still runs.
 
 interface Callback {
   readonly run: () => void;
@@ -18,8 +18,8 @@ const context = new AsyncLocalStorage<TransactionContext>();
 export const isInTransaction = (): boolean => context.getStore()?.runs === true;
 
 /**
- * Calls back when the transaction that this is called in has been committed, outside of it; never when it was undone.
- * `failed` gets what `run` throws: the write has succeeded by then.
+ * Calls `run` after the commit of the current transaction, outside of it; never after a rollback. `failed` gets errors of
+ * `run`, which must not fail the write.
  */
 export function afterCommit(run: () => void, failed: (error: unknown) => void): void {
   const current = context.getStore();
@@ -27,7 +27,7 @@ export function afterCommit(run: () => void, failed: (error: unknown) => void): 
   current.afterCommit.push({ run, failed });
 }
 
-/** Commits `work` by `commit`, which may run it several times; what the last run left for the commit is called then. */
+/** Runs `work` by `commit`, which may repeat it, and calls the callbacks of the last run after the commit. */
 export async function inTransaction<A, T>(
   work: (given: A) => Promise<T>,
   commit: (work: (given: A) => Promise<T>) => Promise<T>,

@@ -1,10 +1,10 @@
-/** The known name that a mistaken one is most like; undefined: none is like it. */
+/** The known name most similar to a misspelt one; undefined when none is similar. */
 export function nearestOf(name: string, known: readonly string[]): string | undefined {
   let nearest: string | undefined;
   let least = Infinity;
   for (const each of known) {
     const changes = distance(name, each);
-    // With more than a third of its letters changed, it is another name.
+    // More than a third of the letters changed: another name.
     if (changes >= least || changes > Math.max(name.length, each.length) / 3) continue;
     nearest = each;
     least = changes;

@@ -19,7 +19,11 @@ export type IdPrefix =
   | "chk"
   | "bod"
   | "ses"
-  | "file";
+  | "file"
+  | "pat"
+  | "team"
+  | "qst"
+  | "rat";
 
 let lastMs = 0;
 let counter = 0;
@@ -39,7 +43,7 @@ export function newId(prefix: IdPrefix, nowMs: number): string {
       counter = 0;
     }
   }
-  // 128 bits in 26 digits of five: the first has but three of its own.
+  // 128 bits in 26 digits of five bits: the first digit holds three.
   const bytes = takeRandom();
   bytes.writeUIntBE(lastMs, 0, 6);
   bytes.writeUInt16BE(counter, 6);
@@ -57,10 +61,21 @@ export function newId(prefix: IdPrefix, nowMs: number): string {
   return text;
 }
 
+const timeDigits = 10;
+
+/** The first characters of ids made at this time. Ids made later sort after it. */
+export function idsFrom(prefix: IdPrefix, ms: number): string {
+  let text = "";
+  for (let rest = Math.max(0, Math.floor(ms)); text.length < timeDigits; rest = Math.floor(rest / 32)) {
+    text = `${alphabet[rest % 32]}${text}`;
+  }
+  return `${prefix}_${text}`;
+}
+
 const pool = Buffer.alloc(4_096);
 let poolAt = pool.length;
 
-/** Sixteen random bytes, good until the next call: to fetch many at a time costs as much as to fetch a few. */
+/** Sixteen random bytes, valid until the next call. Fetched in blocks: a large block costs as much as a small one. */
 function takeRandom(): Buffer {
   if (poolAt === pool.length) {
     randomFillSync(pool);
@@ -83,6 +98,13 @@ export function workspaceShortId(workspaceId: string): string {
   return workspaceId.slice(3, 9);
 }
 
+/** The start of ids made at this time: those of earlier times sort before it, and those of later ones behind it. */
+export function idStart(prefix: IdPrefix, ms: number): string {
+  let digits = "";
+  for (let rest = ms; digits.length < 10; rest = Math.floor(rest / 32)) digits = `${alphabet[rest % 32]}${digits}`;
+  return `${prefix}_${digits}`;
+}
+
 function randomText(length: number): string {
   // 256 is a multiple of 32, so the low five bits of a byte are unbiased.
   return Array.from(randomBytes(length), (byte) => alphabet[byte & 31]).join("");
@@ -101,3 +123,13 @@ export function newApiKey(workspaceId: string): string {
 export function isApiKey(value: string): boolean {
   return keyPattern.test(value);
 }
+
+/** `pat`: an access token of an admin; `ocs`: the secret of an OAuth client; `oat`: a token issued to it. */
+export type SecretPrefix = "pat" | "ocs" | "oat";
+
+const secretPattern = /^(pat|ocs|oat)_[0-9a-z]{40}$/;
+
+/** A secret of 200 random bits. */
+export const newSecret = (prefix: SecretPrefix): string => `${prefix}_${randomText(40)}`;
+
+export const isSecret = (prefix: SecretPrefix, value: string): boolean => secretPattern.exec(value)?.[1] === prefix;

@@ -28,7 +28,7 @@ export function parseInstant(text: string): number | undefined {
   if (rest.length > 0) return undefined;
   const day = dayOf(matched(datePatterns, date));
   if (day === undefined || time === undefined) return day;
-  // A time belongs to a whole date.
+  // A time needs a whole date.
   if (/^(?:\d{4}|\d{4}-\d{2}|\d{4}-?W\d{2})$/i.test(date)) return undefined;
   const zone = zonePattern.exec(time);
   const ofDay = timeOf(matched(timePatterns, zone === null ? time : time.slice(0, zone.index)));
@@ -55,11 +55,11 @@ function dayOf(groups: Groups | undefined): number | undefined {
   }
   const [month, day] = [Number(groups["month"] ?? 1), Number(groups["day"] ?? 1)];
   const at = utc(year, month - 1, day);
-  // Date.UTC carries over values out of range; the 30th of February is no date.
+  // Date.UTC carries values out of range over: the 30th of February becomes March.
   return new Date(at).getUTCMonth() === month - 1 && new Date(at).getUTCDate() === day ? at : undefined;
 }
 
-/** The first week of a year is the one with its fourth of January; weeks begin on Mondays. */
+/** The first week of a year contains the fourth of January; weeks begin on Mondays. */
 function weekDayOf(year: number, week: number, weekday: number): number | undefined {
   const fourth = utc(year, 0, 4);
   const monday = (of: number): number => of - ((new Date(of).getUTCDay() + 6) % 7) * dayMs;
@@ -67,12 +67,12 @@ function weekDayOf(year: number, week: number, weekday: number): number | undefi
   return week < 1 || at >= monday(utc(year + 1, 0, 4)) ? undefined : at;
 }
 
-/** Years below 100 are those years, which `Date.UTC` takes for 19xx. */
+/** Like `Date.UTC`, which takes years below 100 for 19xx. */
 function utc(year: number, month: number, day: number): number {
   return new Date(0).setUTCFullYear(year, month, day);
 }
 
-/** A fraction is of the last part that is given. The last midnight of a day is 24:00, and a leap second is the 60th. */
+/** A fraction belongs to the last given part. The last midnight of a day is 24:00, a leap second the 60th. */
 function timeOf(groups: Groups | undefined): number | undefined {
   if (groups === undefined) return undefined;
   const { hour, minute, second, fraction = "0" } = groups;

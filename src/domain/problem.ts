@@ -1,4 +1,4 @@
-/** Every `code` that the API can answer with, and its status. The contract's table, with our additions at the end. */
+/** Every `code` of an API error, and its HTTP status. The contract's table, with additions at the end. */
 export const problemStatus = {
   missing_field: 400,
   invalid_workspace_id: 400,
@@ -42,11 +42,23 @@ export const problemStatus = {
   storage_full: 507,
   query_timeout: 504,
   search_unavailable: 503,
+  signed_out: 401,
+  cross_site: 403,
+  insufficient_role: 403,
+  insufficient_scope: 403,
+  managed_by_file: 409,
+  already_exists: 409,
+  edit_conflict: 409,
+  not_editable: 409,
+  last_admin: 409,
+  too_many_attempts: 429,
+  second_factor_required: 403,
+  channel_refused: 409,
 } as const;
 
 export type ProblemCode = keyof typeof problemStatus;
 
-/** A failure that the caller can act on. `detail` is shown to them: no secret, no internal name. */
+/** A failure that the caller can act on. `detail` is shown to the caller: it must not hold a secret or internal name. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly retryAfterS: number | undefined;

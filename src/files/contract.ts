@@ -6,7 +6,7 @@ export interface FileName {
   readonly id: string;
 }
 
-/** More bytes than are taken. */
+/** The file exceeds the limit. */
 export class FileTooLarge extends Error {
   constructor(bytesMax: number) {
     super(`it is larger than ${sizeText(bytesMax)}, which is the most that is taken`);
@@ -14,17 +14,18 @@ export class FileTooLarge extends Error {
   }
 }
 
-/** The disk is nearly full. It passes when there is room. */
+/** Whether the disk is nearly full, which can pass. */
 export const isStorageFull = (error: unknown): boolean => error instanceof Problem && error.code === "storage_full";
 
-/** The bytes of files. What is known of them stands in the database. */
+/** Stores the bytes of files. Their records are in the database. */
 export interface Files {
-  /** Of one file, and of all files of a message together. */
+  /** Limits for one file, and for all files of a message together. */
   readonly bytesMax: number;
   readonly messageBytesMax: number;
   /**
-   * Stores what comes, whole or not at all; the same name again replaces it. `max` can only lower {@link bytesMax}. Rejects
-   * with {@link FileTooLarge}, and with Problem storage_full before anything is read. `mediaType` is what the bytes say, whatever was declared.
+   * Stores a file completely or not at all, replacing a file of the same name. `max` can only lower {@link bytesMax}. The
+   * returned `mediaType` is detected from the bytes. Rejects with {@link FileTooLarge}, and with Problem storage_full before
+   * anything is read.
    */
   store(
     name: FileName,
@@ -33,19 +34,19 @@ export interface Files {
     max: number,
     signal: AbortSignal,
   ): Promise<{ readonly bytes: number; readonly sha256: string; readonly mediaType: string }>;
-  /** Rejects with Problem storage_full where a file of this size has no room. */
+  /** Rejects with Problem storage_full where there is no room for a file of this size. */
   requireRoom(bytes: number): Promise<void>;
-  /** Rejects where it is not stored (any more). */
+  /** Rejects where the file is not stored. */
   open(name: FileName): Promise<AsyncIterable<Uint8Array>>;
-  /** Removing what is not there is no failure. */
+  /** Succeeds where there is no such file. */
   remove(name: FileName): Promise<void>;
-  /** All that is stored, for finding what belongs to nothing. */
+  /** All stored files, to find orphans. */
   stored(): AsyncIterable<FileName & { readonly storedAt: number }>;
-  /** An address by which anybody who has it gets the file, for so long. */
+  /** An address that gives anyone access to the file for this time. */
   link(id: string, lifetimeMs: number): string;
-  /** Null: the token is not ours, or was changed. */
+  /** Null where the token is invalid. */
   ofLink(token: string): { readonly id: string; readonly expired: boolean } | null;
-  /** Platforms' names for files are stored encrypted: some of them open the file. */
+  /** Encrypts a platform's reference to a file, since some references grant access. */
   seal(ref: string): string;
   unseal(sealed: string): string;
 }

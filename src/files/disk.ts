@@ -1,21 +1,21 @@
 import { mkdir, statfs } from "node:fs/promises";
 import { Problem } from "#domain/problem.ts";
 
-/** Free bytes for this user on the disk of a folder. */
+/** Free bytes on the disk of a folder, for this user. */
 export type FreeBytes = (folder: string) => Promise<number>;
 
 export interface Disk {
   readonly reserveBytes: number;
-  /** Free bytes of the fullest folder. */
+  /** Free bytes on the fullest disk. */
   freeBytes(): Promise<number>;
   /**
-   * Claims room for bytes that are about to be written, until what it returns is called. Rejects with Problem storage_full
-   * where they would take from the reserve.
+   * Reserves space for bytes to be written, until the returned function is called. Rejects with Problem storage_full where
+   * they would reduce the reserve.
    */
   claim(bytes: number): Promise<() => void>;
 }
 
-/** The disk below these folders. Claimed bytes count as taken until they are released, also those that are already written. */
+/** The disks of these folders. Claimed bytes count as used until they are released, even when they are already written. */
 export function createDisk(
   folders: readonly string[],
   reserveBytes: number,
@@ -27,7 +27,7 @@ export function createDisk(
     reserveBytes,
     freeBytes,
     async claim(bytes) {
-      // Nothing is awaited between the check and the claim: claims at the same time see each other, and only those that hold.
+      // No await between the check and the claim, so that concurrent claims see each other.
       if (reserveBytes > 0 && (await freeBytes()) - claimed - bytes < reserveBytes) throw storageFull();
       claimed += bytes;
       let held = true;

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import type { FileStorage } from "./storage.ts";
 import { FileGone, isStorageKey } from "./storage.ts";
 
-/** Files in a folder, one folder a workspace. Local files that are put must stand on the same disk. */
+/** Stores files in one folder per workspace. Local files passed to `put` must be on the same disk. */
 export function createFolderStorage(root: string): FileStorage {
   const pathOf = (key: string): string => {
     if (!isStorageKey(key)) throw new Error("not a key of a stored file");
@@ -55,7 +55,7 @@ export function createFolderStorage(root: string): FileStorage {
   };
 }
 
-/** So that the name outlives a loss of power as the bytes do. */
+/** Makes the file's name survive a power failure, like its bytes. */
 async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {

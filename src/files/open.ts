@@ -8,20 +8,20 @@ import type { Disk } from "./disk.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 import { createFolderStorage } from "./folder.ts";
 import { createS3Storage } from "./s3.ts";
-import { spool, sweepSpool } from "./spool.ts";
+import { spool, cleanSpool } from "./spool.ts";
 import type { FileStorage } from "./storage.ts";
 import { storageKey } from "./storage.ts";
 
 export interface OpenFiles extends Files {
-  /** Says where files are stored, or throws an Error that tells the mend. */
+  /** Returns where files are stored. Throws an Error with what to fix. */
   check(signal: AbortSignal): Promise<string>;
 }
 
-/** Of a message's files together, how often the bound of one. */
+/** Limit for all files of a message, as a multiple of the limit for one. */
 const messageFactor = 4;
 const purpose = "file link";
 
-/** The bytes of files: in a folder of the data folder, or in a storage that speaks S3. */
+/** Stores files in the data folder, or in an S3-compatible storage. */
 export function openFiles(options: {
   readonly config: FilesConfig | undefined;
   readonly dataDir: string;
@@ -62,7 +62,7 @@ export function openFiles(options: {
     open: ({ workspaceId, id }) => storage.get(storageKey(workspaceId, id)),
     remove: ({ workspaceId, id }) => storage.remove(storageKey(workspaceId, id)),
     async *stored() {
-      await sweepSpool(incoming, Date.now());
+      await cleanSpool(incoming, Date.now());
       for await (const { key, storedAt } of storage.list()) {
         const [workspaceId = "", id = ""] = key.split("/");
         yield { workspaceId, id, storedAt };

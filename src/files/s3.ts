@@ -13,22 +13,22 @@ export interface S3Config {
   readonly secretKey: string;
 }
 
-/** How long the storage may let us wait: for an answer, and for each piece of a file. A whole file may take longer. */
-const defaultPatienceMs = 120_000;
-/** What is sent has this much more time for each byte: some 80 kB a second. */
+/** Time limit for an answer, and for each piece of a file. A whole file may take longer. */
+const defaultWaitLimitMs = 120_000;
+/** Additional time per uploaded byte, about 80 kB a second. */
 const msPerByte = 1 / 80;
 
-/** Any storage that speaks the protocol of S3, addressed as host/bucket/key. */
+/** A storage with the S3 protocol and addresses of the form host/bucket/key. */
 export function createS3Storage(
   { url, region, accessKey, secretKey }: S3Config,
-  { patienceMs = defaultPatienceMs }: { readonly patienceMs?: number } = {},
+  { waitLimitMs = defaultWaitLimitMs }: { readonly waitLimitMs?: number } = {},
 ): FileStorage {
   const client = new AwsClient({
     accessKeyId: accessKey,
     secretAccessKey: secretKey,
     region,
     service: "s3",
-    // Whoever asks tries again, later and for longer.
+    // Callers retry by themselves, later and for longer.
     retries: 0,
   });
   const { origin, pathname } = new URL(url);
@@ -44,13 +44,13 @@ export function createS3Storage(
     address: string,
     init: RequestInit,
     signal?: AbortSignal,
-    timeoutMs: number | null = patienceMs,
+    timeoutMs: number | null = waitLimitMs,
   ): Promise<Response> {
     const signals = [signal, timeoutMs === null ? undefined : AbortSignal.timeout(timeoutMs)];
     try {
       return await client.fetch(address, {
         ...init,
-        // What is signed goes to the address that the operator set, and nowhere that this one points to.
+        // Signed requests must not follow redirects to another address.
         redirect: "manual",
         signal: AbortSignal.any(signals.filter((each) => each !== undefined)),
       });
@@ -69,7 +69,7 @@ export function createS3Storage(
       for (const [, content = ""] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
         const key = (tagOf(content, "Key") ?? "").slice(prefix.length);
         const storedAt = Date.parse(tagOf(content, "LastModified") ?? "");
-        // Others may use the bucket too.
+        // The bucket may hold other files.
         if (isStorageKey(key) && !Number.isNaN(storedAt)) yield { key, storedAt };
       }
       token = tagOf(text, "NextContinuationToken");
@@ -84,25 +84,25 @@ export function createS3Storage(
         addressOf(key),
         { method: "PUT", body: await openAsBlob(path, { type: "application/octet-stream" }), headers },
         signal,
-        patienceMs + Math.ceil(bytes * msPerByte),
+        waitLimitMs + Math.ceil(bytes * msPerByte),
       );
       if (!response.ok) throw await refusal(response, "storing");
       await response.body?.cancel();
     },
     async get(key) {
-      const patience = createPatience(patienceMs);
+      const waitLimit = createWaitLimit(waitLimitMs);
       try {
-        // How long the whole file takes depends on who reads it.
-        const response = await call(addressOf(key), { method: "GET" }, patience.signal, null);
+        // Without a limit for the whole file, whose duration depends on the reader.
+        const response = await call(addressOf(key), { method: "GET" }, waitLimit.signal, null);
         if (response.status === 404) {
           await response.body?.cancel();
           throw new FileGone();
         }
         if (!response.ok) throw await refusal(response, "reading");
         if (response.body === null) return Readable.from([]);
-        return Readable.from(patiently(response.body as ReadableStream<Uint8Array>, patience));
+        return Readable.from(withWaitLimit(response.body as ReadableStream<Uint8Array>, waitLimit));
       } finally {
-        patience.rest();
+        waitLimit.rest();
       }
     },
     async remove(key) {
@@ -112,63 +112,63 @@ export function createS3Storage(
     },
     list,
     async check(signal) {
-      // The first page is enough to know that the keys are right.
+      // The first page shows that the keys are valid.
       for await (const _ of list(signal)) break;
       return `in ${bucketUrl}${prefix === "" ? "" : `/${prefix}`}`;
     },
   };
 }
 
-interface Patience {
+interface WaitLimit {
   readonly signal: AbortSignal;
-  /** Something is waited for from now on. */
+  /** Starts the time limit. */
   begin(): void;
-  /** Nothing is. */
+  /** Stops the time limit. */
   rest(): void;
 }
 
-/** Ends what is waited for when it does not come in time. */
-function createPatience(ms: number): Patience {
+/** Aborts when a single wait takes too long. */
+function createWaitLimit(ms: number): WaitLimit {
   const abort = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const rest = (): void => clearTimeout(timer);
   const begin = (): void => {
     rest();
-    timer = setTimeout(() => abort.abort(new Error("the file storage sends nothing any more")), ms);
+    timer = setTimeout(() => abort.abort(new Error("the file storage stopped sending")), ms);
   };
   begin();
   return { signal: abort.signal, begin, rest };
 }
 
-/** While whoever reads takes their time, nothing is waited for. */
-async function* patiently(body: ReadableStream<Uint8Array>, patience: Patience): AsyncGenerator<Uint8Array> {
+/** Limits each read of the body. Time between reads does not count. */
+async function* withWaitLimit(body: ReadableStream<Uint8Array>, waitLimit: WaitLimit): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   try {
     for (;;) {
-      patience.begin();
+      waitLimit.begin();
       const { done, value } = await reader.read();
-      patience.rest();
+      waitLimit.rest();
       if (done) return;
       yield value;
     }
   } finally {
-    patience.rest();
-    // What broke has told so already.
+    waitLimit.rest();
+    // The error was already reported.
     await reader.cancel().catch(() => undefined);
   }
 }
 
-/** What the storage says of it, without the request, which is signed. */
+/** An error with the storage's message, without the signed request. */
 async function refusal(response: Response, what: string): Promise<Error> {
   const text = (await response.text().catch(() => "")).slice(0, 2_000);
   const code = tagOf(text, "Code") ?? "no reason given";
-  const mend =
+  const fix =
     response.status === 403
       ? ": check FILES_S3_ACCESS_KEY and FILES_S3_SECRET_KEY, and what this key may do"
       : response.status === 404
         ? ": check the bucket in FILES_S3_URL"
         : "";
-  return new Error(`the file storage refuses ${what} (${response.status} ${code})${mend}`);
+  return new Error(`the file storage refuses ${what} (${response.status} ${code})${fix}`);
 }
 
 function tagOf(xml: string, name: string): string | undefined {

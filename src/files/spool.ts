@@ -6,16 +6,16 @@ import { plainMediaType } from "#domain/files.ts";
 import { FileTooLarge } from "./contract.ts";
 import type { LocalFile } from "./storage.ts";
 
-/** What a file's first bytes must tell of it. */
+/** First bytes of a file from which its type is detected. */
 const headBytes = 65_536;
-/** Longer than any transfer may take. */
+/** No transfer takes longer. */
 const abandonedMs = 86_400_000;
 
 export interface Spooled extends LocalFile {
   readonly mediaType: string;
 }
 
-/** Takes bytes to the disk as they come, and looks at what they are. Whatever throws leaves nothing there. */
+/** Writes bytes to disk as they arrive, and detects their type. An error leaves no file behind. */
 export async function spool(
   folder: string,
   source: AsyncIterable<Uint8Array>,
@@ -45,7 +45,7 @@ export async function spool(
         await file.write(chunk);
       }
       signal.throwIfAborted();
-      // Known to be stored only when a loss of power cannot take it.
+      // The file counts as stored only when it survives a power failure.
       await file.sync();
     } finally {
       await file.close();
@@ -57,8 +57,8 @@ export async function spool(
   }
 }
 
-/** Removes what a process left behind that ended in the middle. */
-export async function sweepSpool(folder: string, now: number): Promise<void> {
+/** Removes files of interrupted transfers. */
+export async function cleanSpool(folder: string, now: number): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
@@ -67,14 +67,11 @@ export async function sweepSpool(folder: string, now: number): Promise<void> {
   }
 }
 
-/**
- * The type that the bytes say they are of. What the sender says counts only where bytes of that type carry no mark of
- * their own, such as those of a text.
- */
+/** Detects the type from the bytes. The declared type counts only for types without a signature, such as text. */
 async function typeOf(head: Buffer, declaredType: string): Promise<string> {
   const declared = plainMediaType(declaredType);
   const found = (await fileTypeFromBuffer(head).catch(() => undefined))?.mime;
-  // Documents of office programs are archives, and say so only.
+  // Office documents are detected as archives.
   if (found === "application/zip" && declared.startsWith("application/vnd.")) return declared;
   if (found !== undefined) return found;
   return supportedMimeTypes.has(declared) ? "application/octet-stream" : declared;

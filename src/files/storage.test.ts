@@ -18,14 +18,14 @@ import { bytesOf, png } from "#test/support/channels/file-channel.ts";
 const accessKey = "AKIDEXAMPLE";
 const page = 2;
 
-interface Kept {
+interface StoredObject {
   readonly bytes: Buffer;
   readonly at: string;
 }
 
-/** A storage that speaks as much of S3 as is asked for, and is strict in that. */
+/** A strict imitation of the part of S3 that is used. */
 async function startFakeS3(bucket: string) {
-  const objects = new Map<string, Kept>();
+  const objects = new Map<string, StoredObject>();
   const seen: string[] = [];
   let failing: number | undefined;
   const server = createServer((request, response) => {
@@ -47,7 +47,7 @@ async function startFakeS3(bucket: string) {
       const body = Buffer.concat(chunks);
       switch (request.method) {
         case "PUT":
-          // The real one takes no body of unknown length.
+          // S3 rejects bodies of unknown length.
           if (Number(request.headers["content-length"]) !== body.length) return refuse(411, "MissingContentLength");
           objects.set(key, { bytes: body, at: new Date().toISOString() });
           return response.writeHead(200).end();
@@ -125,7 +125,7 @@ describe.each(["a folder", "S3"] as const)("files in %s", (kind) => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it("come back byte for byte, are listed, replaced and removed, and removing twice is removing", async () => {
+  it("are stored byte for byte, listed, replaced and removed, and removing is idempotent", async () => {
     const files = open();
     const names = [newName(), newName(), newName()];
     for (const name of names) await files.store(name, bytesOf("first"), "text/plain", 1_000, signal);
@@ -140,11 +140,11 @@ describe.each(["a folder", "S3"] as const)("files in %s", (kind) => {
     await files.remove(two);
     expect(await listed()).toHaveLength(2);
     await expect(files.open(two)).rejects.toThrow("not stored any more");
-    // Nothing is left on the way.
+    // No temporary file is left.
     expect(await readdir(join(dataDir, "files", "incoming"))).toEqual([]);
   });
 
-  it("that are too large, or break off, are not stored", async () => {
+  it("are not stored if they are too large or break off", async () => {
     const files = open();
     const name = newName();
     await expect(files.store(name, bytesOf(new Uint8Array(1_001)), "", 1_000, signal)).rejects.toThrow("larger than");
@@ -157,7 +157,7 @@ describe.each(["a folder", "S3"] as const)("files in %s", (kind) => {
     expect(await readdir(join(dataDir, "files", "incoming"))).toEqual([]);
   });
 
-  it("have no names that lead elsewhere", async () => {
+  it("cannot have names that lead out of the storage", async () => {
     for (const name of [
       { workspaceId: "..", id: newId("file", 1) },
       { workspaceId, id: "../../secret" },
@@ -169,7 +169,7 @@ describe.each(["a folder", "S3"] as const)("files in %s", (kind) => {
     }
   });
 
-  it("have links that end, and that nobody else can make", () => {
+  it("have links that expire and cannot be forged", () => {
     const files = open();
     const { id } = newName();
     const token = files.link(id, 1_000).replace("https://help.shop.example/files/", "");
@@ -184,7 +184,7 @@ describe.each(["a folder", "S3"] as const)("files in %s", (kind) => {
   });
 
   if (kind === "S3") {
-    it("say what is wrong with the storage, and never the key", async () => {
+    it("report errors of the storage without its key", async () => {
       await expect(open("AKOTHER").check(signal)).rejects.toThrow("check FILES_S3_ACCESS_KEY");
       expect(await open().check(signal)).toBe(`in ${s3.url}/kept/`);
       s3.fail(503);
@@ -200,14 +200,14 @@ describe.each(["a folder", "S3"] as const)("files in %s", (kind) => {
       );
     });
   } else {
-    it("say where they are", async () => {
+    it("report their location", async () => {
       expect(await open().check(signal)).toBe(`in ${join(dataDir, "files", "stored")}`);
     });
   }
 });
 
-describe("the settings of files", () => {
-  it("say what is wrong with them", () => {
+describe("settings of files", () => {
+  it("are refused with the reason", () => {
     const bad = (env: Record<string, string>) => {
       try {
         loadConfig({ PARLEY_CONFIG: "", ...env });
@@ -232,9 +232,9 @@ describe("the settings of files", () => {
   });
 });
 
-describe("a file that a storage gives slowly", () => {
-  const patienceMs = 2_000;
-  /** Gives a piece at a time, and in the end nothing any more. */
+describe("a file that the storage sends slowly", () => {
+  const waitLimitMs = 2_000;
+  /** Sends the body in pieces; without `ends`, the last one never comes. */
   async function slowly(pieces: number, everyMs: number, ends: boolean) {
     const server = createServer((_request, response) => {
       let given = 0;
@@ -249,7 +249,7 @@ describe("a file that a storage gives slowly", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     const config = { url: `http://127.0.0.1:${port}/bucket`, region: "here", accessKey, secretKey: "y" };
-    const storage = createS3Storage(config, { patienceMs });
+    const storage = createS3Storage(config, { waitLimitMs });
     const close = (): void => {
       server.closeAllConnections();
       server.close();
@@ -257,7 +257,7 @@ describe("a file that a storage gives slowly", () => {
     return { file: await storage.get(`wt_abcdef_0123456789/file_${"0".repeat(26)}`), close };
   }
 
-  it("comes whole however long it takes, and breaks off when nothing comes any more", async () => {
+  it("is read completely, however long it takes, and fails when no more bytes arrive", async () => {
     const slow = await slowly(6, 500, true);
     const stalled = await slowly(1, 10, false);
     try {
@@ -266,7 +266,7 @@ describe("a file that a storage gives slowly", () => {
         (error: unknown) => String(error),
       );
       expect((await buffer(slow.file)).toString()).toBe("xxxxxx");
-      expect(await broken).toContain("the file storage sends nothing any more");
+      expect(await broken).toContain("the file storage stopped sending");
     } finally {
       slow.close();
       stalled.close();
@@ -275,7 +275,7 @@ describe("a file that a storage gives slowly", () => {
 });
 
 describe("names of files", () => {
-  it("are without paths, without what cannot be seen, and never empty", () => {
+  it("have no paths and no invisible characters, and are never empty", () => {
     expect(cleanFileName("C:\\temp\\bill.pdf")).toBe("bill.pdf");
     expect(cleanFileName("../../etc/passwd")).toBe("passwd");
     expect(cleanFileName("..")).toBe("file");

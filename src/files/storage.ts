@@ -1,16 +1,16 @@
 import type { Readable } from "node:stream";
 
-/** Where the bytes of files stand. Keys are `WORKSPACE/FILE`, as {@link storageKey} makes them. */
+/** Stores bytes of files. Keys have the form `WORKSPACE/FILE`, made by {@link storageKey}. */
 export interface FileStorage {
-  /** Stores the local file at `path` whole or not at all, in place of what had the key before. The file may be gone then. */
+  /** Stores a local file completely or not at all, replacing the file of this key. The local file may be moved. */
   put(key: string, file: LocalFile, signal: AbortSignal): Promise<void>;
-  /** Rejects with {@link FileGone} where there is none. */
+  /** Rejects with {@link FileGone} where there is no such file. */
   get(key: string): Promise<Readable>;
-  /** Removing what is not there is no failure. */
+  /** Succeeds where there is no such file. */
   remove(key: string): Promise<void>;
-  /** All that is stored, in no order. */
+  /** All stored files, unordered. */
   list(): AsyncIterable<{ readonly key: string; readonly storedAt: number }>;
-  /** Says where it stores, or throws an Error that tells the mend. */
+  /** Returns where files are stored. Throws an Error with what to fix. */
   check(signal: AbortSignal): Promise<string>;
 }
 
@@ -32,7 +32,7 @@ const keyPattern = /^wt_[a-z0-9_]{8,60}\/file_[0-9a-z]{26}$/;
 
 export const isStorageKey = (key: string): boolean => keyPattern.test(key);
 
-/** A key is part of a path and of an address, so it is checked wherever it is made. */
+/** Checks the key, since it becomes part of a path and of an address. */
 export function storageKey(workspaceId: string, fileId: string): string {
   const key = `${workspaceId}/${fileId}`;
   if (!isStorageKey(key)) throw new Error("a file's workspace or id is not of the form that this version writes");

@@ -4,7 +4,7 @@ import { startApp } from "#test/support/http/app.ts";
 import { eachDatabase, newSqlite } from "#test/support/database/databases.ts";
 
 eachDatabase("problems", (open) => {
-  it("answers 503 when the database is gone, and says when to come again", async () => {
+  it("answers 503 with Retry-After while the database is down", async () => {
     const database = await open();
     if (database.url.startsWith("sqlite:")) return;
     const other = await startApp(async () => database);
@@ -17,11 +17,11 @@ eachDatabase("problems", (open) => {
   });
 });
 
-it("tells of a full disk as of something that passes, and works again afterwards", async () => {
+it("reports a full disk as a temporary error, and works again afterwards", async () => {
   const app = await startApp(newSqlite);
   const pages = (max: number) => app.store.write((tx) => sql`pragma max_page_count = ${sql.lit(max)}`.execute(tx));
   const ask = () => app.post("/v1/query", { workspace_id: app.workspace.id, query: "x".repeat(1_000) });
-  // Not fewer than there are: the file cannot grow.
+  // The limit is at least the present size, so the file cannot grow.
   await pages(1);
   let refused = await ask();
   for (let i = 0; i < 200 && refused.status === 200; i += 1) refused = await ask();

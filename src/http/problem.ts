@@ -2,10 +2,10 @@ import { STATUS_CODES } from "node:http";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { ProblemCode } from "#domain/problem.ts";
 import { Problem, problemStatus } from "#domain/problem.ts";
-import { rateHeaders, unknownCallerRate } from "./middleware/rate-limits.ts";
+import { rateHeaders, unknownCallerRate } from "./v1/access/rate-limits.ts";
 import { isDatabaseFault } from "#database/faults.ts";
 
-/** What each code means, for the API reference. */
+/** Meanings of the codes, for the API reference. */
 export const problemMeaning: Readonly<Record<ProblemCode, string>> = {
   missing_field: "A required field is absent or null; `detail` names it.",
   invalid_workspace_id: "`workspace_id` is not of the form `wt_<6 characters>_<10 or more characters>`.",
@@ -23,7 +23,7 @@ export const problemMeaning: Readonly<Record<ProblemCode, string>> = {
   conversation_not_found: "There is no such conversation in this workspace.",
   document_not_found: "There is no such document in this workspace.",
   plan_downgrade_blocked:
-    "The plan cannot be lowered while something in use needs it, or this month's queries are over the lower allowance; a command answers so.",
+    "The plan cannot be lowered while something in use needs it, or this month's queries are over the lower allowance; `detail` names each reason.",
   duplicate_request_id:
     "The Idempotency-Key was used with another body, or the first request with it is still in flight.",
   invalid_top_k: "`top_k` is not an integer from 1 to 10.",
@@ -55,6 +55,18 @@ export const problemMeaning: Readonly<Record<ProblemCode, string>> = {
   storage_full: "The disk is nearly full: no files are taken until there is room.",
   search_unavailable:
     "The search of conversations or documents cannot answer now, or would take too long; other filters work.",
+  signed_out: "`/admin/v1` got no session and no access token, or one that has ended.",
+  cross_site: "The page of another site asked for a change or a download with an agent's session.",
+  insufficient_role: "The agent's role does not allow this.",
+  insufficient_scope: "The access token may only read, or the route needs a session in the dashboard.",
+  managed_by_file: "The configuration file declares this, and only the file can change it.",
+  last_admin: "A workspace keeps at least one admin.",
+  too_many_attempts: "Too many wrong passwords, codes or test messages; try again later.",
+  second_factor_required: "The workspace requires a second factor, and the agent has none yet.",
+  already_exists: "There is one with this name or address already; `detail` names the field.",
+  edit_conflict: "Someone has changed this since it was read; read it again.",
+  not_editable: "The text of this document cannot be edited: it is a website, no text file, or too long.",
+  channel_refused: "The channel cannot do this, or its platform has refused it; `detail` says why.",
 };
 
 export interface ProblemBody {
@@ -95,11 +107,11 @@ export function logFailure(request: FastifyRequest, error: unknown, { code }: Pr
   else request.log.warn(fields, "http: dependency unavailable");
 }
 
-/** The last stop of everything thrown while a request is answered. What is not a Problem is a bug, and is not shown. */
+/** Answers a request whose handler threw. Errors other than Problems are bugs, whose text is not sent to clients. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // Nobody hears the answer: the log alone does.
+  // The connection is gone, so the error is only logged.
   const problem = request.raw.readableAborted
-    ? new Problem("invalid_json", "The connection ended before the request was whole.", { cause: error })
+    ? new Problem("invalid_json", "The connection ended before the request was complete.", { cause: error })
     : problemOf(error);
   if (problem.status >= 500) logFailure(request, error, problem);
   if (problem instanceof MethodNotAllowed) reply.header("allow", problem.allow);
@@ -138,7 +150,7 @@ export function problemOf(error: unknown): Problem {
   }
 }
 
-/** For what is not even HTTP: there is no request then, only a socket. */
+/** Responds to invalid HTTP, for which there is no request, only a socket. */
 export function rawProblem(
   status: 400 | 404 | 408 | 413 | 431 | 503,
   code: ProblemCode,
@@ -151,7 +163,7 @@ export function rawProblem(
     "Content-Type: application/json; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
-    // Whose key it might be is not known, nor whether it is for the API.
+    // Without a request, neither the key nor the route is known.
     ...Object.entries(rateHeaders(unknownCallerRate(now))).map(([name, value]) => `${name}: ${value}`),
     ...(status === 503 ? [`Retry-After: ${retryAfterDefaultS}`] : []),
     "Connection: close",

@@ -44,7 +44,7 @@ onMysql("the program while the database", (open) => {
   const ask = (key: string, text = "How long does delivery take?"): Promise<Answered> =>
     app.post("/v1/query", { workspace_id: app.workspace.id, query: text }, { headers: { "idempotency-key": key } });
 
-  /** The answer to a WebSocket handshake that is refused. */
+  /** The response to a refused WebSocket handshake. */
   const handshake = (): Promise<Pick<Answered, "status" | "headers">> =>
     new Promise((resolve, reject) => {
       const headers = { connection: "upgrade", upgrade: "websocket", "sec-websocket-version": "13" };
@@ -63,7 +63,7 @@ onMysql("the program while the database", (open) => {
       asked.end();
     });
 
-  const doors: Readonly<Record<string, () => Promise<Pick<Answered, "status" | "headers">>>> = {
+  const requests: Readonly<Record<string, () => Promise<Pick<Answered, "status" | "headers">>>> = {
     list: () => app.get("/v1/conversations?limit=1"),
     change: () => app.call("PATCH", `/v1/conversations/${conversationId}`, { body: { priority: "high" } }),
     query: () => ask(`key-${app.clock.now()}`),
@@ -76,16 +76,16 @@ onMysql("the program while the database", (open) => {
   it.each(Object.entries(faults))("%s answers 503 with Retry-After, and logs the cause", async (_name, fault) => {
     const before = app.logged.length;
     let failed = 0;
-    for (const [door, send] of Object.entries(doors)) {
+    for (const [requestName, send] of Object.entries(requests)) {
       for (const statement of [/select/, /insert|update/, /commit$/]) {
         app.clock.advance(60_000);
-        // More often than the store tries it.
+        // More failures than the store has tries.
         proxy.fail(statement, fault, 60);
         const { status, headers } = await send();
         proxy.restore();
         if (status < 500) continue;
         failed += 1;
-        expect([door, status, headers.get("retry-after")]).toEqual([door, 503, "5"]);
+        expect([requestName, status, headers.get("retry-after")]).toEqual([requestName, 503, "5"]);
       }
     }
     expect(failed).toBeGreaterThan(9);
@@ -94,11 +94,11 @@ onMysql("the program while the database", (open) => {
     expect(lines.filter((line) => line.includes(cause)).length).toBeGreaterThan(6);
   });
 
-  describe("loses a connection", () => {
+  describe("loses its connection", () => {
     const cases = (["before", "after", "left", "late"] satisfies Fault[]).flatMap((fault) =>
       [/begin$/, /insert into .messages/, /commit$/].map((statement) => ({ fault, statement })),
     );
-    it.each(cases)("($fault $statement) answers each question, and stores it once", async ({ fault, statement }) => {
+    it.each(cases)("($fault $statement) answers each question and stores it once", async ({ fault, statement }) => {
       for (const skip of [0, 1, 2]) {
         const question = `Does ${fault} ${String(statement)} ${skip} take long?`;
         proxy.fail(statement, fault, 1, skip);
@@ -115,11 +115,11 @@ onMysql("the program while the database", (open) => {
     });
   });
 
-  it("is away during a request takes the same Idempotency-Key again when it is back, in this process and in others", async () => {
+  it("is down during a request accepts the same Idempotency-Key afterwards, in this process and in others", async () => {
     const other = await startApp(open, { databaseUrl: url, clock: app.clock });
     for (const [at, server] of [app, other].entries()) {
       const question = `Is it away ${at}?`;
-      // The claim is committed, and nothing after that.
+      // Only the claim is committed.
       proxy.fail(/insert into .messages/, "before", 1_000);
       expect((await ask(`away-${at}`, question)).status).toBe(503);
       proxy.restore();

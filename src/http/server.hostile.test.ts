@@ -87,7 +87,7 @@ describe("malformed requests", () => {
     ),
   });
 
-  it("get an answer below 500, every one of two thousand", { timeout: 120_000 }, async () => {
+  it("get a status below 500, in two thousand tries", { timeout: 120_000 }, async () => {
     const samples = fc.sample(request, { numRuns: 2_000, seed: 20_310_514 });
     const wrong: unknown[] = [];
     const one = async (sample: (typeof samples)[number]): Promise<void> => {
@@ -137,7 +137,7 @@ describe("connections", () => {
     });
   afterAll(() => opened.forEach((socket) => socket.destroy()));
 
-  it("are closed when they are silent, or dribble headers or a body", async () => {
+  it("are closed when they are silent, or send headers or a body too slowly", async () => {
     const http = await startHttp(newSqlite, {
       timeouts: { firstByteMs: 150, headersMs: 200, requestMs: 400, checkMs: 50, keepAliveMs: 200 },
     });
@@ -155,7 +155,7 @@ describe("connections", () => {
     await http.close();
   });
 
-  it("are no more than the configured number", async () => {
+  it("are limited to the configured number", async () => {
     const http = await startHttp(newSqlite, { connectionsMax: 5 });
     const answers = Array.from({ length: 12 }, () => dial(http.port));
     let closed = 0;
@@ -172,7 +172,7 @@ describe("connections", () => {
       "POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
       /^HTTP\/1\.1 400 /,
     ],
-  ])("get an answer to %s", async (_name, sent, expected) => {
+  ])("get a response to %s", async (_name, sent, expected) => {
     const http = await startHttp(newSqlite);
     const answer = await dial(http.port, sent);
     expect(answer).toMatch(expected);
@@ -188,7 +188,7 @@ describe("connections", () => {
     ["headers without end", `GET / HTTP/1.1\r\nHost: x\r\nX: ${"a".repeat(20_000)}\r\n\r\n`, 431],
     ["headers of megabytes", `GET / HTTP/1.1\r\nHost: x\r\nX: ${"a".repeat(4_000_000)}\r\n\r\n`, 431],
     ["what is no HTTP", "\u0016\u0003\u0001 hello\r\n\r\n", 400],
-  ])("get an answer to %s on a connection that was used before", async (_name, sent, status) => {
+  ])("get a response to %s on a connection that was used before", async (_name, sent, status) => {
     const http = await startHttp(newSqlite);
     const socket = connect(http.port, "127.0.0.1");
     opened.push(socket);
@@ -205,7 +205,7 @@ describe("connections", () => {
     await http.close();
   });
 
-  it("get 400 without a Host header, and with two", async () => {
+  it("get 400 without a Host header, and with two of them", async () => {
     const http = await startHttp(newSqlite);
     const ask = (version: string, hosts: string) =>
       dial(
@@ -220,7 +220,7 @@ describe("connections", () => {
     await http.close();
   });
 
-  it("get an ordinary answer from the API where they ask for a WebSocket, or expect what there is not", async () => {
+  it("get an ordinary API response to a WebSocket upgrade and to an unknown expectation", async () => {
     const http = await startHttp(newSqlite);
     for (const header of ["Connection: upgrade\r\nUpgrade: websocket", "Connection: close\r\nExpect: nonsense"]) {
       const answer = await dial(http.port, `GET /v1/documents HTTP/1.0\r\nHost: x\r\n${header}\r\n\r\n`);
@@ -229,11 +229,11 @@ describe("connections", () => {
     await http.close();
   });
 
-  it("finish what they have begun when the program ends, and no more", async () => {
+  it("finish the requests in flight when the server stops, and take no new ones", async () => {
     const begun = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const http = await startHttp(newSqlite, {
-      // A connection that was kept would never end.
+      // A kept connection would never end.
       timeouts: { closeMs: 3_600_000, keepAliveMs: 3_600_000 },
       query: async () => {
         begun.resolve();
@@ -261,7 +261,7 @@ describe("connections", () => {
     await http.store.close();
   });
 
-  it("are cut off when they do not finish in time", async () => {
+  it("are cut off when the requests in flight take too long", async () => {
     const begun = Promise.withResolvers<void>();
     const http = await startHttp(newSqlite, {
       query: () => {
@@ -297,18 +297,18 @@ describe("X-Forwarded-For", () => {
     return address;
   };
 
-  it("is believed from nobody by default", async () => {
+  it("is ignored by default", async () => {
     expect(await seen([], "203.0.113.9")).toBe("127.0.0.1");
   });
 
-  it("is told of once where no proxy is trusted, since all customers may be behind one", async () => {
+  it("is logged once while no proxy is trusted", async () => {
     const http = await startHttp(newSqlite);
     for (let i = 0; i < 3; i += 1) await http.get("/health/live", { "x-forwarded-for": "203.0.113.9" });
     expect(http.logged.filter((line) => line.includes("TRUSTED_PROXIES"))).toHaveLength(1);
     await http.close();
   });
 
-  it("is believed from a trusted proxy, and not from who stands before it", async () => {
+  it("is accepted from trusted proxies only", async () => {
     expect(await seen(["127.0.0.1"], "203.0.113.9")).toBe("203.0.113.9");
     expect(await seen(["127.0.0.0/8"], "6.6.6.6, 203.0.113.9")).toBe("203.0.113.9");
     expect(await seen(["127.0.0.1", "10.0.0.0/8"], "203.0.113.9, 10.1.2.3")).toBe("203.0.113.9");

@@ -1,45 +1,50 @@
 import type { App } from "./app-type.ts";
-import { createServer as createHttpServer } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { IncomingMessage } from "node:http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify, { LogController } from "fastify";
 import type { FastifyBaseLogger, FastifyRequest } from "fastify";
 import { newId } from "#domain/ids.ts";
 import { requestContext } from "#runtime/request-context.ts";
-import type { ProblemCode } from "#domain/problem.ts";
 import { Problem } from "#domain/problem.ts";
-import { createBodies } from "./middleware/bodies.ts";
+import type { Bodies } from "./middleware/bodies/bodies.ts";
+import { createBodies } from "./middleware/bodies/bodies.ts";
 import { createClientAddress } from "./middleware/client-address.ts";
 import { createCompression } from "./middleware/compress.ts";
 import type { HttpDependencies } from "./dependencies.ts";
-import { health } from "./health.ts";
+import { health } from "./health/health.ts";
+import type { InFlight } from "./middleware/in-flight.ts";
 import { createInFlight } from "./middleware/in-flight.ts";
-import { fileLinks } from "./files.ts";
+import { avatarFiles } from "./files/avatars.ts";
+import { fileLinks } from "./files/files.ts";
 import { registerInbox } from "./inbox/routes.ts";
-import { linger } from "./middleware/linger.ts";
+import { linger } from "./middleware/bodies/linger.ts";
 import { observe } from "./middleware/observe.ts";
 import { describeApi } from "./openapi/openapi.ts";
-import { handleError, rawProblem, sendProblem } from "./problem.ts";
-import { parseJsonBodies } from "./middleware/json-body.ts";
+import type { OpenResponses } from "./node-server.ts";
+import { createNodeServer, headerBytesMax, isApiPath, pathOf, refuseBrokenRequest } from "./node-server.ts";
+import { handleError, sendProblem } from "./problem.ts";
+import { parseJsonBodies } from "./middleware/bodies/json-body.ts";
 import { site } from "./sites/sites.ts";
+import { adminV1 } from "./admin/routes.ts";
+import { registerDashboard } from "./dashboard/dashboard.ts";
+import { registerOAuth } from "./v1/access/oauth.ts";
+import { createResources } from "./v1/resources.ts";
 import { v1 } from "./v1/routes.ts";
 import { compileValidator } from "./middleware/validation.ts";
 
 export interface HttpServer {
-  /** Where it listens; resolves once connections are taken. */
+  /** Resolves with the address once connections are accepted. */
   listen(host: string, port: number): Promise<string>;
-  /** Takes no more requests, lets those in flight finish for `closeMs`, then cuts off what is left. */
+  /** Accepts no more requests, gives those in flight `closeMs` to finish, then aborts the rest. */
   close(): Promise<void>;
 }
 
 const bodyBytesMax = 1_048_576;
-const headerBytesMax = 16_384;
-/** For the answers that say so to what is cut off. */
+/** Time to send error responses to requests that are cut off. */
 const answerMs = 1_000;
 const flushMs = 50;
 
-/** Assembles everything that is answered over HTTP. Nothing listens yet. */
+/** Registers all routes. The server does not listen yet. */
 export async function createServer(dependencies: HttpDependencies): Promise<HttpServer> {
   const { clock, log, options } = dependencies;
   const { timeouts } = options;
@@ -53,7 +58,7 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
     }
     warned = true;
   });
-  const responses: Responses = new WeakMap();
+  const responses: OpenResponses = new WeakMap();
   const ending = new AbortController();
   const inFlight = createInFlight();
   let closing = false;
@@ -65,49 +70,17 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     genReqId: () => newId("req", clock.now()),
     requestIdHeader: false,
-    // The log itself knows the request that it is written in.
+    // Log lines get the request id from the request context.
     childLoggerFactory: (parent) => parent,
     bodyLimit: bodyBytesMax,
     keepAliveTimeout: timeouts.keepAliveMs,
     requestTimeout: timeouts.requestMs,
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    // An id of any length is an unknown id; what bounds it is the size of the headers.
+    // A long id is an unknown id. The limit of headers also limits it.
     routerOptions: { maxParamLength: headerBytesMax },
     rewriteUrl: (request) => routableUrl(request.url ?? "/"),
-    serverFactory: (handler) => {
-      const server = createHttpServer(
-        {
-          headersTimeout: timeouts.headersMs,
-          requestTimeout: timeouts.requestMs,
-          connectionsCheckingInterval: timeouts.checkMs,
-          keepAliveTimeout: timeouts.keepAliveMs,
-          maxHeaderSize: headerBytesMax,
-          // Node would refuse these without a body; see requireOneHost.
-          requireHostHeader: false,
-          // Clients that offer HTTP/2 on a plain request are served HTTP/1.1.
-          shouldUpgradeCallback: ({ headers, url }) =>
-            headers.upgrade?.toLowerCase() === "websocket" && !isApiPath(url ?? "/"),
-        },
-        handler,
-      );
-      server.maxConnections = options.connectionsMax;
-      server.on("request", ({ socket }, response) => {
-        const open = responses.get(socket) ?? new Set();
-        responses.set(socket, open.add(response));
-        response.once("close", () => open.delete(response));
-      });
-      // An expectation that is not known is ignored; Node would refuse it without a body.
-      server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-      // Node's own time limits begin with the first byte.
-      server.on("connection", (socket: Socket) => {
-        const timer = setTimeout(() => {
-          if (socket.bytesRead === 0) socket.destroy();
-        }, timeouts.firstByteMs);
-        socket.once("close", () => clearTimeout(timer));
-      });
-      return server;
-    },
+    serverFactory: (handler) => createNodeServer(options, responses, handler),
     clientErrorHandler: refuseBrokenRequest(dependencies, responses),
   }).withTypeProvider<TypeBoxTypeProvider>();
 
@@ -119,14 +92,15 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   parseJsonBodies(app, bodies);
 
   app.decorateRequest("caller", null);
+  app.decorateRequest("administrator", null);
   app.decorateRequest("rate", null);
   app.decorateRequest("slot", null);
   app.decorateRequest("remoteAddress", "");
   app.decorateRequest("response", null);
   app.addHook("onRequest", (request, _reply, done) => requestContext.run(request.id, done));
-  // What reads a body goes on in the connection's context, not in the request's.
+  // Reading a body continues in the context of the connection.
   app.addHook("preValidation", (request, _reply, done) => requestContext.run(request.id, done));
-  // Hooks of every request call back instead of being awaited: each promise is another turn for all of them.
+  // Hooks of every request use callbacks, because promises would cost time with each request.
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     reply.header("x-content-type-options", "nosniff");
@@ -140,7 +114,7 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
       done(new Problem("deploying", "This process is ending; another takes over.", { retryAfterS: 30 }));
     } else done(requireOneHost(request.raw));
   });
-  // After the scopes' own hooks: /v1 authenticates first. No body is read for a path that does not exist.
+  // Runs after the hooks of the scopes, so /v1 authenticates first. Bodies for unknown paths are not read.
   app.addHook("preParsing", (request, _reply, payload, done) => {
     const problem = request.is404 ? nothingHere() : refuseEncoded(request);
     if (problem === undefined) done(null, payload);
@@ -149,7 +123,7 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   app.addHook("onSend", (request, reply, payload, done) => {
     const isUnread = hasLongUnreadBody(request);
     if (isUnread) linger(request);
-    // A client that keeps its connection would keep us from ending, or send the rest of what was refused.
+    // A kept connection would delay the end of the program, or bring the rest of a refused body.
     if (closing || isUnread) reply.header("connection", "close");
     done(null, payload);
   });
@@ -157,12 +131,12 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   observe(app, dependencies);
 
   await describeApi(app, dependencies);
-  await app.register(async (scope: App) => v1(scope, dependencies, { ending: ending.signal, inFlight }), {
-    prefix: "/v1",
-  });
   health(app, dependencies, () => closing);
+  await registerApis(app, dependencies, { ending: ending.signal, inFlight, bodies });
   await registerInbox(app, dependencies, bodies);
+  await registerDashboard(app, dependencies);
   fileLinks(app, dependencies);
+  avatarFiles(app, dependencies);
   await site(app, dependencies, { bodies, clientAddress });
   await app.ready();
 
@@ -176,7 +150,7 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
       }, timeouts.closeMs);
       try {
         await app.close();
-        // What was cut off has yet to give back what it took; the database is closed after us.
+        // Aborted requests still refund their limits, and the database is closed next.
         await inFlight.settled(flushMs);
       } finally {
         clearTimeout(cutOff);
@@ -185,9 +159,27 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   };
 }
 
+interface ApiOptions {
+  readonly ending: AbortSignal;
+  readonly inFlight: InFlight;
+  readonly bodies: Bodies;
+}
+
+/** `/v1` with the tokens that open it, and `/admin/v1`. */
+async function registerApis(
+  app: App,
+  dependencies: HttpDependencies,
+  { ending, inFlight, bodies }: ApiOptions,
+): Promise<void> {
+  const resources = createResources(dependencies, ending);
+  await app.register(async (scope: App) => v1(scope, resources, inFlight), { prefix: "/v1" });
+  await app.register(async (scope: App) => adminV1(scope, resources), { prefix: "/admin/v1" });
+  await registerOAuth(app, dependencies, bodies);
+}
+
 const nothingHere = (): Problem => new Problem("not_found", "There is nothing at this path.");
 
-/** Shorter bodies arrive with their headers, and the connection is kept for the next request. */
+/** Shorter bodies arrive with their headers, so the connection is kept. */
 const shortBodyBytes = 65_536;
 
 function hasLongUnreadBody({ raw, headers }: FastifyRequest): boolean {
@@ -195,7 +187,7 @@ function hasLongUnreadBody({ raw, headers }: FastifyRequest): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? "0") > shortBodyBytes;
 }
 
-/** The router refuses text that is not URL-encoded before any hook runs; this way the request is a normal 404. */
+/** The router refuses bad URL encoding before any hook. With this path, the request gets a normal 404. */
 function routableUrl(url: string): string {
   try {
     decodeURIComponent(pathOf(url));
@@ -205,16 +197,7 @@ function routableUrl(url: string): string {
   }
 }
 
-function isApiPath(url: string): boolean {
-  const path = pathOf(url);
-  return path === "/v1" || path.startsWith("/v1/");
-}
-
-function pathOf(url: string): string {
-  return url.split(/[?#]/, 1)[0] ?? "/";
-}
-
-/** RFC 9112, 3.2: HTTP/1.1 needs one Host header, and no request may have two. */
+/** RFC 9112, section 3.2: HTTP/1.1 needs one Host header, and no request may have two. */
 function requireOneHost({ rawHeaders, httpVersion }: IncomingMessage): Problem | undefined {
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host").length;
   if (hosts === 1 || (hosts === 0 && httpVersion === "1.0")) return undefined;
@@ -228,39 +211,4 @@ function refuseEncoded({ headers }: FastifyRequest): Problem | undefined {
     "unsupported_media_type",
     "A body with a Content-Encoding is not accepted here; send it as it is.",
   );
-}
-
-/** Those of each connection that have not ended. */
-type Responses = WeakMap<Socket, Set<ServerResponse>>;
-
-/** For what is no request that a route could answer: there is only a socket. */
-function refuseBrokenRequest({ clock, log }: HttpDependencies, responses: Responses) {
-  return function refuse(error: Error & { readonly code?: string }, socket: Socket): void {
-    // An answer in the middle of another one would be taken for a part of it.
-    const busy = responses
-      .get(socket)
-      ?.values()
-      .some(({ headersSent }) => headersSent);
-    if (error.code === "ECONNRESET" || !socket.writable || busy === true || socket.bytesRead === 0) {
-      socket.destroy(error);
-      return;
-    }
-    const [status, code, detail] = brokenAs(error.code);
-    const requestId = newId("req", clock.now());
-    log.info({ requestId, status, error: error.code }, "http: request refused");
-    socket.end(rawProblem(status, code, detail, { requestId, now: clock.now() }));
-    // What does not read our answer does not keep the socket either.
-    socket.destroySoon();
-  };
-}
-
-function brokenAs(code: string | undefined): readonly [400 | 408 | 431, ProblemCode, string] {
-  switch (code) {
-    case "ERR_HTTP_REQUEST_TIMEOUT":
-      return [408, "request_timeout", "The request did not arrive in time."];
-    case "HPE_HEADER_OVERFLOW":
-      return [431, "payload_too_large", `The request line and headers may have ${headerBytesMax} bytes in all.`];
-    default:
-      return [400, "invalid_parameter", "This is not an HTTP request."];
-  }
 }

@@ -1,21 +1,24 @@
-import { englishStopWords, fold } from "./english.ts";
-import type { WordLanguage } from "./language-facts.ts";
-import { languageFacts, wordLanguages } from "./language-facts.ts";
+import { englishStopWords } from "./words/english.ts";
+import { fold } from "./words/runs.ts";
+import { locales } from "./locales.ts";
+import type { WordLanguage } from "./words/word-languages.ts";
+import { wordLanguages, wordPackages } from "./words/word-languages.ts";
 
-export { wordLanguages } from "./language-facts.ts";
-export type { WordLanguage } from "./language-facts.ts";
+export { wordLanguages } from "./words/word-languages.ts";
+export type { WordLanguage } from "./words/word-languages.ts";
 
 const split = (words: string): string[] => words.split(/\s+/).filter((word) => word !== "");
 
-/** Words of the lists that customers of a support ask for. */
+/** Stop words of the packages that customers ask about. */
 const asked = new Set(
   split("cuenta cuentas tiempo trabajo horas dias días nuevo nueva nuevos nuevas uso usar país nulla"),
 );
 
 function stopsOf(language: WordLanguage): ReadonlySet<string> {
   if (language === "en") return englishStopWords;
-  const { stops: listed, asking } = languageFacts[language];
-  const words = [...listed, ...split(asking)].filter((word) => !asked.has(word));
+  const words = [...wordPackages[language].stopWords, ...split(locales[language].stopWords)].filter(
+    (word) => !asked.has(word),
+  );
   return new Set(words.map((word) => plain(language, word)));
 }
 
@@ -45,7 +48,7 @@ export function isStopWord(language: WordLanguage, word: string): boolean {
 }
 
 const german = wordLanguages.indexOf("de");
-/** Which of the other languages have a stop word, by their places among all. */
+/** Indexes of the languages other than German that have a stop word. */
 const placesOfStop = new Map<string, number[]>();
 for (const [place, language] of wordLanguages.entries()) {
   if (place === german) continue;
@@ -63,12 +66,12 @@ const signCount = 0.9;
 /** Weights of a stop word and of a character that is specific to a language. */
 const sureFrom = 1 + signCount;
 const wordsReadMax = 400;
-/** Of prose, a third and more are such words. */
+/** Minimum share of stop words in prose; usual prose has a third. */
 const proseShare = 0.12;
 const proseWordsMin = 25;
 
 export interface Guess {
-  /** Those that something speaks for, the likeliest first. */
+  /** The likely languages, the likeliest first. */
   readonly languages: readonly WordLanguage[];
   /** True when the first language is far more likely than all others. */
   readonly sure: boolean;
@@ -102,7 +105,7 @@ export function guessLanguages(text: string): Guess {
     }
   }
   const scores = wordLanguages.map((language, place) => {
-    const signs = language !== "en" && languageFacts[language].signs?.test(lower) === true;
+    const signs = locales[language].spelling.signs?.test(lower) === true;
     return { language, score: (different[place] ?? 0) + (signs ? signCount : 0), prose: all[place] ?? 0 };
   });
   const sorted = scores.toSorted((left, right) => right.score - left.score);

@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import { Counter } from "prom-client";
 import type { ModelMetrics } from "#answering/generate/model-composer.ts";
 
-/** What the language model does, as metrics of this registry; of none for a command, which nobody asks for them. */
+/** Metrics of the language model in this registry. Commands pass none, and nothing is counted. */
 export function createModelMetrics(register?: Registry): ModelMetrics {
   const registers = register === undefined ? [] : [register];
   const answers = new Counter({

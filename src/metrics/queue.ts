@@ -1,6 +1,6 @@
 import type { Reader } from "#database/contract.ts";
 
-/** How the outbox stands, by kind of work. */
+/** State of the outbox for one kind of work. */
 export interface QueueMetrics {
   readonly kind: string;
   readonly waiting: number;
@@ -12,7 +12,7 @@ export interface QueueMetrics {
 /** More than this is counted as this: the answer costs the same however long the queue is. */
 const countedRowsMax = 10_000;
 
-/** Of what is due, and of what was given up. Both are read from the front of an index. */
+/** Counts of due and abandoned rows. Both are read from the front of an index. */
 export async function queueMetrics(db: Reader, now: number): Promise<QueueMetrics[]> {
   const waiting = await db
     .selectFrom((from) =>

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "#runtime/clock.ts";
+import { createCircuitBreaker } from "./circuit-breaker.ts";
 import type { Embedder } from "./embedding.ts";
 import { EmbedderAway, TextRefused } from "./embedding.ts";
 import type { EmbeddingConfig } from "#config/environment.ts";
@@ -7,19 +8,13 @@ import type { EmbeddingConfig } from "#config/environment.ts";
 const triesMax = 3;
 const retryMs = 500;
 const timeoutMs = { background: 60_000, question: 2_000 } as const;
-/** After so many failures in a row nobody waits for it for a while. */
-const failuresToRest = 3;
-const restMs = 30_000;
-const restMaxMs = 300_000;
 const answerBytesMax = 64_000_000;
 const dimensionsMax = 8_192;
 
-/** A server that speaks as OpenAI's does at `/embeddings`. */
+/** Calls a server with OpenAI's API at `/embeddings`. */
 export function createEmbedder(config: EmbeddingConfig, clock: Clock): Embedder {
   const url = `${config.baseUrl}/embeddings`;
-  let failures = 0;
-  let restUntil = 0;
-  let last: string | null = null;
+  const breaker = createCircuitBreaker(clock);
   /** All vectors of a model have the same length. */
   let dimensions: number | undefined;
 
@@ -40,7 +35,7 @@ export function createEmbedder(config: EmbeddingConfig, clock: Clock): Embedder 
         },
         body: JSON.stringify({ model: config.name, input: texts, encoding_format: "float" }),
         signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
-        // The key goes to the address that the operator set, and nowhere that this one points to.
+        // The key must not follow a redirect to another address.
         redirect: "error",
       });
       status = response.status;
@@ -91,16 +86,16 @@ export function createEmbedder(config: EmbeddingConfig, clock: Clock): Embedder 
 
   return {
     model: `${config.provider}:${config.name}`,
-    trouble: () => last,
+    trouble: breaker.trouble,
     async embed(texts, purpose, signal) {
-      if (failures >= failuresToRest && clock.now() < restUntil) {
-        throw new EmbedderAway(`the embedding server is left alone for a while; the last failure: ${last ?? ""}`);
+      if (breaker.isOpen() && breaker.waitMs() > 0) {
+        const last = breaker.trouble() ?? "";
+        throw new EmbedderAway(`the embedding server is left alone for a while; the last failure: ${last}`);
       }
       for (let attempt = 1; ; attempt += 1) {
         try {
           const vectors = await once(texts, purpose, signal);
-          failures = 0;
-          last = null;
+          breaker.succeeded();
           return vectors;
         } catch (error) {
           if (!(error instanceof EmbedderAway)) throw error;
@@ -108,9 +103,7 @@ export function createEmbedder(config: EmbeddingConfig, clock: Clock): Embedder 
             await pause(retryMs * 2 ** (attempt - 1));
             continue;
           }
-          failures += 1;
-          last = error.message;
-          restUntil = clock.now() + Math.min(restMaxMs, restMs * 2 ** Math.max(0, failures - failuresToRest));
+          breaker.failed(error.message);
           throw error;
         }
       }
@@ -118,7 +111,7 @@ export function createEmbedder(config: EmbeddingConfig, clock: Clock): Embedder 
   };
 }
 
-/** For the command `doctor`: makes one vector. What it is, in words; rejects with the mend. */
+/** Called by the command `doctor`: makes one vector. Resolves with a description; rejects with what to fix. */
 export async function checkEmbedder(config: EmbeddingConfig, clock: Clock): Promise<string> {
   const [vector] = await createEmbedder(config, clock).embed(["Hello"], "question");
   return `${config.name}, vectors of ${vector?.length ?? 0} numbers`;
@@ -135,7 +128,7 @@ async function bounded(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** With the length 1, so that a product tells how near two are. */
+/** Scales a vector to length 1, so that the dot product measures similarity. Undefined for anything else. */
 function unit(given: unknown): Float32Array | undefined {
   if (!Array.isArray(given) || given.length === 0 || given.length > dimensionsMax) return undefined;
   const numbers = given as readonly unknown[];

@@ -1,21 +1,21 @@
-/** Turns texts into vectors, such that texts of like meaning have vectors that lie close. */
+/** Turns texts into vectors; texts of similar meaning have similar vectors. */
 export interface Embedder {
-  /** Names the model: vectors of two models are never compared. */
+  /** Name of the model. Vectors of two models must not be compared. */
   readonly model: string;
   /**
-   * A vector of length 1 for each text, in their order. `background` has time and tries again; `question` has somebody
-   * waiting. Throws {@link EmbedderAway}, or {@link TextRefused} where the model does not take one of the texts.
+   * Returns a vector of length 1 for each text, in their order. `background` retries; for `question` a customer waits.
+   * Throws {@link EmbedderAway}, and {@link TextRefused} where the model refuses one of the texts.
    */
   embed(
     texts: readonly string[],
     purpose: "background" | "question",
     signal?: AbortSignal,
   ): Promise<readonly Float32Array[]>;
-  /** Why it does not answer now, in words for the operator; null: nothing is known against it. */
+  /** The last failure, for the operator; null after a success. */
   trouble(): string | null;
 }
 
-/** It does not answer, or not as it should: another time it may. */
+/** The server does not answer, or answers wrongly. A later attempt may succeed. */
 export class EmbedderAway extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

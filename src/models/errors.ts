@@ -3,15 +3,15 @@ import type { ModelFailureKind } from "./language-model.ts";
 import { ModelFailure } from "./language-model.ts";
 import type { ModelConfig } from "#config/environment.ts";
 
-/** What an error of the connection is called by Node.js; nothing else of it is passed on. */
+/** Node.js's name of a connection error; nothing else of the error is passed on. */
 const systemCode = /^[A-Z][A-Z0-9_]{2,40}$/;
-/** A provider's own name for what is wrong ("insufficient_quota"). No key looks like that. */
+/** A provider's name of an error ("insufficient_quota"). Keys do not match. */
 const reasonName = /^[a-z]+(?:_[a-z]+){0,5}$/;
 const retryAfterMaxMs = 3_600_000;
 
 /**
- * A failure of the provider or the connection to it, told anew: the original can hold the key, headers, and what the
- * customer wrote, so neither its message nor itself is kept.
+ * Describes a failure of the provider or the connection in our own words: the original error can hold the key, headers
+ * and the customer's words, so neither its message nor the error itself is kept.
  */
 export function failureOf(error: unknown, config: ModelConfig): ModelFailure {
   if (error instanceof ModelFailure) return error;
@@ -60,8 +60,8 @@ function meaningOf(
       return { kind: "limited", text: "the account's limit is reached; wait, or raise it with the provider" };
     default:
       return status >= 500
-        ? { kind: "server", text: "it has trouble of its own; wait, or look at its status page" }
-        : { kind: "rejected", text: "it does not take the request; check that MODEL_NAME is a model for text" };
+        ? { kind: "server", text: "it reports an internal error; wait, or look at its status page" }
+        : { kind: "rejected", text: "it refuses the request; check that MODEL_NAME is a text model" };
   }
 }
 
@@ -77,7 +77,7 @@ function connectionFailure(code: string, { baseUrl }: ModelConfig): ModelFailure
       );
 }
 
-/** The system's code of an error or of what caused it. */
+/** The system error code of an error or of its cause. */
 function codeOf(error: unknown, depth = 0): string | undefined {
   if (typeof error !== "object" || error === null || depth > 5) return undefined;
   const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
@@ -94,7 +94,7 @@ function reasonOf(body: string | undefined, { apiKey }: ModelConfig): string {
     );
     return typeof name === "string" && (apiKey === undefined || !name.includes(apiKey)) ? ` (${name})` : "";
   } catch {
-    // Not JSON: it says nothing that could be named.
+    // The body is not JSON, so it has no error name.
     return "";
   }
 }

@@ -1,4 +1,4 @@
-/** A language model as answers need it. What it writes is not trusted. */
+/** A language model. Its output is not trusted. */
 export interface LanguageModel {
   /** Throws {@link ModelFailure}, or the signal's reason. */
   write(request: ModelRequest, sink: ModelSink, signal: AbortSignal): Promise<Written>;
@@ -8,9 +8,9 @@ export interface ModelRequest {
   readonly system: string;
   readonly user: string;
   readonly temperature: number;
-  /** All tries together. */
+  /** Time for all attempts together. */
   readonly budgetMs: number;
-  /** What it may call; nothing runs by itself, the sink is told. */
+  /** Tools that the model may call; calls are passed to the sink, and nothing runs by itself. */
   readonly tools?: readonly ModelTool[];
 }
 
@@ -23,16 +23,16 @@ export interface ModelTool {
 
 export interface ModelSink {
   text(delta: string): void;
-  /** It calls a tool; the input is as it made it, unchecked. */
+  /** The model calls a tool; the input is unchecked. */
   call?(name: string, input: unknown): void;
-  /** The try failed, and another would begin anew. False: too late, something of it was shown. */
+  /** Called before a retry, which writes the whole text again. False: text was already shown, so no retry. */
   restart(): boolean;
 }
 
 export interface Written {
-  /** `length`: cut off at the limit; `refused`: the provider or the model would not answer. */
+  /** `length`: cut off at the limit; `refused`: the provider or the model refused to answer. */
   readonly finish: "complete" | "length" | "refused";
-  /** As the provider reports, over all tries; 0 where it does not. */
+  /** Tokens reported by the provider, over all attempts; 0 if it reports none. */
   readonly tokensUsed: number;
 }
 
@@ -41,26 +41,26 @@ export type ModelFailureKind =
   | "unreachable"
   /** Connected, and silent for too long. */
   | "timeout"
-  /** It was still writing when the time for an answer was over. */
+  /** The model was still writing when the time was over. */
   | "late"
   | "limited"
   | "server"
   | "key"
   | "model"
   | "rejected"
-  /** What it answers cannot be read, or ends in the middle. */
+  /** The answer cannot be read, or is incomplete. */
   | "broken"
   | "empty"
-  /** Not asked, since it has failed again and again a moment ago. */
+  /** Not called, after several failures in a row. */
   | "resting";
 
 /**
- * Why a model has not answered, in words for the operator. It never holds what the provider said, nor a cause that does:
- * that can repeat headers, the key, and what the customer wrote.
+ * The message is for the operator. Neither message nor cause may hold the provider's text, which can repeat headers, the
+ * key and the customer's words.
  */
 export class ModelFailure extends Error {
   readonly kind: ModelFailureKind;
-  /** When it is worth another try, where that is known. */
+  /** Undefined where the provider does not say it. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: ModelFailureKind, message: string, retryAfterMs?: number) {

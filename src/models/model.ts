@@ -1,15 +1,15 @@
 import type { Clock } from "#runtime/clock.ts";
 import type { ModelConfig } from "#config/environment.ts";
-import type { PatientModel } from "./retrying-model.ts";
-import { createPatientModel } from "./retrying-model.ts";
+import type { RetryingModel } from "./retrying-model.ts";
+import { createRetryingModel } from "./retrying-model.ts";
 import { createProvider } from "./provider.ts";
 
-/** The language model that the configuration names. Opens nothing yet: a provider that is down keeps no server from starting. */
-export function createModel(config: ModelConfig, clock: Clock): PatientModel {
-  return createPatientModel(createProvider(config), clock);
+/** The configured language model. Opens no connection, so that the server starts while the provider is down. */
+export function createModel(config: ModelConfig, clock: Clock): RetryingModel {
+  return createRetryingModel(createProvider(config), clock);
 }
 
-/** Has the model write a word. Resolves with what to show of it, throws `ModelFailure` with the mend. */
+/** Called by the command `doctor`: lets the model write a word. Throws `ModelFailure` with what to fix. */
 export async function checkModel(config: ModelConfig, clock: Clock): Promise<string> {
   const model = createModel(config, clock);
   let text = "";

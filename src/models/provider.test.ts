@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ModelSink } from "./language-model.ts";
 import { ModelFailure } from "./language-model.ts";
 import { checkModel, createModel } from "./model.ts";
-import type { PatientModel } from "./retrying-model.ts";
+import type { RetryingModel } from "./retrying-model.ts";
 import type { ModelConfig } from "#config/environment.ts";
 import type { HandMovedClock } from "#test/support/hand-moved-clock.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
@@ -33,7 +33,7 @@ const configOf = (provider: ModelConfig["provider"], more: Partial<ModelConfig> 
   ...more,
 });
 
-/** Gives one behaviour after the other, the last one from then on. */
+/** Uses the behaviours in order, and then the last one for all further requests. */
 function script(...behaviours: Behaviour[]): { readonly count: () => number } {
   let at = -1;
   server.answer = () => {
@@ -68,7 +68,7 @@ async function failureOf(promise: Promise<unknown>): Promise<ModelFailure> {
 }
 
 describe.each(["openai", "anthropic", "openai-compatible"] as const)("a model of %s", (provider) => {
-  it("gets what it is told, and gives its text, its end and its tokens", async () => {
+  it("receives the request, and returns text, finish reason and tokens", async () => {
     script({ kind: "text", pieces: ["One ", "two"], tokens: { input: 40, output: 7 } });
     const sink = gather();
     const written = await createModel(configOf(provider), clock).write(request, sink, never);
@@ -85,7 +85,7 @@ describe.each(["openai", "anthropic", "openai-compatible"] as const)("a model of
     expect(last?.path).toBe(provider === "anthropic" ? "/v1/messages" : "/v1/chat/completions");
   });
 
-  it("tells that it refused, and that it was cut off", async () => {
+  it("reports a refusal and a cut-off text", async () => {
     for (const [finish, expected] of [
       ["refused", "refused"],
       ["length", "length"],
@@ -100,7 +100,7 @@ describe.each(["openai", "anthropic", "openai-compatible"] as const)("a model of
     ["a wrong key", { kind: "status", status: 401 }, "key"],
     ["an unknown model", { kind: "status", status: 404 }, "model"],
     ["a request it does not take", { kind: "status", status: 400 }, "rejected"],
-  ])("does not try again after %s", async (_what, behaviour, kind) => {
+  ])("are not retried after %s", async (_what, behaviour, kind) => {
     const asked = script(behaviour, says("never"));
     expect((await failureOf(createModel(configOf(provider), clock).write(request, gather(), never))).kind).toBe(kind);
     expect(asked.count()).toBe(1);
@@ -114,7 +114,7 @@ describe.each(["openai", "anthropic", "openai-compatible"] as const)("a model of
     ["a stream that ends too early", { kind: "end_early", after: "One " }, "broken"],
     ["an empty answer", says(""), "empty"],
     ["a page instead of a stream", { kind: "status", status: 200, body: "<html>" }, "broken"],
-  ])("tries three times in all after %s, and begins anew each time", async (_what, behaviour, kind) => {
+  ])("make three attempts after %s, each from the beginning", async (_what, behaviour, kind) => {
     const sink = gather();
     script(behaviour, behaviour, says("Well"));
     const written = await inTime(clock, createModel(configOf(provider), clock).write(request, sink, never));
@@ -126,7 +126,7 @@ describe.each(["openai", "anthropic", "openai-compatible"] as const)("a model of
     expect([failure.kind, asked.count()]).toEqual([kind, 3]);
   });
 
-  it("says nothing of what the provider said, nor the key, in a failure", async () => {
+  it("reveals neither the provider's text nor the key in a failure", async () => {
     const body = JSON.stringify({
       error: { message: `Bad key ${key}, you wrote: Say it.`, type: "invalid_key", code: key },
     });
@@ -134,17 +134,17 @@ describe.each(["openai", "anthropic", "openai-compatible"] as const)("a model of
     const failure = await failureOf(createModel(configOf(provider), clock).write(request, gather(), never));
     expect(failure.message).toContain("401 (invalid_key)");
     expect(failure.cause).toBeUndefined();
-    const told = `${failure.message}\n${failure.stack}\n${JSON.stringify(failure)}`;
-    expect(told).not.toContain(key);
-    expect(told).not.toContain("Say it");
+    const revealed = `${failure.message}\n${failure.stack}\n${JSON.stringify(failure)}`;
+    expect(revealed).not.toContain(key);
+    expect(revealed).not.toContain("Say it");
   });
 });
 
-describe("patience with a provider", () => {
-  const model = (more: Partial<ModelConfig> = {}): PatientModel =>
+describe("calls of a provider", () => {
+  const model = (more: Partial<ModelConfig> = {}): RetryingModel =>
     createModel(configOf("openai-compatible", more), clock);
 
-  it("waits as long as a limit asks for", async () => {
+  it("wait as long as a rate limit demands", async () => {
     const asked = script({ kind: "status", status: 429, headers: { "retry-after": "7" } }, says("Well"));
     const began = clock.now();
     const written = model().write(request, gather(), never);
@@ -153,13 +153,13 @@ describe("patience with a provider", () => {
     expect(asked.count()).toBe(2);
   });
 
-  it("does not wait for what comes after the answer is needed, and tells when that would be", async () => {
+  it("do not wait beyond the time of the answer, and report the provider's delay", async () => {
     const asked = script({ kind: "status", status: 429, headers: { "retry-after": "60" } });
     const failure = await failureOf(model().write(request, gather(), never));
     expect([failure.kind, failure.retryAfterMs, asked.count()]).toEqual(["limited", 60_000, 1]);
   });
 
-  it("gives up a provider that takes the request and is silent, and ends the request", async () => {
+  it("time out and are aborted if the provider accepts the request and stays silent", async () => {
     script(silence);
     const before = server.requests.length;
     const failure = await failureOf(inTime(clock, model().write(request, gather(), never)));
@@ -169,19 +169,19 @@ describe("patience with a provider", () => {
     expect(clock.now() - Date.UTC(2031, 0, 1)).toBeLessThanOrEqual(27_000);
   });
 
-  it("gives up a provider that stops in the middle", async () => {
+  it("time out if the provider stalls in the middle", async () => {
     script({ kind: "silence", after: "One " });
     const failure = await failureOf(inTime(clock, model().write(request, gather(false), never)));
     expect([failure.kind, failure.message]).toEqual(["timeout", "the model was silent for 10 seconds"]);
   });
 
-  it("does not try again when something was shown already", async () => {
+  it("are not retried when text was shown already", async () => {
     const asked = script({ kind: "hang_up", after: "One " }, says("Two"));
     const failure = await failureOf(model().write(request, gather(false), never));
     expect([failure.kind, asked.count()]).toEqual(["broken", 1]);
   });
 
-  it("ends the request when nobody wants the answer any more", async () => {
+  it("are aborted when the caller aborts", async () => {
     script({ kind: "silence", after: "One " });
     const gone = new AbortController();
     const reason = new Error("the client went away");
@@ -192,7 +192,7 @@ describe("patience with a provider", () => {
     await expect(written).rejects.toBe(reason);
   });
 
-  it("says what to look at when nothing listens there", async () => {
+  it("end with what to check when nothing listens at the address", async () => {
     const failure = await failureOf(
       inTime(clock, model({ baseUrl: "http://127.0.0.1:1/v1" }).write(request, gather(), never)),
     );
@@ -201,56 +201,56 @@ describe("patience with a provider", () => {
     expect(failure.message).toContain("MODEL_BASE_URL");
   });
 
-  it("does not follow to another address, where the key would go too", async () => {
+  it("follow no redirect, which would receive the key", async () => {
     const asked = script({ kind: "status", status: 307, headers: { location: `${server.url}/elsewhere` } });
     await failureOf(inTime(clock, model().write(request, gather(), never)));
     expect(server.requests.slice(-asked.count()).map(({ path }) => path)).not.toContain("/v1/elsewhere");
   });
 
-  it("works without a key", async () => {
+  it("work without a key", async () => {
     script(says("Well"));
     await model({ apiKey: undefined }).write(request, gather(), never);
     expect(server.requests.at(-1)?.headers.authorization).toBeUndefined();
   });
 
-  it("leaves out what a model thinks aloud", async () => {
+  it("leave out the model's reasoning", async () => {
     script(says("<think>They want ", "a word.</think>", "Well"));
     const sink = gather();
     await model().write(request, sink, never);
     expect(sink.said.trim()).toBe("Well");
   });
 
-  it("leaves a provider alone that has failed again and again, and tries it with one question after a while", async () => {
-    const patient = model();
+  it("are paused after repeated failures, and resume with a single question", async () => {
+    const retrying = model();
     const rejected: Behaviour = { kind: "status", status: 401 };
     const asked = script(rejected);
-    expect(patient.trouble()).toBeNull();
-    for (let count = 0; count < 3; count += 1) await failureOf(patient.write(request, gather(), never));
-    expect(patient.trouble()).toContain("401");
-    const resting = await failureOf(patient.write(request, gather(), never));
+    expect(retrying.trouble()).toBeNull();
+    for (let count = 0; count < 3; count += 1) await failureOf(retrying.write(request, gather(), never));
+    expect(retrying.trouble()).toContain("401");
+    const resting = await failureOf(retrying.write(request, gather(), never));
     expect([resting.kind, resting.retryAfterMs, asked.count()]).toEqual(["resting", 30_000, 3]);
     clock.advance(30_000);
-    // Of two that come then, one looks, and the other does not wait for it.
-    const [first, second] = [patient.write(request, gather(), never), patient.write(request, gather(), never)];
+    // One of two concurrent requests probes the provider; the other does not wait for it.
+    const [first, second] = [retrying.write(request, gather(), never), retrying.write(request, gather(), never)];
     expect([(await failureOf(second)).kind, (await failureOf(first)).kind]).toEqual(["resting", "key"]);
-    expect((await failureOf(patient.write(request, gather(), never))).retryAfterMs).toBe(60_000);
+    expect((await failureOf(retrying.write(request, gather(), never))).retryAfterMs).toBe(60_000);
     clock.advance(60_000);
     script(says("Well"));
-    await patient.write(request, gather(), never);
-    expect(patient.trouble()).toBeNull();
-    await patient.write(request, gather(), never);
+    await retrying.write(request, gather(), never);
+    expect(retrying.trouble()).toBeNull();
+    await retrying.write(request, gather(), never);
   });
 
-  it("does not hold one question that it cannot take against the provider", async () => {
-    const patient = model();
+  it("are not paused because of one question that the provider rejects", async () => {
+    const retrying = model();
     script({ kind: "status", status: 400 });
     for (let count = 0; count < 5; count += 1) {
-      expect((await failureOf(patient.write(request, gather(), never))).kind).toBe("rejected");
+      expect((await failureOf(retrying.write(request, gather(), never))).kind).toBe("rejected");
     }
-    expect(patient.trouble()).toBeNull();
+    expect(retrying.trouble()).toBeNull();
   });
 
-  it("cuts a text that goes on and on", async () => {
+  it("cut off an endless text", async () => {
     script({
       kind: "text",
       pieces: Array.from({ length: 60 }, () => "word ".repeat(200)),
@@ -261,7 +261,7 @@ describe("patience with a provider", () => {
     expect(sink.said.length).toBeLessThan(40_000);
   });
 
-  it("is checked with one small call", async () => {
+  it("are checked with one small call", async () => {
     script(says("ready"));
     expect(await checkModel(configOf("openai"), clock)).toBe("test-model of openai answers");
     script({ kind: "status", status: 401 });
@@ -287,7 +287,7 @@ describe("tools", () => {
   }
 
   it.each(["openai", "openai-compatible", "anthropic"] as const)(
-    "of %s are offered, and their calls are told",
+    "of %s are offered, and their calls are reported",
     async (provider) => {
       const { got, written } = await called(provider, {
         kind: "calls",
@@ -306,7 +306,7 @@ describe("tools", () => {
   );
 
   it.each(["openai", "anthropic"] as const)(
-    "of %s: arguments that are no JSON are no call, and are asked for again",
+    "of %s: a call with invalid JSON is ignored and retried",
     async (provider) => {
       const broken = calls("order_status", '{"order": "A-');
       const { got, requests } = await called(provider, broken, broken, says("NONE"));
@@ -315,7 +315,7 @@ describe("tools", () => {
     },
   );
 
-  it("of a connection that breaks in the middle are asked for again", async () => {
+  it("are retried when the connection breaks in the middle", async () => {
     const { got, requests } = await called(
       "openai",
       { kind: "hang_up", after: "" },
@@ -325,7 +325,7 @@ describe("tools", () => {
     expect(requests).toBe(2);
   });
 
-  it("wait as long as the provider asks for", async () => {
+  it("wait as long as the provider demands", async () => {
     const { got, requests } = await called(
       "openai",
       { kind: "status", status: 429, headers: { "retry-after": "3" } },

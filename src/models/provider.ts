@@ -8,7 +8,7 @@ import { ModelFailure } from "./language-model.ts";
 import type { ModelConfig } from "#config/environment.ts";
 import { failureOf } from "./errors.ts";
 
-/** One try to have a text written. */
+/** One attempt to write a text. */
 export interface ProviderRequest {
   readonly system: string;
   readonly user: string;
@@ -20,7 +20,7 @@ export interface ProviderRequest {
 export type ProviderPart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "call"; readonly name: string; readonly input: unknown }
-  /** Something came that is not text, such as what a model thinks. */
+  /** Output other than text, such as the model's reasoning. */
   | { readonly kind: "sign" }
   | {
       readonly kind: "end";
@@ -28,17 +28,17 @@ export type ProviderPart =
       readonly tokensUsed: number;
     };
 
-/** Throws a `ModelFailure` where the provider fails. */
+/** Throws `ModelFailure`. */
 export type Provider = (request: ProviderRequest, signal: AbortSignal) => AsyncIterable<ProviderPart>;
 
-/** A response of more is no answer, and must not fill the memory. */
+/** Longer responses are not read, so that they do not fill the memory. */
 const responseBytesMax = 8_000_000;
 
-// Its advice is for those who write programs, and would stand among a command's output.
+// The library's warnings are for developers, and would appear in the output of commands.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
 const fetchBounded: typeof fetch = async (input, init) => {
-  // The key goes to the address that the operator set, and nowhere that this one points to.
+  // The key must not follow a redirect to another address.
   const response = await fetch(input, { ...init, redirect: "error" });
   if (response.body === null) return response;
   let bytes = 0;
@@ -81,7 +81,7 @@ function modelOf({ provider, baseUrl, name, apiKey }: ModelConfig): Exclude<Lang
 
 export function createProvider(config: ModelConfig): Provider {
   const bare = modelOf(config);
-  // Models that run on one's own machine often write what they think into the text.
+  // Self-hosted models often write their reasoning into the text.
   const model =
     typeof bare === "object" && bare.specificationVersion === "v3"
       ? wrapLanguageModel({ model: bare, middleware: extractReasoningMiddleware({ tagName: "think" }) })
@@ -98,7 +98,7 @@ export function createProvider(config: ModelConfig): Provider {
         maxRetries: 0,
         ...(tools.length === 0 ? {} : { tools: toolSet(tools), toolChoice: "auto" }),
         abortSignal: signal,
-        // By default it prints the error, with the request in it.
+        // The library's default prints the error, which contains the request.
         onError: () => undefined,
       });
       for await (const part of fullStream) {
@@ -107,13 +107,13 @@ export function createProvider(config: ModelConfig): Provider {
             yield { kind: "text", text: part.text };
             break;
           case "tool-call":
-            // What it calls wrongly, or by a name that was not given, is no call.
+            // Invalid calls, and calls of unknown tools, are ignored.
             yield part.invalid === true ? { kind: "sign" } : { kind: "call", name: part.toolName, input: part.input };
             break;
           case "error":
             throw part.error;
           case "finish":
-            // A connection that ends in good order, but before the answer does.
+            // The connection was closed properly, but before the end of the answer.
             if (part.rawFinishReason === undefined) {
               throw new ModelFailure("broken", "the model's answer ended in the middle");
             }
@@ -142,7 +142,7 @@ export function createProvider(config: ModelConfig): Provider {
   };
 }
 
-/** Without anything to execute: calls are only told of. */
+/** The tools have no code to run: calls are only reported. */
 function toolSet(tools: readonly ModelTool[]): ToolSet {
   return Object.fromEntries(
     tools.map(({ name, description, schema }) => [name, tool({ description, inputSchema: jsonSchema(schema) })]),

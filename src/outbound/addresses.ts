@@ -1,11 +1,11 @@
 import ipaddr from "ipaddr.js";
 
-/** Which addresses besides public ones may be reached: none, all private ones, or these (`10.0.0.0/8`, `127.0.0.1`). */
+/** Private addresses that may be reached: none, all, or these (`10.0.0.0/8`, `127.0.0.1`). */
 export type AllowPrivate = boolean | readonly string[];
 
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Each answers only what runs in its cloud, with what that machine may do; some look public or like a private network. */
+/** Metadata services of clouds, which give out credentials. Some of their addresses look public or private. */
 const metadataAddresses: ReadonlySet<string> = new Set([
   "168.63.129.16",
   "100.100.100.200",
@@ -13,21 +13,21 @@ const metadataAddresses: ReadonlySet<string> = new Set([
   "fd20:ce::254",
 ]);
 /**
- * Hold the metadata services of clouds, or stand for any IPv4 address at all, so that they are reached only where they
- * are named.
+ * Kinds of addresses that include metadata services, or can embed any IPv4 address. They are reached only where they are
+ * named.
  */
 const neverWholesale: ReadonlySet<string> = new Set(
   "linkLocal unspecified broadcast multicast reserved rfc6052 rfc6145 6to4 teredo".split(" "),
 );
-/** What the registries give out of IPv6; all else has a special meaning or none. */
+/** The assigned part of IPv6; all other addresses are special or unassigned. */
 const globalIpv6: readonly [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
 
-/** Whether a connection to this address may be made. Whatever is not an address may not be connected to. */
+/** Checks whether a connection to an address is allowed. Invalid addresses are not. */
 export function createAddressCheck(allowPrivate: AllowPrivate): (address: string) => boolean {
   const ranges = typeof allowPrivate === "boolean" ? [] : allowPrivate.map(parseRange);
   return (text) => {
     if (!ipaddr.isValid(text)) return false;
-    // An IPv4 address in the clothes of an IPv6 one is what it stands for.
+    // An IPv4-mapped IPv6 address is checked as IPv4.
     const address = ipaddr.process(text);
     if (ranges.some((range) => contains(range, address))) return true;
     if (isPublic(address)) return true;
@@ -35,7 +35,7 @@ export function createAddressCheck(allowPrivate: AllowPrivate): (address: string
   };
 }
 
-/** Throws where `text` is neither an address nor a range of them. */
+/** Throws where `text` is neither an address nor a range. */
 export function parseRange(text: string): Range {
   if (text.includes("/")) return ipaddr.parseCIDR(text);
   const address = ipaddr.process(text);

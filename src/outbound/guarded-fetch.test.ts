@@ -6,7 +6,7 @@ import { createAddressCheck } from "./addresses.ts";
 import type { GuardOptions } from "./guarded-fetch.ts";
 import { openGuardedFetch, OutboundFailure, RefusedAddress } from "./guarded-fetch.ts";
 
-/** Stands for what must not be reached: the service behind the firewall, the metadata of a cloud. */
+/** A server that must not be reached, such as a service behind a firewall or a cloud's metadata service. */
 let victim: Server;
 let port: number;
 let connections = 0;
@@ -42,7 +42,7 @@ const resolves =
   async () =>
     addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
 
-describe("what is not public is not reached", () => {
+describe("private addresses are not reached", () => {
   // oxfmt-ignore
   const hosts = [
     "127.0.0.1", "127.0.0.2", "127.255.255.254", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.1",
@@ -62,7 +62,7 @@ describe("what is not public is not reached", () => {
   });
 
   it.each(["localhost.", "lOcAlHoSt.", "x.localhost", "ip6-localhost"])(
-    "at http://%s, known here or not",
+    "at http://%s, whether it resolves here or not",
     async (host) => {
       await expect(guard()(`http://${host}:${port}/`)).rejects.toThrow(/not a public address|cannot be resolved/);
       expect(connections).toBe(0);
@@ -113,7 +113,7 @@ describe("what is not public is not reached", () => {
     expect(connections).toBe(0);
   });
 
-  it("by a name that has a public address and a private one, in either order", async () => {
+  it("by a name with a public address and a private one, in either order", async () => {
     for (const addresses of [
       ["93.184.215.14", "127.0.0.1"],
       ["127.0.0.1", "93.184.215.14"],
@@ -125,15 +125,15 @@ describe("what is not public is not reached", () => {
     expect(connections).toBe(0);
   });
 
-  it("by a resolver that answers with nonsense or nothing", async () => {
+  it("by a resolver that returns invalid addresses or none", async () => {
     for (const addresses of [["localhost"], [""], ["127.0.0.1:80"], []]) {
       await expect(guard({ resolve: resolves(...addresses) })(`http://x.example.com:${port}/`)).rejects.toThrow(Error);
     }
     expect(connections).toBe(0);
   });
 
-  it("by a name that is public when it is first asked for, and private the second time", async () => {
-    // Our own address stands for a public one here; the other for what the name is bound to afterwards.
+  it("by a name that resolves to a public address first and to a private one later", async () => {
+    // The first address is allowed, and the name resolves to the second one afterwards.
     for (const second of ["169.254.169.254", "10.0.0.1", "::1", "127.0.0.2"]) {
       const answers = ["127.0.0.1", second];
       const asked: string[] = [];
@@ -148,12 +148,12 @@ describe("what is not public is not reached", () => {
       const before = connections;
       expect((await reach(`http://rebind.example.com:${port}/`)).status).toBe(200);
       await expect(reach(`http://rebind.example.com:${port}/`)).rejects.toThrow(RefusedAddress);
-      // What was checked is what was connected to: no third look at the name.
+      // The checked address is the one connected to; the name is not resolved a third time.
       expect([asked.length, connections - before]).toEqual([2, 1]);
     }
   });
 
-  it("by a redirect, which is told and not followed", async () => {
+  it("by a redirect, which is returned but not followed", async () => {
     const reach = guard({ allowPrivate: ["127.0.0.1"], resolve: resolves("127.0.0.1") });
     for (const status of [301, 302, 303, 307, 308]) {
       const location = "http://169.254.169.254/latest/meta-data/";
@@ -194,15 +194,15 @@ describe("what is not public is not reached", () => {
   });
 });
 
-describe("what the operator allows", () => {
-  it("is what is named and nothing beside it", async () => {
+describe("allowed private addresses", () => {
+  it("are those in the list only", async () => {
     const reach = guard({ allowPrivate: ["127.0.0.1/32"] });
     expect((await reach(`http://127.0.0.1:${port}/`)).status).toBe(200);
     await expect(reach(`http://127.0.0.2:${port}/`)).rejects.toThrow(RefusedAddress);
     await expect(reach(`http://[::1]:${port}/`)).rejects.toThrow(RefusedAddress);
   });
 
-  it("is not the clouds' metadata services when it is all that is private", () => {
+  it("exclude the clouds' metadata services when all are allowed", () => {
     const allowed = createAddressCheck(true);
     for (const address of ["10.0.0.1", "127.0.0.1", "192.168.1.1", "fd00::1", "::1"]) {
       expect([address, allowed(address)]).toEqual([address, true]);
@@ -217,18 +217,18 @@ describe("what the operator allows", () => {
     expect(createAddressCheck(["169.254.169.254"])("169.254.169.254")).toBe(true);
   });
 
-  it("is every public address in any case", () => {
+  it("leave every public address allowed", () => {
     for (const address of ["1.1.1.1", "93.184.215.14", "2606:4700::1111", "::ffff:1.1.1.1"]) {
       expect([address, createAddressCheck(false)(address)]).toEqual([address, true]);
     }
   });
 });
 
-describe("a hostile answer", () => {
+describe("a hostile response", () => {
   const reach = (more: object = {}) =>
     guard({ allowPrivate: ["127.0.0.1"] })(`http://127.0.0.1:${port}/`, { bytesMax: 10_000, ...more });
 
-  it("without end is read up to the bound", async () => {
+  it("without end is read up to the limit", async () => {
     answer = (_request, response) => {
       const more = (): void => {
         while (!response.destroyed && response.write("x".repeat(65_536)));
@@ -240,21 +240,21 @@ describe("a hostile answer", () => {
     expect([body.byteLength, complete]).toEqual([10_000, false]);
   });
 
-  it("that unpacks to a thousand times its size is read up to the bound", async () => {
+  it("that decompresses to a thousand times its size is read up to the limit", async () => {
     const packed = gzipSync(Buffer.alloc(50_000_000));
     answer = (_request, response) => void response.writeHead(200, { "content-encoding": "gzip" }).end(packed);
     const { body, complete } = await reach();
     expect([body.byteLength, complete]).toEqual([10_000, false]);
   });
 
-  it("that never comes, or stops in the middle, is given up in time", async () => {
+  it("that never arrives or stops in the middle times out", async () => {
     for (const begin of [() => undefined, (response: ServerResponse) => response.write("half")]) {
       answer = (_request, response) => void begin(response);
       await expect(reach({ timeoutMs: 150 })).rejects.toThrow(OutboundFailure);
     }
   });
 
-  it("of broken HTTP, with headers without end, or cut off, is a failure", async () => {
+  it("with invalid HTTP, endless headers or a cut-off body is a failure", async () => {
     for (const bytes of [
       "nonsense\r\n\r\n",
       `HTTP/1.1 200 OK\r\nX: ${"a".repeat(100_000)}\r\n\r\n`,
@@ -265,12 +265,12 @@ describe("a hostile answer", () => {
     }
   });
 
-  it("of another type than it says is what it is: bytes", async () => {
+  it("with a wrong content type is returned as bytes", async () => {
     answer = (_request, response) => void response.writeHead(200, { "content-type": "application/json" }).end("<html>");
     expect(Buffer.from((await reach()).body).toString()).toBe("<html>");
   });
 
-  it("is left when the caller gives up", async () => {
+  it("is aborted when the caller aborts", async () => {
     const gone = new AbortController();
     answer = () => gone.abort(new Error("enough"));
     await expect(reach({ signal: gone.signal })).rejects.toThrow("enough");

@@ -5,11 +5,11 @@ import { Agent, buildConnector, fetch as send } from "undici";
 import type { AllowPrivate } from "./addresses.ts";
 import { createAddressCheck } from "./addresses.ts";
 
-/** Requests to addresses that somebody else has chosen: webhook endpoints and pages to crawl. */
+/** Requests to addresses chosen by others: webhook endpoints and pages to crawl. */
 export interface GuardedFetch {
   /**
-   * One request. Redirects are not followed: their answer is the result. Throws {@link RefusedAddress} where the URL or
-   * what it resolves to may not be reached, and {@link OutboundFailure} where no answer came.
+   * Sends one request. Redirects are not followed, but returned. Throws {@link RefusedAddress} where the URL or a resolved
+   * address is not allowed, and {@link OutboundFailure} without an answer.
    */
   fetch(url: string, request: OutboundRequest): Promise<OutboundResponse>;
   close(): Promise<void>;
@@ -19,9 +19,9 @@ export interface OutboundRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
-  /** For the whole of it, the body included. */
+  /** Limit for the whole request, including the body. */
   readonly timeoutMs: number;
-  /** Of the body, after it is decompressed. */
+  /** Limit of the decompressed body. */
   readonly bytesMax: number;
   readonly signal?: AbortSignal;
 }
@@ -31,16 +31,18 @@ export interface OutboundResponse {
   readonly headers: Headers;
   /** At most `bytesMax` bytes. */
   readonly body: Uint8Array<ArrayBuffer>;
-  /** False: the body goes on after `bytesMax`. */
+  /** False: the body is longer than `bytesMax`. */
   readonly complete: boolean;
 }
 
-/** The address may not be reached from here. The message is for the person who gave it. */
+/** The address is not allowed. The message is for the person who entered it. */
 export class RefusedAddress extends Error {
   override readonly name = "RefusedAddress";
+  /** For callers that get it from a library's error. */
+  readonly code = "ADDRESS_REFUSED";
 }
 
-/** There was no answer. The message is for the person who gave the address, and names no more than that. */
+/** No answer came. The message is for the person who entered the address, and gives no further details. */
 export class OutboundFailure extends Error {
   override readonly name = "OutboundFailure";
   readonly reason: "timeout" | "unknown_host" | "refused" | "tls" | "broken";
@@ -53,26 +55,23 @@ export class OutboundFailure extends Error {
 
 export interface GuardOptions {
   readonly allowPrivate: AllowPrivate;
-  /** Another resolver than the system's. */
+  /** Replaces the system's resolver. */
   readonly resolve?: (host: string) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 }
 
 const headerBytesMax = 32_768;
 
-/**
- * Addresses are checked when a connection is made, each time, all that the name resolves to: a name that answers
- * differently the second time gains nothing by it. Proxies of the environment are not used.
- */
-export function openGuardedFetch({ allowPrivate, resolve }: GuardOptions): GuardedFetch {
+/** Resolves a name for a connection. Refuses it when one of its addresses is not allowed. */
+export function createGuardedLookup({ allowPrivate, resolve }: GuardOptions): LookupFunction {
   const isAllowed = createAddressCheck(allowPrivate);
   const resolveAll = resolve ?? ((host: string) => systemLookup(host, { all: true, order: "verbatim" }));
-
-  const lookup: LookupFunction = (host, { all }, callback) => {
+  return (host, { all }, callback) => {
     resolveAll(host).then(
       (found) => {
         const [first] = found;
         const bad = found.find(({ address }) => !isAllowed(address));
-        if (first === undefined) callback(Object.assign(new Error("no address"), { code: "ENOTFOUND" }), "");
+        if (first === undefined)
+          callback(Object.assign(new Error("no address"), { code: "ENOTFOUND", syscall: "getaddrinfo" }), "");
         else if (bad !== undefined) callback(refusal(bad.address), "");
         else if (all === true) callback(null, [...found]);
         else callback(null, first.address, first.family);
@@ -80,11 +79,20 @@ export function openGuardedFetch({ allowPrivate, resolve }: GuardOptions): Guard
       (error: NodeJS.ErrnoException) => callback(error, ""),
     );
   };
+}
+
+/**
+ * Checks all resolved addresses at each connection, so that a name that resolves differently the second time cannot evade
+ * the check. Proxies of the environment are not used.
+ */
+export function openGuardedFetch(guard: GuardOptions): GuardedFetch {
+  const isAllowed = createAddressCheck(guard.allowPrivate);
+  const lookup = createGuardedLookup(guard);
   const connectTo = buildConnector({ lookup, timeout: 10_000, allowH2: false });
   const agent = new Agent({
     connect: (options, callback) => {
       const host = options.hostname.replace(/^\[|\]$/g, "");
-      // An address is not looked up, so it is checked here.
+      // IP addresses are not resolved, so they are checked here.
       if (isIP(host) !== 0 && !isAllowed(host)) callback(refusal(host), null);
       else connectTo(options, callback);
     },
@@ -164,7 +172,7 @@ function failureOf(error: unknown, host: string, timedOut: boolean, timeoutMs: n
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof RefusedAddress) return cause;
   }
-  // Ports of other protocols, which the client refuses by itself.
+  // The client refuses ports of other protocols.
   if (error instanceof Error && error.cause instanceof Error && error.cause.message === "bad port")
     return new RefusedAddress("this port is not one of the web's");
   const options = { cause: error };
@@ -186,7 +194,7 @@ function codeOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code: own } = cause as { readonly code?: unknown };
     if (typeof own === "string") code = own;
-    // Every address of the name was tried.
+    // All addresses of the name failed.
     if (cause instanceof AggregateError) return codeOf(cause.errors[0]) || code;
   }
   return code;

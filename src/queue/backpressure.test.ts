@@ -4,7 +4,7 @@ import { createInboundBurst } from "./backpressure.ts";
 
 const eventually = { timeout: 20_000 };
 
-/** So many that come at the same time, and wait for the same. */
+/** Starts this many senders at the same time, which all wait for one promise. */
 function burst(rush: InboundBurstGauge, count = 20) {
   const stored = Promise.withResolvers<undefined>();
   const senders = Promise.allSettled(Array.from({ length: count }, () => rush.during(() => stored.promise)));
@@ -26,8 +26,8 @@ function traffic(rush: InboundBurstGauge, senders: number, store: () => Promise<
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe("a rush of events", () => {
-  it("is on when many senders wait at the same time, and over when none does and no more come", async () => {
+describe("a burst of events", () => {
+  it("begins when many senders wait at the same time, and ends when none waits", async () => {
     const rush = createInboundBurst();
     let ends = 0;
     rush.onEnd(() => (ends += 1));
@@ -44,8 +44,8 @@ describe("a rush of events", () => {
     }
   });
 
-  it("goes on for as long as many wait, or write again as soon as they are answered", async () => {
-    // However slow the machine is, it is not long yet.
+  it("continues while many senders wait, or send again right after the acknowledgement", async () => {
+    // With a clock that does not advance, so that a slow machine cannot end the burst.
     const rush = createInboundBurst(() => 0);
     let ended = false;
     rush.onEnd(() => (ended = true));
@@ -61,7 +61,7 @@ describe("a rush of events", () => {
     await expect.poll(() => ended, eventually).toBe(true);
   });
 
-  it("is over while some always wait, as of steady traffic, or one for a lock", async () => {
+  it("ends while only a few senders wait, as in steady traffic", async () => {
     const rush = createInboundBurst(() => 0);
     const { resolve, senders } = burst(rush);
     const stop = traffic(rush, 5, () => pause(5));
@@ -73,7 +73,7 @@ describe("a rush of events", () => {
     await stop();
   });
 
-  it("ends after two seconds, however many wait, and does not begin again at once", async () => {
+  it("ends after two seconds in any case, and does not begin again at once", async () => {
     let now = 0;
     const rush = createInboundBurst(() => now);
     const { resolve, senders } = burst(rush);

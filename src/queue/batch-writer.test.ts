@@ -22,8 +22,8 @@ function heldStore() {
   };
 }
 
-describe("what is stored together", () => {
-  it("is everything that came before the transaction began, each with its own result", async () => {
+describe("a batch of writes", () => {
+  it("contains all items that arrived before the transaction began, each with its own result", async () => {
     const store = heldStore();
     const groups: number[][] = [];
     const put = createBatchWriter<number, number>({
@@ -32,7 +32,6 @@ describe("what is stored together", () => {
         groups.push([...items]);
         return items.map((item) => item * 10);
       },
-      alone: async (_tx, item) => item * 10,
     });
     const results = [put(1), put(2), put(3)];
     await store.run();
@@ -43,17 +42,13 @@ describe("what is stored together", () => {
     expect(groups).toEqual([[1, 2, 3], [4]]);
   });
 
-  it("fails for none but the one that cannot be stored", async () => {
+  it("fails for an invalid item alone", async () => {
     const store = heldStore();
     const put = createBatchWriter<number, number>({
       store,
       async all(_tx, items) {
         if (items.includes(2)) throw new Error("two is taken");
         return items;
-      },
-      async alone(_tx, item) {
-        if (item === 2) throw new Error("two is taken");
-        return item;
       },
     });
     const results = Promise.allSettled([put(1), put(2), put(3)]);
@@ -65,17 +60,16 @@ describe("what is stored together", () => {
     ]);
   });
 
-  it("fails for all of them when there is no transaction to be had", async () => {
+  it("fails for all items if no transaction can begin", async () => {
     const put = createBatchWriter<number, number>({
       store: { write: () => Promise.reject(new Error("the database is away")) },
       all: async (_tx, items) => items,
-      alone: async (_tx, item) => item,
     });
     const results = await Promise.allSettled([put(1), put(2)]);
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   });
 
-  it("is as many as one transaction may take, and the rest in the next", async () => {
+  it("has a maximum size; the next batch has the rest", async () => {
     const store = heldStore();
     const sizes: number[] = [];
     const put = createBatchWriter<number, number>({
@@ -84,7 +78,6 @@ describe("what is stored together", () => {
         sizes.push(items.length);
         return items;
       },
-      alone: async (_tx, item) => item,
     });
     const results = Array.from({ length: 250 }, (_, i) => put(i));
     await store.run();
@@ -92,15 +85,80 @@ describe("what is stored together", () => {
     expect(sizes).toEqual([100, 100, 50]);
   });
 
-  it("is stored however much comes at once, in a database that lets no transaction begin inside another", async () => {
+  it("is written for any number of items, by a database without nested transactions", async () => {
     const { store, close } = await openTestStore(newSqlite);
     const put = createBatchWriter<number, number>({
       store,
       all: async (_tx, items) => items,
-      alone: async (_tx, item) => item,
     });
     const numbers = Array.from({ length: 250 }, (_, i) => i);
     expect(await Promise.all(numbers.map((number) => put(number)))).toEqual(numbers);
     await close();
+  });
+
+  it("waits for the previous batch if items keep their order, also after a failure", async () => {
+    const store = heldStore();
+    const stored: number[][] = [];
+    let failures = 1;
+    const put = createBatchWriter<number, number>({
+      store,
+      inOrder: true,
+      async all(_tx, items) {
+        if (items.length > 1 && failures-- > 0) throw new Error("the batch failed");
+        stored.push([...items]);
+        return items;
+      },
+    });
+    const results = Array.from({ length: 102 }, (_, i) => put(i));
+    expect(store.begun).toHaveLength(1);
+    await store.begun.shift()?.();
+    const late = put(102);
+    // Each item of the failed batch, and no later batch.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(store.begun).toHaveLength(100);
+    await store.run();
+    expect(await Promise.all([...results, late])).toEqual(Array.from({ length: 103 }, (_, i) => i));
+    expect(stored.slice(0, 100)).toEqual(Array.from({ length: 100 }, (_, i) => [i]));
+    expect(stored.slice(100)).toEqual([[100, 101, 102]]);
+  });
+
+  it("leaves items without room to the next batch, before later items", async () => {
+    const store = heldStore();
+    const batches: string[][] = [];
+    const put = createBatchWriter<string, string>({
+      store,
+      async all(_tx, items) {
+        batches.push([...items]);
+        return items;
+      },
+      fits: (item, batch) => !batch.includes(item),
+    });
+    const results = ["a", "b", "a", "c", "a"].map((item) => put(item));
+    await store.run();
+    expect(await Promise.all(results)).toEqual(["a", "b", "a", "c", "a"]);
+    expect(batches).toEqual([["a", "b", "c"], ["a"], ["a"]]);
+  });
+
+  it("retries each item alone while it may succeed, four times at most", async () => {
+    const store = heldStore();
+    let attempts = 0;
+    const put = createBatchWriter<number, number>({
+      store,
+      async all(_tx, items) {
+        attempts += 1;
+        if (attempts < 4 || items.includes(2)) throw new Error("the row exists");
+        return items;
+      },
+      canRetry: (error) => error instanceof Error && error.message === "the row exists",
+    });
+    const first = put(1);
+    await store.run();
+    expect(await first).toBe(1);
+    attempts = 0;
+    const second = put(2).catch(String);
+    await store.run();
+    expect(await second).toBe("Error: the row exists");
+    // Once in its batch, four times alone.
+    expect(attempts).toBe(5);
   });
 });

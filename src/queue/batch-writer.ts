@@ -8,15 +8,25 @@ interface PendingItem<T, R> {
 
 export interface BatchWriterOptions<T, R> {
   readonly store: Pick<Store, "write">;
-  /** Stores all items in few statements. Results have the items' order. Fails as a whole. */
+  /**
+   * Stores all items in few statements. Results have the items' order. Fails as a whole; it is then called for each item
+   * alone.
+   */
   readonly all: (tx: Tx, items: readonly T[]) => Promise<readonly R[]>;
-  /** Stores one item alone, after its batch has failed. */
-  readonly alone: (tx: Tx, item: T) => Promise<R>;
   /** See {@link Store.write}. */
   readonly flush?: boolean;
+  /** Begins no batch before the previous one is stored, so that items of different batches keep their order. */
+  readonly inOrder?: boolean;
+  /** Whether the item can be stored with these. If not, it joins a later batch. */
+  readonly fits?: (item: T, batch: readonly T[]) => boolean;
+  /** Called when a batch of several items has failed, before each is stored alone. */
+  readonly onBatchFailed?: (error: unknown, items: number) => void;
+  /** Whether an item that failed alone can succeed with another attempt. */
+  readonly canRetry?: (error: unknown) => boolean;
 }
 
 const batchMax = 100;
+const attemptsMax = 4;
 
 /**
  * Stores items that wait for the database at the same time in one transaction. Each promise settles when its item is
@@ -25,71 +35,95 @@ const batchMax = 100;
 export function createBatchWriter<T, R>({
   store,
   all,
-  alone,
   flush = true,
+  inOrder = false,
+  fits = () => true,
+  onBatchFailed,
+  canRetry = () => false,
 }: BatchWriterOptions<T, R>): (item: T) => Promise<R> {
   const waiting: PendingItem<T, R>[] = [];
-  let asked = false;
+  /** A transaction is requested and has not taken its items yet. */
+  let requested = false;
+  /** Batches that are not settled yet. */
+  let storing = 0;
+
+  /** Called after a transaction, too, because none can be requested inside another. */
+  function request(): void {
+    if (waiting.length === 0 || requested || (inOrder && storing > 0)) return;
+    requested = true;
+    storing += 1;
+    void storeWaiting();
+  }
 
   async function storeWaiting(): Promise<void> {
     let taken: readonly PendingItem<T, R>[] | undefined;
-    let results: readonly R[];
     try {
-      results = await store.write(
-        (tx) => {
+      const results = await store.write(
+        async (tx) => {
           // Taken when the transaction begins, to include late items. A repeated transaction gets the same items.
           taken ??= take();
-          return taken.length === 0
-            ? Promise.resolve([])
-            : all(
-                tx,
-                taken.map(({ item }) => item),
-              );
+          if (taken.length === 0) return [];
+          return all(
+            tx,
+            taken.map(({ item }) => item),
+          );
         },
         { flush },
       );
+      storing -= 1;
+      request();
+      for (const [i, pending] of (taken ?? []).entries()) settle(pending, results, i);
     } catch (error) {
       const failed = taken ?? take();
-      askForRest();
+      request();
       if (taken === undefined) for (const { reject } of failed) reject(error);
-      else await Promise.all(failed.map((each) => storeAlone(each)));
-      return;
-    }
-    askForRest();
-    for (const [i, { resolve, reject }] of (taken ?? []).entries()) {
-      if (i < results.length) resolve(results[i] as R);
-      else reject(new Error("something was stored without a result"));
+      else {
+        if (failed.length > 1) onBatchFailed?.(error, failed.length);
+        await Promise.all(failed.map((each) => storeAlone(each)));
+      }
+      storing -= 1;
+      request();
     }
   }
 
   function take(): readonly PendingItem<T, R>[] {
-    const group = waiting.splice(0, batchMax);
-    asked = false;
-    return group;
-  }
-
-  /** Items beyond the batch size. Called after the transaction, because none can be requested inside another. */
-  function askForRest(): void {
-    if (waiting.length > 0) ask();
-  }
-
-  async function storeAlone({ item, resolve, reject }: PendingItem<T, R>): Promise<void> {
-    try {
-      resolve(await store.write((tx) => alone(tx, item), { flush }));
-    } catch (error) {
-      reject(error);
+    requested = false;
+    const batch: PendingItem<T, R>[] = [];
+    const later: PendingItem<T, R>[] = [];
+    const items: T[] = [];
+    for (const each of waiting.splice(0, batchMax)) {
+      if (!fits(each.item, items)) {
+        later.push(each);
+        continue;
+      }
+      batch.push(each);
+      items.push(each.item);
     }
+    waiting.unshift(...later);
+    return batch;
   }
 
-  function ask(): void {
-    if (asked) return;
-    asked = true;
-    void storeWaiting();
+  async function storeAlone(pending: PendingItem<T, R>): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        settle(pending, await store.write((tx) => all(tx, [pending.item]), { flush }), 0);
+        return;
+      } catch (error) {
+        if (attempt < attemptsMax && canRetry(error)) continue;
+        pending.reject(error);
+        return;
+      }
+    }
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      ask();
+      request();
     });
+}
+
+function settle<T, R>({ resolve, reject }: PendingItem<T, R>, results: readonly R[], at: number): void {
+  if (at < results.length) resolve(results[at] as R);
+  else reject(new Error("something was stored without a result"));
 }

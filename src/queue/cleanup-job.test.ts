@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { openCleanupJob } from "./cleanup-job.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
 
-it("runs the other jobs although one fails, and the failed one again", async () => {
+it("runs the other jobs when one fails, and retries the failed one", async () => {
   const clock = createHandMovedClock(0);
   const logged: string[] = [];
   const ran: string[] = [];

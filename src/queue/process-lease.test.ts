@@ -64,7 +64,7 @@ eachDatabase("processes on one database", (open) => {
   const all = { processes: 1, work: 1, connections: 1, requests: 1 };
   const none = { processes: 0, work: 0, connections: 0, requests: 0 };
 
-  it("keep what one holds whose clock is slow, when another starts and while it runs", async () => {
+  it("keep the leases of a process whose clock is slow", async () => {
     const store = await newStore();
     const slow = await startElsewhere(store, testStart - 3_600_000);
     const other = await start(store, testStart);
@@ -77,7 +77,7 @@ eachDatabase("processes on one database", (open) => {
     expect(await held(store)).toEqual(all);
   });
 
-  it("release what one held that has written no heartbeat for a minute, and take it back when it does", async () => {
+  it("release the leases of a process without heartbeats for a minute, which re-registers when it continues", async () => {
     const store = await newStore();
     const stopped = await startElsewhere(store, testStart - 3_600_000);
     const other = await start(store, testStart);
@@ -91,7 +91,7 @@ eachDatabase("processes on one database", (open) => {
     expect(rows.map(({ id }) => id).toSorted()).toEqual([stopped.lease.id, other.lease.id].toSorted());
   });
 
-  it("release nothing of one that has written again since the last look", async () => {
+  it("keep the leases of a process with a heartbeat since the last check", async () => {
     const store = await newStore();
     const slow = await startElsewhere(store, testStart - 3_600_000);
     const other = await start(store, testStart);
@@ -102,7 +102,7 @@ eachDatabase("processes on one database", (open) => {
     expect([...other.lease.watch.silent()]).toEqual([]);
   });
 
-  it("leave no row of one that ends while its heartbeat waits for the database", async () => {
+  it("remove their own row when they end during a heartbeat", async () => {
     const store = await newStore();
     let hold: Promise<void> | undefined;
     let heartbeat: Promise<unknown> | undefined;
@@ -125,7 +125,7 @@ eachDatabase("processes on one database", (open) => {
     expect(await store.read.selectFrom("processes").select("id").execute()).toEqual([]);
   });
 
-  it("release at once what one held that was killed on this machine", async () => {
+  it("release the leases of a process that was killed on this machine at once", async () => {
     const store = await newStore();
     const killed = await startElsewhere(store, testStart);
     const { host } = await store.read

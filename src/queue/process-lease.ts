@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
+import { version } from "#runtime/version.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { newId } from "#domain/ids.ts";
 import { releaseLeases } from "#database/queries/outbox.ts";
@@ -13,7 +14,7 @@ export interface ProcessLease {
   readonly id: string;
   /** Other processes that seemed to run on this database when this one began. */
   readonly others: number;
-  /** Tells which of them have stopped since. */
+  /** Knows which of these processes have stopped since. */
   readonly watch: Pick<ProcessWatch, "silent">;
   /** Whether the last of the regular writes of this process succeeded. */
   writes(): boolean;
@@ -39,10 +40,10 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
   const host = hostname();
   const others = await store.read.selectFrom("processes").selectAll().execute();
   const gone = others.filter((other) => other.host === host && !isAlive(other.pid));
-  // Those on other machines are watched first: the clock of one that runs may be behind.
+  // Processes on other machines are watched first, since a running one may have a slow clock.
   const seemGone = others.filter((other) => other.host !== host && other.heartbeat_at < clock.now() - seemsGoneMs);
   const started = clock.now();
-  const row = { id, host, pid: process.pid, started_at: started, heartbeat_at: started };
+  const row = { id, host, pid: process.pid, started_at: started, heartbeat_at: started, version };
   await store.write(async (tx) => {
     await remove(tx, new Map(gone.map((other) => [other.id, other.heartbeat_at])));
     await tx.insertInto("processes").values(row).execute();
@@ -81,7 +82,7 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
       putBack = undefined;
     }
     await store.write(async (tx) => {
-      const own = tx.updateTable("processes").set({ heartbeat_at: now }).where("id", "=", id);
+      const own = tx.updateTable("processes").set({ heartbeat_at: now, version }).where("id", "=", id);
       const { numUpdatedRows } = await own.executeTakeFirstOrThrow();
       // The others took this process for gone while it could not write.
       if (numUpdatedRows === 0n && !stopped) {
@@ -141,7 +142,7 @@ async function remove(tx: Tx, gone: Heartbeats): Promise<void> {
   }
 }
 
-/** Requests with an Idempotency-Key that nobody answers any more: the next try takes them over. */
+/** Releases interrupted requests with an Idempotency-Key; the next attempt takes them over. */
 async function releaseRequests(tx: Tx, processIds: readonly string[]): Promise<void> {
   await tx
     .updateTable("idempotency")

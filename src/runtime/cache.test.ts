@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createCache } from "./cache.ts";
 
-describe("what was asked for last", () => {
+describe("a cache", () => {
   const keys = (count: number): number[] => Array.from({ length: count }, (_, key) => key);
 
-  it("never holds more than it may", () => {
+  it("never exceeds its size", () => {
     const recent = createCache<number, number>(100);
     for (const key of keys(1_000)) recent.set(key, key, 3);
     const held = keys(1_000).filter((key) => recent.get(key) === key);
@@ -12,7 +12,7 @@ describe("what was asked for last", () => {
     expect(held.length * 3).toBeLessThanOrEqual(100);
   });
 
-  it("keeps what is asked for again and again while other things come and go", () => {
+  it("keeps frequently used values", () => {
     const recent = createCache<number, string>(10);
     recent.set(-1, "often", 1);
     for (const key of keys(1_000)) {
@@ -22,14 +22,14 @@ describe("what was asked for last", () => {
     expect(recent.get(0)).toBeUndefined();
   });
 
-  it("does not drop everything for one thing that is too large", () => {
+  it("ignores a value that is too large", () => {
     const recent = createCache<string, string>(10);
     recent.set("small", "kept", 1);
     recent.set("huge", "left", 11);
     expect([recent.get("small"), recent.get("huge")]).toEqual(["kept", undefined]);
   });
 
-  it("has nothing more when it is cleared", () => {
+  it("is empty after `clear`", () => {
     const recent = createCache<string, string>(4);
     for (const key of ["a", "b", "c"]) recent.set(key, key, 1);
     recent.clear();

@@ -1,4 +1,4 @@
-/** Values that were asked for last, by what they were made of. */
+/** Recently used values. */
 export interface Cache<Key, Value> {
   get(key: Key): Value | undefined;
   set(key: Key, value: Value, size: number): void;
@@ -6,8 +6,9 @@ export interface Cache<Key, Value> {
 }
 
 /**
- * Holds as much as has this size in all, at most. What is found in the older half moves to the newer one; when that is
- * full, it takes the place of the older, which goes: to be found costs less so than to keep all in order.
+ * Holds values up to this total size. It has two generations: a value found in the older one moves to the newer one, and
+ * when the newer one is full, it replaces the older one. A lookup costs less than in a cache that keeps its entries in
+ * order of use; in exchange, down to half of the size is used.
  */
 export function createCache<Key, Value>(sizeMax: number): Cache<Key, Value> {
   interface Entry {

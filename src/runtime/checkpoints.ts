@@ -9,11 +9,16 @@ export const checkpoints = [
   "send.marked",
 ] as const;
 
-/** The bytes of a customer's file are stored, and its row does not say so yet: passed only where a platform gives files. */
+/** Passed when the bytes of a customer's file are stored, and its row is not updated yet. */
 export type FileCheckpoint = "file.stored";
 
-/** What a rule says to the customer is about to be stored, and is stored: passed only where there are rules. */
+/** Passed before and after a rule's reply is stored. */
 export type RuleCheckpoint = "speak.before" | "speak.stored";
 
+/** Passed before and after a survey is stored. */
+export type SurveyCheckpoint = "survey.before" | "survey.stored";
+
 /** Called when a point is passed; does nothing in production. */
-export type Checkpoint = (point: (typeof checkpoints)[number] | FileCheckpoint | RuleCheckpoint) => void;
+export type Checkpoint = (
+  point: (typeof checkpoints)[number] | FileCheckpoint | RuleCheckpoint | SurveyCheckpoint,
+) => void;

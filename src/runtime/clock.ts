@@ -1,6 +1,6 @@
 export interface Clock {
   now(): number;
-  /** Calls back once after `delayMs`; returns the end of it. */
+  /** Calls back once after `delayMs`. Returns a function that cancels it. */
   timer(delayMs: number, callback: () => void): () => void;
 }
 

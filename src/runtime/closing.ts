@@ -1,33 +1,23 @@
-/** Ends something that was opened. */
+import { within } from "./abort.ts";
+
+/** Closes a resource. */
 export type End = () => Promise<unknown>;
 
-/** An end that takes longer has hung. The HTTP server cuts its last connections off after 8.6 s. */
+/** A close that takes longer hangs. The HTTP server closes its last connections after 8.6 s. */
 const endMs = 9_200;
 
 /**
- * Ends each of these, at the same time, whatever becomes of the others. What fails, or does not end in time, is given to
- * `failed`: nothing may keep the rest open, and with it the process.
+ * Closes all of these at the same time. Errors and timeouts are passed to `failed`, so that none of them keeps the others,
+ * and the process, open.
  */
 export async function endEach(ends: readonly End[], failed: (error: unknown) => void, ms = endMs): Promise<void> {
   await Promise.all(
     ends.map(async (end) => {
       try {
-        await within(end(), ms);
+        await within(ms, end(), () => new Error(`it did not end within ${ms / 1_000} s`));
       } catch (error) {
         failed(error);
       }
     }),
   );
-}
-
-async function within(ending: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it did not end within ${ms / 1_000} s`)), ms);
-  });
-  try {
-    await Promise.race([ending, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

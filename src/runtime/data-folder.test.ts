@@ -12,18 +12,18 @@ function place(): string {
   return folder;
 }
 
-it("makes the folder of what customers wrote for its own user alone", () => {
+it("creates the data folder for its own user only", () => {
   const path = join(place(), "a", "data");
   makeWritableFolder(path);
   expect(statSync(path).mode & 0o777).toBe(0o700);
 });
 
-it("says which folder cannot be written to, why, and what helps", async () => {
+it("names the folder that is not writable, with the cause and the fix", async () => {
   const file = join(place(), "file");
   writeFileSync(file, "");
   const path = join(file, "data");
-  const told = `The folder ${path} cannot be written to (ENOTDIR): give this user the right, or set PARLEY_DATA_DIR`;
-  expect(() => makeDataFolder(path)).toThrow(told);
-  expect(() => loadSecret(undefined, path)).toThrow(told);
-  await expect(openStore(`sqlite:${join(path, "parley.sqlite")}`)).rejects.toThrow(told);
+  const message = `The folder ${path} cannot be written to (ENOTDIR): give this user the right, or set PARLEY_DATA_DIR`;
+  expect(() => makeDataFolder(path)).toThrow(message);
+  expect(() => loadSecret(undefined, path)).toThrow(message);
+  await expect(openStore(`sqlite:${join(path, "parley.sqlite")}`)).rejects.toThrow(message);
 });

@@ -14,7 +14,7 @@ function lineOf(err: Error): string {
   return lines.join("");
 }
 
-it("leaves out the values of a statement that failed", () => {
+it("omits the values of a failed statement", () => {
   const error = Object.assign(new Error("Lock wait timeout exceeded"), {
     code: "ER_LOCK_WAIT_TIMEOUT",
     sql: "insert into messages (content) values ('My card is 4111 1111')",
@@ -24,7 +24,7 @@ it("leaves out the values of a statement that failed", () => {
   expect(line).not.toContain("4111");
 });
 
-it("leaves out the password of an address that cannot be read", () => {
+it("omits the password of an invalid address", () => {
   let thrown: unknown;
   try {
     thrown = new URL("mysql://parley:hunter2@host:port/db");
@@ -44,14 +44,14 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 let pipes = 0;
-/** Open on both sides, it is read by nobody yet. */
+/** A pipe that is open on both sides, and not read yet. */
 function makePipe(): string {
   const pipe = join(folder, `pipe-${(pipes += 1)}`);
   execFileSync("mkfifo", [pipe]);
   return pipe;
 }
 
-it("does not wait for a reader who does not keep up, and tells of what it left out", async () => {
+it("does not wait for a slow reader, and logs the number of dropped lines", async () => {
   const pipe = makePipe();
   const handle = await open(pipe, constants.O_RDWR | constants.O_NONBLOCK);
   const log = pino({ base: null }, openOutput(handle.fd, 100_000));
@@ -68,7 +68,7 @@ it("does not wait for a reader who does not keep up, and tells of what it left o
   await handle.close();
 });
 
-/** Runs this in a process of its own, which has 30 seconds for it. */
+/** Runs a program in a child process, for at most 30 seconds. */
 function run(program: string, stdout: number | "pipe" = "pipe") {
   const head = `import { createLog, openOutput } from ${JSON.stringify(new URL("./log.ts", import.meta.url).href)};
     import { pino } from ${JSON.stringify(import.meta.resolve("pino"))};
@@ -89,17 +89,17 @@ function run(program: string, stdout: number | "pipe" = "pipe") {
 it.each([
   ["exit", "process.exit(3)", 3],
   ["uncaught error", "throw new Error('it broke')", 1],
-])("has written all lines in their order at an %s", (_, end, status) => {
+])("writes all lines in order before an %s", (_, end, status) => {
   const child = run(`import { pbkdf2 } from "node:crypto";
     const log = await createLog("info");
-    // All that could write in the background is busy.
+    // Keeps all background threads busy.
     for (let n = 0; n < 4; n += 1) pbkdf2("a", "b", 200_000, 64, "sha512", () => {});
     setTimeout(() => { for (const text of ["one", "two", "last"]) log.info(text); ${end}; }, 1);`);
   expect(child.texts.map(({ msg }) => msg)).toEqual(["one", "two", "last"]);
   expect(child.status).toBe(status);
 });
 
-it("ends with the program though nobody reads", async () => {
+it("does not keep the program from ending when no one reads", async () => {
   const handle = await open(makePipe(), "r+");
   const child = run(
     `const log = await createLog("info");
@@ -111,8 +111,8 @@ it("ends with the program though nobody reads", async () => {
   await handle.close();
 });
 
-it("tells at the end of the program what it has left out", () => {
-  // The program reads its own pipe: at first when it ends, and once more when the log has written its last.
+it("logs the dropped lines at the end of the program", () => {
+  // The program reads its own pipe when it ends, and again after the log's last write.
   const child = run(`
     const file = fs.openSync(${JSON.stringify(makePipe())}, fs.constants.O_RDWR | fs.constants.O_NONBLOCK);
     const read = () => {
@@ -133,13 +133,13 @@ it("tells at the end of the program what it has left out", () => {
   expect(child.texts.at(-1)).toMatchObject({ msg: "log: lines dropped", lines: 2_000 - lines });
 });
 
-it("goes on after a disk that was full, and tells of what that has cost", async () => {
+it("continues after a full disk, and logs the number of dropped lines", async () => {
   const file = join(folder, "log");
   const child = run(`
     const file = fs.openSync("/dev/full", "w");
     const log = pino({ base: null }, openOutput(file, 1_000));
     log.info("lost"); log.info("lost");
-    // As if there was room again.
+    // Simulates free space.
     fs.closeSync(file);
     if (fs.openSync(${JSON.stringify(file)}, "w") !== file) throw new Error("another number");
     log.info("kept");`);

@@ -10,7 +10,7 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** What could hold a secret, or what a customer wrote, is left out by name. */
+/** Fields that can hold secrets or customers' messages. */
 const redact = {
   paths: [
     "req.headers.authorization",
@@ -20,15 +20,15 @@ const redact = {
     "secret",
     "*.password",
     "*.secret",
-    // The statement that failed, with all its values, as the driver of MySQL adds it to its errors.
+    // MySQL's driver adds the failed statement with its values.
     "err.sql",
-    // The address that could not be read, with its password, as Node.js adds it to its errors.
+    // Node.js adds the invalid URL, including its password.
     "err.input",
   ],
   censor: "[hidden]",
 };
 
-/** What a request causes is found by its id, whichever part of the program logs it. */
+/** Adds the request's id to every line. */
 function mixin(): object {
   const requestId = requestContext.getStore();
   return requestId === undefined ? {} : { requestId };
@@ -36,17 +36,17 @@ function mixin(): object {
 
 export const logOptions = (level: string) => ({ level, redact, mixin });
 
-/** What is kept for a reader who does not keep up; a few minutes under load. */
+/** Buffer for a slow reader; enough for a few minutes under load. */
 const keptBytesMax = 8 * 1_048_576;
-/** How often a full pipe is tried again, and for how long when the program ends. */
+/** Interval of retries of a full pipe, and their duration at the program's end. */
 const againMs = 20;
 const lastMs = 1_000;
 
 /**
- * Writes each line at once, in their order, and waits for nobody who reads: a full pipe must not hold up customers, nor the
- * program's end. What a pipe does not take is kept until it does. When that is too much, lines are left out, and the log
- * tells how many; so it does after a disk that was full. The file must be open without blocking, as Node.js opens pipes and
- * sockets that are its standard output.
+ * Writes each line at once, in order, and never waits for a reader: a full pipe must delay neither customers nor the
+ * program's end. Lines that the pipe does not accept are buffered. When the buffer is full, or the disk was full, lines are
+ * dropped, and the log says how many. The file must be open in non-blocking mode, as Node.js opens pipes and sockets of its
+ * standard output.
  */
 export function openOutput(file: number, bytesMax: number): DestinationStream {
   let kept: Buffer[] = [];
@@ -54,7 +54,7 @@ export function openOutput(file: number, bytesMax: number): DestinationStream {
   let leftOut = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** What could not be written yet; undefined: it was, or never can be. */
+  /** The unwritten rest; undefined where everything was written, or never can be. */
   function rest(text: Buffer): Buffer | undefined {
     let at = 0;
     try {
@@ -66,7 +66,7 @@ export function openOutput(file: number, bytesMax: number): DestinationStream {
     return undefined;
   }
 
-  /** True: nothing is left. */
+  /** True when the buffer is empty. */
   function writeKept(): boolean {
     for (const [at, text] of kept.entries()) {
       const left = rest(text);
@@ -77,11 +77,11 @@ export function openOutput(file: number, bytesMax: number): DestinationStream {
     }
     kept = [];
     if (leftOut === 0) return true;
-    const told = { level: warnLevel, time: Date.now(), lines: leftOut, msg: "log: lines dropped" };
+    const notice = { level: warnLevel, time: Date.now(), lines: leftOut, msg: "log: lines dropped" };
     const before = leftOut;
-    const left = rest(Buffer.from(`${JSON.stringify(told)}\n`));
+    const left = rest(Buffer.from(`${JSON.stringify(notice)}\n`));
     if (left !== undefined) keep(left);
-    // A disk that is full still takes this no more than the lines before.
+    // A disk that is still full rejects this line too.
     leftOut = leftOut > before ? before : 0;
     return left === undefined;
   }
@@ -107,25 +107,25 @@ export function openOutput(file: number, bytesMax: number): DestinationStream {
       if (kept.length === 0 && leftOut > 0) writeKept();
       const left = kept.length === 0 ? rest(text) : text;
       if (left === undefined) return;
-      // The end of a line that is half written is kept, however much there is.
+      // The rest of a partly written line is always buffered.
       if (left.length === text.length && keptBytes + text.length > bytesMax) leftOut += 1;
       else keep(left);
     },
   };
 }
 
-/** Never woken: to be waited for. */
+/** Never notified; used to wait synchronously. */
 const nobody = new Int32Array(new SharedArrayBuffer(4));
 
 const isFull = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "EAGAIN" || error.code === "EBUSY");
 
-/** In pino's numbers. */
+/** Pino's number of the level. */
 const warnLevel = 40;
 
 /** Lines of JSON on the standard output; on a terminal, lines for people. */
 export async function createLog(level: string): Promise<Logger> {
-  // To ask for it opens it, too: from then on it does not block.
+  // Reading the property opens the stream in non-blocking mode.
   if (!process.stdout.isTTY) return pino(logOptions(level), openOutput(process.stdout.fd, keptBytesMax));
   const { default: pretty } = await import("pino-pretty");
   return pino(logOptions(level), pretty({ translateTime: "HH:MM:ss", ignore: "pid,hostname" }));

@@ -1,16 +1,16 @@
 import { createCache } from "./cache.ts";
 
 /**
- * What `make` makes of a text, remembered for the texts that were asked for last: as many as have so many characters
- * together. What is made must depend on the text alone.
+ * Caches results of `make` for recently used texts, up to this many characters in all. The result must depend only on the
+ * text.
  */
 export function memoize<T extends object>(charactersMax: number, make: (text: string) => T): (text: string) => T {
-  const kept = createCache<string, T>(charactersMax);
+  const cache = createCache<string, T>(charactersMax);
   return (text) => {
-    const known = kept.get(text);
+    const known = cache.get(text);
     if (known !== undefined) return known;
     const made = make(text);
-    kept.set(text, made, text.length);
+    cache.set(text, made, text.length);
     return made;
   };
 }

@@ -2,7 +2,7 @@ import type { Clock } from "./clock.ts";
 
 const namesMax = 50_000;
 
-/** Counts in fixed windows of time, in memory: the limits of one process against floods, not a quota. */
+/** Limits of one process against floods, counted in memory in fixed time windows. Not a quota. */
 export function createRateLimiter(clock: Clock) {
   const counts = new Map<string, { ends: number; taken: number }>();
 
@@ -14,13 +14,13 @@ export function createRateLimiter(clock: Clock) {
       window.taken += 1;
       return true;
     }
-    if (counts.size >= namesMax) sweep(now);
+    if (counts.size >= namesMax) deleteWindows(now);
     counts.set(name, { ends: now + windowMs, taken: 1 });
     return max > 0;
   }
 
-  /** Forgets what has ended; when a flood of names leaves nothing to forget, the oldest go. */
-  function sweep(now: number): void {
+  /** Deletes ended windows; where too few have ended, the oldest ones too. */
+  function deleteWindows(now: number): void {
     for (const [name, window] of counts) {
       if (window.ends <= now) counts.delete(name);
     }

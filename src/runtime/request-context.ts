@@ -1,4 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** The id of the request that the running code works for; every line that it logs carries it. */
+/** The id of the current request, which is added to every log line. */
 export const requestContext = new AsyncLocalStorage<string>();

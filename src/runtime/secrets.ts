@@ -3,14 +3,14 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeWritableFolder } from "./data-folder.ts";
 
-/** What the installation's secret is for. Each purpose has a key of its own. */
+/** Uses of the installation's secret. Each purpose has its own derived key. */
 export interface Secrets {
-  /** Encrypts what is stored; only {@link open} reads it. */
+  /** Encrypts a value for storage; {@link open} decrypts it. */
   seal(plain: string): string;
   open(sealed: string): string;
-  /** A tamper-proof token over `value` for one purpose. The value can be read by anybody, and changed by nobody. */
+  /** A signed token for one purpose. The value is readable, but cannot be changed. */
   sign(purpose: string, value: string): string;
-  /** The value; null when the token is not ours, was changed, or is for another purpose. */
+  /** The value; null when the token is invalid, was changed, or is for another purpose. */
   verify(purpose: string, token: string): string | null;
   key(purpose: string): Buffer;
 }
@@ -18,11 +18,11 @@ export interface Secrets {
 const fileName = "secret";
 const bytesMin = 16;
 
-/** Whether there is one already. */
+/** Whether the installation has a secret. */
 export const hasSecret = ({ secret, dataDir }: { readonly secret: string | undefined; readonly dataDir: string }) =>
   secret !== undefined || existsSync(join(dataDir, fileName));
 
-/** The secret of the environment, or one that is made in the data folder at the first start. */
+/** The secret of the environment, or of the data folder, where the first start creates one. */
 export function loadSecret(fromEnvironment: string | undefined, dataDir: string): string {
   if (fromEnvironment !== undefined && fromEnvironment !== "") {
     if (Buffer.byteLength(fromEnvironment) < bytesMin) {
@@ -38,7 +38,7 @@ export function loadSecret(fromEnvironment: string | undefined, dataDir: string)
     try {
       writeFileSync(path, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
     } catch (error) {
-      // Another process of the same installation made it first.
+      // Another process of the installation created it first.
       if ((error as { readonly code?: unknown }).code !== "EEXIST") throw error;
     }
     chmodSync(path, 0o600);
@@ -49,8 +49,8 @@ export function loadSecret(fromEnvironment: string | undefined, dataDir: string)
   return secret;
 }
 
-/** The secret for a look at an installation that changes nothing: where there is none yet, one that nobody keeps. */
-export const peekSecret = (config: { readonly secret: string | undefined; readonly dataDir: string }): string =>
+/** The secret for a read-only use of the installation; a temporary one where there is none yet. */
+export const readOnlySecret = (config: { readonly secret: string | undefined; readonly dataDir: string }): string =>
   hasSecret(config) ? loadSecret(config.secret, config.dataDir) : randomBytes(32).toString("hex");
 
 export function createSecrets(secret: string): Secrets {

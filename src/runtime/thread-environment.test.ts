@@ -20,7 +20,7 @@ new Worker(code, { eval: true, env: threadEnvironment() }).on("message", (seen) 
   console.log(JSON.stringify({ own: getCompileCacheDir() ?? null, ...seen }));
 });`;
 
-it("a thread keeps its compiled code where its program does, and knows nothing else of the environment", async () => {
+it("a thread gets the program's compile cache, and nothing else of the environment", async () => {
   const folder = await mkdtemp(join(tmpdir(), "parley-compiled-"));
   const run = async (kept: string | null): Promise<unknown> => {
     const args = ["--input-type=module", "-e", program(kept)];

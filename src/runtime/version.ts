@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Of the program, as package.json has it. */
+/** The program's version in package.json. */
 export const version = (
   JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { readonly version: string }
 ).version;

@@ -19,9 +19,9 @@ const callsMax = 3;
 const budgetMs = 10_000;
 
 /**
- * Has a language model say which skills a message needs, by its tool calls. It sees the conversation alone, without
- * personal data: no document and no result of a skill can talk it into a call. Arguments get their data back, and are
- * checked, before anything is called. A model that fails chooses nothing.
+ * Lets a language model choose skills by tool calls. The model sees only the conversation, without personal data, so that
+ * no document or skill result can induce a call. Arguments get their personal data back and are validated before a call. A
+ * failing model chooses nothing.
  */
 export async function chosenByModel(
   model: LanguageModel,
@@ -59,7 +59,7 @@ export async function chosenByModel(
         })),
       },
       {
-        // What it says besides is not asked for.
+        // Text of the model is ignored.
         text: () => undefined,
         call: (name, input) => void calls.push({ name, input }),
         restart() {

@@ -1,11 +1,11 @@
-import { wordsIn } from "#language/phrases.ts";
+import { wordsIn } from "#language/words/phrases.ts";
 import type { Skill, SkillArgument } from "#domain/workspace/skill.ts";
 import type { ArgumentValue, ArgumentValues } from "./skill-arguments.ts";
 import { argumentValue } from "./skill-arguments.ts";
 
 export type Choice =
   | { readonly kind: "call"; readonly skill: Skill; readonly values: ArgumentValues }
-  /** The customer has to be asked for something first. */
+  /** The customer must be asked for an argument first. */
   | { readonly kind: "ask"; readonly skill: Skill; readonly ask: string };
 
 export interface Said {
@@ -13,10 +13,10 @@ export interface Said {
   readonly content: string;
 }
 
-/** A message of more is no request that a phrase tells. */
+/** Longer messages are not matched with phrases. */
 const charactersMax = 2_000;
 
-/** A text as it was written, by what stands between spaces, and its words in order. */
+/** A text's tokens between spaces, and its words, in order. */
 interface Text {
   readonly tokens: readonly string[];
   readonly words: readonly { readonly word: string; readonly token: number }[];
@@ -25,8 +25,8 @@ interface Text {
 type Item = { readonly kind: "word"; readonly word: string } | { readonly kind: "argument"; readonly name: string };
 
 /**
- * The skill that a message asks for by one of its phrases, or by answering what a skill has asked for. A phrase is
- * compared word by word and an argument by its shape: nothing here takes long, whatever is written.
+ * The skill that a message requests by one of its phrases, or by answering a skill's question. Phrases are compared word by
+ * word and arguments by shape, in bounded time for any text.
  */
 export function chosenByPhrase(skills: readonly Skill[], text: string, history: readonly Said[]): Choice | undefined {
   if (text.length > charactersMax) return undefined;
@@ -57,7 +57,7 @@ function itemsOf(phrase: string): Item[] {
     );
 }
 
-/** The arguments that stand in the phrase's places; undefined where the text has not the phrase. */
+/** The arguments in the phrase's placeholders; undefined where the text does not contain the phrase. */
 function matched(skill: Skill, items: readonly Item[], text: Text): Record<string, ArgumentValue> | undefined {
   for (let start = 0; start < text.words.length; start += 1) {
     const values = matchedAt(skill, items, text, start);
@@ -92,7 +92,7 @@ function matchedAt(
   return values;
 }
 
-/** A value that begins with this token; as many tokens as its shapes have spaces. */
+/** A value that begins at this token. Its number of tokens follows from the spaces in its shapes. */
 function valueAt(
   skill: Skill,
   argument: SkillArgument,
@@ -110,10 +110,10 @@ function valueAt(
   return undefined;
 }
 
-/** Without what punctuation stands around it. */
+/** Removes surrounding punctuation. */
 const bare = (token: string): string => token.replace(/^[#("'“„«[]{1,5}/u, "").replace(/[.,;:!?)"'”“»\]]{1,5}$/u, "");
 
-/** Looks for what is missing in the whole text, or asks for it. */
+/** Searches the whole text for missing arguments, or asks for them. */
 function complete(skill: Skill, values: Record<string, ArgumentValue>, text: Text): Choice | undefined {
   for (const argument of skill.arguments) {
     if (Object.hasOwn(values, argument.name)) continue;
@@ -126,7 +126,7 @@ function complete(skill: Skill, values: Record<string, ArgumentValue>, text: Tex
   return { kind: "call", skill, values };
 }
 
-/** Only what can be told from other words by its form. */
+/** Finds only arguments that differ from other words by their form. */
 function findIn(skill: Skill, argument: SkillArgument, { tokens }: Text): ArgumentValue | undefined {
   if (argument.shapes === undefined && argument.choices === undefined) return undefined;
   for (let at = 0; at < tokens.length; at += 1) {
@@ -136,7 +136,7 @@ function findIn(skill: Skill, argument: SkillArgument, { tokens }: Text): Argume
   return undefined;
 }
 
-/** The bot has asked for an argument, and this message is the answer. */
+/** Whether this message answers the bot's question for an argument. */
 function answersAsked(
   skills: readonly Skill[],
   text: string,
@@ -145,7 +145,7 @@ function answersAsked(
 ): Choice | undefined {
   const last = history.findLastIndex(({ role }) => role === "assistant");
   const question = history[last];
-  // An agent or the customer has gone on since.
+  // An agent or the customer has written since.
   if (question === undefined || last !== history.length - 1) return undefined;
   const before = history.slice(0, last).findLast(({ role }) => role === "user")?.content ?? "";
   for (const skill of skills) {

@@ -51,9 +51,9 @@ const skill = (name: string): LookupSkill => ({
   notFound: null,
 });
 
-it("gives all look-ups of an answer one time together, and tells what those in it have found", async () => {
+it("ends all lookups of an answer after a shared timeout, and returns the results of those that finished", async () => {
   shop.answer = ({ url }, response) => {
-    // The second server takes the request, and never answers.
+    // The second server accepts the request, and never answers.
     if (url === "/first") sendJson(response, { state: "ready" });
   };
   const names = ["first", "second", "third"];

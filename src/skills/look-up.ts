@@ -12,16 +12,16 @@ import type { ArgumentValues } from "./skill-arguments.ts";
 export type Outcome =
   | { readonly kind: "found"; readonly body: unknown }
   | { readonly kind: "not_found" }
-  /** `reason`: for the operator; without secrets and without what the customer wrote. */
+  /** `reason`: for the operator, without secrets and without the customer's words. */
   | {
       readonly kind: "failed";
       readonly reason: string;
-      /** It may have been carried out all the same. */
+      /** The call may have taken effect all the same. */
       readonly unsure: boolean;
     };
 
 export interface LookUps {
-  /** `withinMs`: what is left of the time for all look-ups of the answer. */
+  /** `withinMs`: remaining time for all look-ups of the answer. */
   call(
     skill: LookupSkill,
     values: ArgumentValues,
@@ -41,13 +41,13 @@ export interface LookUpDependencies {
 
 const triesMax = 2;
 
-/** Asks the servers that skills name. */
+/** Calls the servers of look-up skills. */
 export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUpDependencies): LookUps {
   return {
     async call(skill, values, turn, withinMs, signal) {
       if (withinMs <= 0) return { kind: "failed", reason: "not called: earlier look-ups took too long", unsure: false };
       const end = performance.now() + Math.min(skill.timeoutMs, withinMs);
-      const request = requestOf(skill, JSON.parse(open(skill.request)) as LookupRequest, values, turn?.user ?? null);
+      const request = prepareRequest(skill, openedRequest(skill, open), values, turn?.user ?? null);
       if (request === undefined)
         return { kind: "failed", reason: "an argument cannot be part of its address", unsure: false };
       if (skill.safe) return ask(skill, request, undefined, end, signal);
@@ -58,8 +58,8 @@ export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUp
   };
 
   /**
-   * A call that changes something is stored before it is made: tried again, the answer's work finds it, and what came
-   * of it where that is known. It is never made twice.
+   * Stores a call that changes something before it is made, so that it is never made twice: a retry of the answer's work
+   * finds the stored call, and its result where that is known.
    */
   async function once(
     skill: LookupSkill,
@@ -69,7 +69,7 @@ export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUp
     end: number,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const named = JSON.stringify([
+    const identity = JSON.stringify([
       conversationId,
       firstSeq,
       skill.name,
@@ -77,7 +77,7 @@ export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUp
         .toSorted()
         .map((key) => [key, values[key]]),
     ]);
-    const id = createHash("sha256").update(named).digest("hex").slice(0, 64);
+    const id = createHash("sha256").update(identity).digest("hex").slice(0, 64);
     try {
       await store.write((tx) =>
         tx
@@ -151,7 +151,7 @@ export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUp
   }
 }
 
-/** Not the error's own words, which name the host with what may be a customer's data. */
+/** Replaces the error's message, which names the host and may hold a customer's data. */
 const failureNames: Readonly<Record<OutboundFailure["reason"], string>> = {
   timeout: "no answer came in time",
   unknown_host: "its host has no address",
@@ -173,14 +173,17 @@ function outcomeOf({ status, body, complete }: OutboundResponse): Outcome {
   }
 }
 
+export const openedRequest = ({ request }: LookupSkill, open: (sealed: string) => string): LookupRequest =>
+  JSON.parse(open(request)) as LookupRequest;
+
 interface Prepared {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
 
-/** The request with its arguments; undefined where one would change what the address is. */
-function requestOf(
+/** The request with its arguments; undefined where an argument would change the structure of the address. */
+export function prepareRequest(
   skill: LookupSkill,
   { url, headers, body }: LookupRequest,
   values: ArgumentValues,
@@ -207,7 +210,7 @@ function requestOf(
   return { url: filled, headers, body: sent === undefined ? undefined : JSON.stringify(sent) };
 }
 
-/** A value such as ".." climbs out of its folder when the address is read, encoded or not. */
+/** Whether the path keeps its structure; ".." would leave its folder, encoded or not. */
 function keepsPath(template: string, filled: string): boolean {
   const segments = (/^https?:\/\/[^/?#]*([^?#]*)/i.exec(filled)?.[1] ?? "").split("/");
   if (segments.some((segment) => segment !== "" && /^(?:\.|%2e){1,2}$/i.test(segment))) return false;
@@ -218,7 +221,7 @@ function keepsPath(template: string, filled: string): boolean {
   return before.pathname.split("/").length === after.pathname.split("/").length;
 }
 
-/** A text that is one placeholder becomes its value; within a text the value is put in; what has no value is left out. */
+/** Replaces placeholders in texts by their values; leaves out texts whose placeholders have no value. */
 function filledBody(body: unknown, value: (name: string) => string | undefined): unknown {
   if (typeof body === "string") return fill(body, value);
   if (Array.isArray(body)) return body.map((each) => filledBody(each, value)).filter((each) => each !== undefined);

@@ -9,7 +9,7 @@ const depthMax = 8;
 
 type Leaf = { readonly path: string; readonly value: string };
 
-/** A JSON value's texts, numbers and truths, by their paths (`order.items.0.name`), a bounded number of them. */
+/** Scalars of a JSON value by their paths (`order.items.0.name`), up to a limit. */
 function* leavesOf(value: unknown, path: readonly string[] = []): Iterable<Leaf> {
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
     yield { path: path.join("."), value: plain(String(value)) };
@@ -18,7 +18,7 @@ function* leavesOf(value: unknown, path: readonly string[] = []): Iterable<Leaf>
   }
 }
 
-/** On one line, without what is not to be seen. */
+/** Puts text on one line, without invisible characters. */
 const plain = (text: string): string =>
   text
     .toWellFormed()
@@ -26,7 +26,7 @@ const plain = (text: string): string =>
     .trim()
     .slice(0, valueCharactersMax);
 
-/** `items.0.name` is a field `items.name`, and one of `items`. */
+/** `items.0.name` belongs to the fields `items.name` and `items`. */
 function isUsed(fields: readonly string[], path: string): boolean {
   if (fields.length === 0) return true;
   const named = path.replaceAll(/\.\d+(?=\.|$)/g, "");
@@ -48,7 +48,7 @@ const titleOf = (name: string): string => {
   return `${spaced.slice(0, 1).toUpperCase()}${spaced.slice(1)}`;
 };
 
-/** What a look-up has found, in words; undefined where the answer lacks a field that the template tells. */
+/** The result of a look-up as text; undefined where a field of the template is missing. */
 export function lookupOf(skill: LookupSkill, body: unknown, values: ArgumentValues): Lookup | undefined {
   const lines: string[] = [];
   for (const { path, value } of leavesOf(body)) {
@@ -68,7 +68,7 @@ export function lookupOf(skill: LookupSkill, body: unknown, values: ArgumentValu
   return { skill: skill.name, title: titleOf(skill.name), text: text === "" ? told : text, told };
 }
 
-/** `usual`: what is said where the skill says nothing of its own. */
+/** `usual`: the text for skills without one of their own. */
 export function notFoundText(skill: LookupSkill, values: ArgumentValues, usual: string): string {
   return (
     fill(skill.notFound ?? usual, (name) => (Object.hasOwn(values, name) ? String(values[name]) : undefined)) ?? usual

@@ -6,7 +6,7 @@ interface Piece {
 const isDigit = (character: string): boolean => /^[0-9]$/.test(character);
 const isLetter = (character: string): boolean => /^\p{L}$/u.test(character);
 
-/** How long a text can be that is compared with a shape. */
+/** Longer texts fit no shape. */
 const shapeCharactersMax = 100;
 
 function piecesOf(shape: string): Piece[] {
@@ -23,9 +23,9 @@ function piecesOf(shape: string): Piece[] {
 }
 
 /**
- * Whether a text is written as a shape says: # a digit, @ a letter, * either, + behind one of them for one or more, all
- * else as it is, in any case. Takes time by the lengths of both, whatever they are: all ways to read it are followed at
- * once.
+ * Whether a text fits a shape: # is a digit, @ a letter, * either, + after one of them means one or more; other characters
+ * match themselves, case-insensitively. Takes time proportional to the product of both lengths, since all alternatives are
+ * followed at once.
  */
 export function fitsShape(text: string, shape: string): boolean {
   const characters = [...text];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BusinessHours } from "#domain/workspace/business-hours.ts";
-import { isOpen, standingOf } from "#domain/workspace/business-hours.ts";
+import { isOpen, openingStateOf } from "#domain/workspace/business-hours.ts";
 import { languageOf } from "#language/message-language.ts";
 import type { LookupSkill, SkillArgument } from "#domain/workspace/skill.ts";
 import { chosenByPhrase } from "./chosen-by-phrase.ts";
@@ -28,7 +28,7 @@ const valuesOf = (skill: LookupSkill, text: string) => {
   return choice?.kind === "call" ? choice.values : undefined;
 };
 
-describe("a shape", () => {
+describe("a pattern of an argument", () => {
   it.each<[string, string, boolean]>([
     ["BK-######", "bk-123456", true],
     ["BK-######", "BK-12345", false],
@@ -46,7 +46,7 @@ describe("a shape", () => {
     expect(fitsShape(text, shape)).toBe(fits);
   });
 
-  it("fits no text of more than 100 characters", () => {
+  it("matches no text of more than 100 characters", () => {
     expect([100, 101].map((length) => fitsShape("1".repeat(length), "#+"))).toEqual([true, false]);
   });
 });
@@ -65,7 +65,7 @@ describe("a phrase", () => {
     expect(valuesOf(status, text)).toEqual(values);
   });
 
-  it("asks for what is missing, and takes the next message for the reply", () => {
+  it("asks for a missing argument, and reads the next message as the reply", () => {
     expect(chosenByPhrase([status], "where is my order?", [])).toMatchObject({ kind: "ask", ask: "Which?" });
     const history = [
       { role: "user", content: "where is my order?" },
@@ -77,7 +77,7 @@ describe("a phrase", () => {
     expect(chosenByPhrase([status], "BK-123456", gone)).toBeUndefined();
   });
 
-  it("takes numbers, choices and values of several words", () => {
+  it("extracts numbers, choices and values of several words", () => {
     const convert = lookup(
       ["price of {a0} in {a1}"],
       { type: "integer", minimum: 1, maximum: 9 },
@@ -117,12 +117,12 @@ describe("business hours", () => {
       { open: false, time: "09:00", day: "friday", today: false },
     ],
   ])("%s", (_what, now, standing) => {
-    expect(standingOf(hours, now)).toEqual(standing);
+    expect(openingStateOf(hours, now)).toEqual(standing);
     expect(isOpen(hours, now)).toBe((standing as { open: boolean }).open);
   });
 
   it("never open, without an end", () => {
-    expect(standingOf({ timezone: "UTC", days: {}, holidays: [] }, at(22, 8))).toMatchObject({
+    expect(openingStateOf({ timezone: "UTC", days: {}, holidays: [] }, at(22, 8))).toMatchObject({
       open: false,
       time: null,
     });

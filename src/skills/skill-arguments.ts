@@ -7,7 +7,7 @@ export type ArgumentValues = Readonly<Record<string, ArgumentValue>>;
 
 const lengthMax = 100;
 
-/** The value of an argument, of what somebody wrote or a model made; undefined where it cannot be one. */
+/** Validates an argument written by a customer or a model; undefined where it is invalid. */
 export function argumentValue(skill: Skill, argument: SkillArgument, given: unknown): ArgumentValue | undefined {
   switch (argument.type) {
     case "boolean":
@@ -29,7 +29,7 @@ export function argumentValue(skill: Skill, argument: SkillArgument, given: unkn
 function textValue(skill: Skill, argument: SkillArgument, given: unknown): string | undefined {
   if (typeof given !== "string" && typeof given !== "number") return undefined;
   const text = String(given).normalize("NFC").trim();
-  // A lone half of a pair cannot be written into an address.
+  // A lone surrogate cannot be encoded in an address.
   if (text === "" || text.length > (argument.maxLength ?? lengthMax) || !text.isWellFormed()) return undefined;
   if (/\p{Cc}/u.test(text)) return undefined;
   if (skill.kind === "capture_lead") {
@@ -47,7 +47,7 @@ function numberIn(given: unknown): number | undefined {
   return typeof given === "string" && /^-?\d{1,15}(?:\.\d{1,10})?$/.test(given.trim()) ? Number(given) : undefined;
 }
 
-/** What a model is told of the arguments: a JSON schema. */
+/** The JSON schema of the arguments, for the model. */
 export function argumentsSchema(skill: Skill): Readonly<Record<string, unknown>> {
   return {
     type: "object",
@@ -73,7 +73,7 @@ function described({ description, shapes }: SkillArgument): string {
   return `${description} Written as ${shapes.join(" or ")}, where # is a digit, @ a letter, * either, + one or more.`;
 }
 
-/** The values of a model's arguments; a name where one is missing or wrong. */
+/** The values of a model's arguments, or the name of a missing or invalid one. */
 export function readValues(
   skill: Skill,
   given: Readonly<Record<string, unknown>>,

@@ -1,44 +1,34 @@
-import { standingOf, weekdayIn } from "#domain/workspace/business-hours.ts";
-import { fill } from "#domain/workspace/skill-template.ts";
-import type { BuiltinSkill, LookupSkill, Skill, SkillCall } from "#domain/workspace/skill.ts";
-import type { Answer, Answerer, Lookup, Question } from "#answering/contract.ts";
+import { askedForPerson } from "#domain/conversation/audit-details.ts";
+import type { SkillCall } from "#domain/workspace/skill.ts";
+import type { Answer, Answerer, Question } from "#answering/contract.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { LanguageModel } from "#models/language-model.ts";
-import { languageOfAsker, cannedTextFor } from "#answering/understand/asker-language.ts";
 import type { Choice } from "./chosen-by-phrase.ts";
 import { chosenByPhrase } from "./chosen-by-phrase.ts";
 import { chosenByModel } from "./chosen-by-model.ts";
-import type { LookUps, Outcome } from "./look-up.ts";
-import { lookupOf, notFoundText } from "./result.ts";
-import type { ArgumentValues } from "./skill-arguments.ts";
+import type { LookUps } from "./look-up.ts";
+import type { SkillResult } from "./run-skill.ts";
+import { lacksVerifiedCustomer, runSkill } from "./run-skill.ts";
 
 export interface SkilledOptions {
-  /** Answers from the documents, and from what was looked up. */
+  /** Answers from the documents and from results of look-ups. */
   readonly documents: Answerer;
   readonly lookUps: LookUps;
-  /** Chooses skills by tool calls, where there is one. */
+  /** Chooses skills by tool calls; undefined: only phrases choose skills. */
   readonly model: LanguageModel | undefined;
   readonly clock: Clock;
   readonly log: Log;
-  /** All look-ups of an answer together take no longer. */
+  /** Time limit for all look-ups of an answer together. */
   readonly lookUpsMs?: number;
 }
 
-/** Beside the choice of the skills and the wording, this leaves an answer within what a client of the API waits. */
+/** With the choice of skills and the wording, an answer stays within the API's time limit. */
 const lookUpsMax = 10_000;
 
-type Call = Extract<Choice, { kind: "call" }>;
-
-/** One skill's part of the answer. */
-type Done =
-  | { readonly kind: "lookup"; readonly lookup: Lookup }
-  | { readonly kind: "said"; readonly text: string; readonly helped: boolean; readonly lead?: Answer["lead"] }
-  | { readonly kind: "escalate" };
-
 /**
- * Runs the skills that a message asks for, and has the rest answered from the documents. A skill is chosen by its
- * phrases, or, where none is in the message, by the language model's tool calls. Whatever fails is said.
+ * Runs the skills that a message requests, and answers everything else from the documents. Skills are chosen by their
+ * phrases, or else by the language model's tool calls. Failures are reported to the customer.
  */
 export function createSkilledAnswerer(options: SkilledOptions): Answerer {
   const { documents, lookUps, model, clock, log, lookUpsMs = lookUpsMax } = options;
@@ -64,24 +54,26 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
     by: "phrase" | "model",
     signal: AbortSignal,
   ): Promise<Answer> {
+    question.onTrace?.({ kind: "skills", names: choices.map(({ skill }) => skill.name), chosenBy: by });
     const calls: SkillCall[] = [];
     const fired: string[] = [];
-    const done: Done[] = [];
+    const done: SkillResult[] = [];
     const end = performance.now() + lookUpsMs;
     for (const choice of choices) {
       if (choice.kind === "ask") {
-        // To ask for an order's number first, and refuse then, would be a waste of the customer's time.
-        if (isRefused(choice.skill, question)) {
+        // Refused before asking for arguments, to save the customer's time.
+        if (lacksVerifiedCustomer(choice.skill, question)) {
           done.push({ kind: "said", text: question.settings.lookupUnverifiedMessage, helped: false });
           continue;
         }
         done.push({ kind: "said", text: choice.ask, helped: true });
         continue;
       }
-      const { result, outcome } = await run(choice, question, end, signal);
+      const { result, outcome } = await runSkill({ lookUps, clock, log }, choice, question, end, signal);
       signal.throwIfAborted();
       done.push(result);
-      if (!isRefused(choice.skill, question) && !fired.includes(choice.skill.name)) fired.push(choice.skill.name);
+      if (!lacksVerifiedCustomer(choice.skill, question) && !fired.includes(choice.skill.name))
+        fired.push(choice.skill.name);
       calls.push({
         skill: choice.skill.name,
         arguments: Object.keys(choice.values),
@@ -96,7 +88,7 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
         sources: [],
         confidence: "high",
         answered: true,
-        escalate: "the customer asked for a person",
+        escalate: askedForPerson,
       };
     }
     const lead = done.map((each) => (each.kind === "said" ? each.lead : undefined)).find((each) => each !== undefined);
@@ -122,112 +114,9 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
       answered: helped,
     });
   }
-
-  /** Runs one skill; `outcome`: for the audit log, without what the customer wrote or the server answered. */
-  async function run(
-    { skill, values }: Call,
-    question: Question,
-    end: number,
-    signal: AbortSignal,
-  ): Promise<{ readonly result: Done; readonly outcome: string }> {
-    switch (skill.kind) {
-      case "lookup":
-        return lookUp(skill, values, question, end, signal);
-      case "talk_to_human":
-        return { result: { kind: "escalate" }, outcome: "handed over" };
-      case "business_hours":
-        return { result: { kind: "said", text: hoursText(skill, question), helped: true }, outcome: "told the hours" };
-      case "capture_lead": {
-        const lead = leadOf(values);
-        if (lead === undefined)
-          return {
-            result: { kind: "said", text: cannedTextFor(question, "lead_wanted"), helped: true },
-            outcome: "there was nothing to keep",
-          };
-        const text = skill.answer ?? cannedTextFor(question, "lead_kept");
-        return { result: { kind: "said", text, helped: true, lead }, outcome: "kept" };
-      }
-    }
-  }
-
-  async function lookUp(
-    skill: LookupSkill,
-    values: ArgumentValues,
-    question: Question,
-    end: number,
-    signal: AbortSignal,
-  ): Promise<{ readonly result: Done; readonly outcome: string }> {
-    const { settings, turn } = question;
-    if (isRefused(skill, question)) {
-      const text = settings.lookupUnverifiedMessage;
-      return { result: { kind: "said", text, helped: false }, outcome: "not called: the customer is not verified" };
-    }
-    const outcome = await lookUps.call(skill, values, turn, end - performance.now(), signal);
-    const told = tell(skill, values, outcome, question);
-    if (told.kind !== "failed") return { result: told.result, outcome: told.outcome };
-    log.warn({ skill: skill.name, reason: told.reason }, "skills: lookup failed");
-    const text = told.unsure ? settings.lookupUnsureMessage : settings.lookupFailedMessage;
-    return { result: { kind: "said", text, helped: false }, outcome: `failed: ${told.reason}` };
-  }
-
-  function tell(
-    skill: LookupSkill,
-    values: ArgumentValues,
-    outcome: Outcome,
-    question: Question,
-  ):
-    | { readonly kind: "done"; readonly result: Done; readonly outcome: string }
-    | { readonly kind: "failed"; readonly reason: string; readonly unsure: boolean } {
-    switch (outcome.kind) {
-      case "failed":
-        return outcome;
-      case "not_found": {
-        const text = notFoundText(skill, values, cannedTextFor(question, "lookup_none"));
-        return { kind: "done", result: { kind: "said", text, helped: true }, outcome: "found nothing" };
-      }
-      case "found": {
-        const lookup = lookupOf(skill, outcome.body, values);
-        return lookup === undefined
-          ? { kind: "failed", reason: "its answer lacks a field that the skill tells", unsure: !skill.safe }
-          : { kind: "done", result: { kind: "lookup", lookup }, outcome: "answered" };
-      }
-    }
-  }
-
-  function hoursText(skill: BuiltinSkill, question: Question): string {
-    const { businessHours, unknownMessage } = question.settings;
-    // The configuration file refuses the skill without hours; they may have been taken away since.
-    if (businessHours === null) return unknownMessage;
-    const { open, time, day, today } = standingOf(businessHours, clock.now());
-    if (time === null) return skill.closed ?? cannedTextFor(question, "hours_closed");
-    const value = (name: string): string | undefined =>
-      name === "time"
-        ? time
-        : name === "day"
-          ? weekdayIn(languageOfAsker(question), day)
-          : name === "timezone"
-            ? businessHours.timezone
-            : undefined;
-    const usual = cannedTextFor(question, open ? "hours_open" : today ? "hours_today" : "hours_later");
-    return fill((open ? skill.answer : skill.closed) ?? usual, value) ?? fill(usual, value) ?? usual;
-  }
 }
 
-/** Whether this is for customers whose identity is proven, and this one's is not. */
-function isRefused(skill: Skill, { turn }: Question): boolean {
-  return skill.kind === "lookup" && skill.verified && (turn === undefined || turn.user === null);
-}
-
-function leadOf({ email, phone, name }: ArgumentValues): Answer["lead"] {
-  const lead = {
-    ...(typeof email === "string" ? { email } : {}),
-    ...(typeof phone === "string" ? { phone } : {}),
-    ...(typeof name === "string" ? { name } : {}),
-  };
-  return Object.keys(lead).length === 0 ? undefined : lead;
-}
-
-/** An answer that is there at once, word by word to who listens. */
+/** Streams a complete answer word by word. */
 function spoken({ onToken }: Question, answer: Answer): Answer {
   if (onToken !== undefined) for (const [piece] of answer.text.matchAll(/\s*\S+\s*/g)) onToken(piece);
   return answer;

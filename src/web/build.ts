@@ -4,11 +4,13 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import type { Plugin } from "esbuild";
 
-/** The programs and style sheets of browsers: each becomes one file in `dist/`. One that is not there yet is left out. */
+/** Programs and style sheets of browsers. Each becomes one file in `dist/`; a missing one is left out. */
 const programs = [
   { entry: "adapters/widget/browser/entry.ts", file: "widget.js" },
-  { entry: "src/web/inbox/entry.ts", file: "inbox.js" },
+  { entry: "src/web/inbox/entry.tsx", file: "inbox.js" },
   { entry: "src/web/inbox/style.css", file: "inbox.css" },
+  { entry: "src/web/dashboard/entry.tsx", file: "dashboard.js" },
+  { entry: "src/web/dashboard/style.css", file: "dashboard.css" },
 ] as const;
 
 const projectUrl = new URL("../../", import.meta.url);
@@ -19,14 +21,8 @@ export interface Built {
   readonly gzipBytes: number;
 }
 
-/**
- * Bundles the browser code into `outDir`. Files are replaced in one step, so a server that runs meanwhile never serves
- * half of one. Needs esbuild, which an installation without development dependencies does not have: it ships with
- * `dist/` built.
- */
-export async function buildBrowserCode(
-  outDir: string = fileURLToPath(new URL("dist/", projectUrl)),
-): Promise<readonly Built[]> {
+/** Bundles one program or style sheet, with all that it imports. */
+export async function bundleForBrowsers(entry: URL): Promise<Uint8Array> {
   const { build, transform } = await import("esbuild");
   const styleSheets: Plugin = {
     name: "style sheets as minified text",
@@ -41,25 +37,39 @@ export async function buildBrowserCode(
       });
     },
   };
+  const result = await build({
+    entryPoints: [fileURLToPath(entry)],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: "iife",
+    platform: "browser",
+    target: browsers,
+    // The same as in tsconfig.json, which the build of the image does not have.
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    charset: "utf8",
+    legalComments: "none",
+    // An imported style sheet becomes text in the program.
+    plugins: entry.pathname.endsWith(".css") ? [] : [styleSheets],
+  });
+  const contents = result.outputFiles[0]?.contents;
+  if (contents === undefined) throw new Error(`esbuild made nothing of ${entry.pathname}`);
+  return contents;
+}
+
+/**
+ * Bundles the browser code into `outDir`. Files are replaced in one step, so that a running server never serves half of
+ * one. Needs esbuild, a development dependency; an installation without those ships with `dist/` built.
+ */
+export async function buildBrowserCode(
+  outDir: string = fileURLToPath(new URL("dist/", projectUrl)),
+): Promise<readonly Built[]> {
   await mkdir(outDir, { recursive: true });
   const present = programs.filter(({ entry }) => existsSync(new URL(entry, projectUrl)));
   return Promise.all(
     present.map(async ({ entry, file }) => {
-      const result = await build({
-        entryPoints: [fileURLToPath(new URL(entry, projectUrl))],
-        bundle: true,
-        write: false,
-        minify: true,
-        format: "iife",
-        platform: "browser",
-        target: browsers,
-        charset: "utf8",
-        legalComments: "none",
-        // A style sheet of its own is a file; one that a program imports is text in the program.
-        plugins: entry.endsWith(".css") ? [] : [styleSheets],
-      });
-      const contents = result.outputFiles[0]?.contents;
-      if (contents === undefined) throw new Error(`esbuild made nothing of ${entry}`);
+      const contents = await bundleForBrowsers(new URL(entry, projectUrl));
       const target = `${outDir.replace(/\/$/u, "")}/${file}`;
       const partial = `${target}.${process.pid}.partial`;
       await writeFile(partial, contents);
@@ -70,17 +80,3 @@ export async function buildBrowserCode(
 }
 
 const browsers = ["chrome111", "firefox115", "safari16.4"];
-
-async function main(): Promise<void> {
-  try {
-    for (const { file, bytes, gzipBytes } of await buildBrowserCode()) {
-      console.log(`dist/${file}: ${bytes} bytes, ${gzipBytes} compressed`);
-    }
-  } catch (error) {
-    const missing = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
-    if (!missing || !existsSync(new URL("dist/widget.js", projectUrl))) throw error;
-    console.log("esbuild is not installed; dist/ is used as it is");
-  }
-}
-
-if (import.meta.main) await main();

@@ -2,7 +2,7 @@ import type { Tx } from "#database/contract.ts";
 import type { AttemptOutcome } from "#database/schema/webhooks.ts";
 import type { Posted } from "./post.ts";
 
-/** Logs a try. */
+/** Logs a delivery attempt. */
 export async function insertAttempt(
   tx: Tx,
   {

@@ -12,21 +12,21 @@ import { createSecrets } from "#runtime/secrets.ts";
 import { deliverWebhooks } from "./deliver.ts";
 import { claimLanes } from "#database/queries/outbox.ts";
 import { createConversationSearch } from "#database/search/open.ts";
-import { webhookLane } from "#database/queries/webhooks.ts";
+import { webhookKind, webhookLane } from "#database/queries/webhooks.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
 import { openBench } from "#test/support/engine-bench.ts";
 
 const secrets = createSecrets("a secret for tests, of more than thirty-two characters");
 
-eachDatabase("what webhooks cost", (open) => {
+eachDatabase("the cost of webhooks", (open) => {
   let bench: EngineBench;
   beforeAll(async () => {
     bench = await openBench(open);
   });
   afterAll(() => bench.close());
 
-  /** The store, and every statement that goes through it. */
+  /** A store that records every statement. */
   function recorded(): { readonly store: Store; readonly taken: () => readonly CompiledQuery[] } {
     const taken: CompiledQuery[] = [];
     const built = new Map<QueryId, RootOperationNode>();
@@ -42,7 +42,7 @@ eachDatabase("what webhooks cost", (open) => {
       },
     };
     const { store } = bench;
-    /** What is prepared was built without values, and comes with them when it is run. */
+    /** Prepared statements get their values when they run. */
     const watched = (tx: Tx): Tx =>
       new Proxy(tx.withPlugin(recorder), {
         get(target, name) {
@@ -89,13 +89,13 @@ eachDatabase("what webhooks cost", (open) => {
     return taken().map(({ sql }) => sql);
   }
 
-  /** SQLite gets the rows of a table in a few statements after each other. */
+  /** SQLite gets rows in several consecutive statements. */
   function steps(statements: readonly string[]): number {
     const tables = statements.map((sql) => /^insert into \S+/.exec(sql)?.[0] ?? "");
     return tables.filter((table, at) => table === "" || table !== tables[at - 1]).length;
   }
 
-  it("costs a workspace without endpoints one indexed read, for however many messages are stored together", async () => {
+  it("is one indexed read for a workspace without endpoints, for any number of messages stored together", async () => {
     for (const count of [1, 50]) {
       const all = await accept(count);
       const own = all.filter((sql) => /webhook|["`]events["`]/.test(sql));
@@ -104,25 +104,25 @@ eachDatabase("what webhooks cost", (open) => {
     }
   });
 
-  it("takes no more statements for fifty messages than for one when an endpoint wants them all", async () => {
+  it("hardly grows with the number of messages stored together", async () => {
     await addWebhook(
       { store: bench.store, clock: bench.clock, secrets, allowPrivate: false },
       { workspaceId: bench.workspaceId, url: "https://shop.example/", events: eventTypes },
     );
     const one = await accept(1);
     const fifty = await accept(50);
-    // 100 events are two statements, since a statement has a bound.
+    // 100 events take two statements, since the size of a statement is limited.
     expect(steps(fifty) - steps(one)).toBeLessThanOrEqual(2);
     if (bench.store.dialect === "mysql") expect(fifty.length - one.length).toBeLessThanOrEqual(2);
     expect(fifty.length).toBeLessThanOrEqual(one.length * 2);
   });
 
-  it("sends without reading a conversation, and finds what is due by indexes alone", async () => {
+  it("includes no read of a conversation, and due events are found by indexes", async () => {
     const { id } = await addWebhook(
       { store: bench.store, clock: bench.clock, secrets, allowPrivate: false },
       { workspaceId: bench.workspaceId, url: "https://shop.example/", events: eventTypes },
     );
-    // Nobody wakes the worker for these, and the clock stands: they are left to be sent here.
+    // The worker is not notified and the clock does not move, so these events stay queued.
     await accept(20);
     const { store, taken } = recorded();
     const now = bench.clock.now();
@@ -152,7 +152,7 @@ eachDatabase("what webhooks cost", (open) => {
           close: async () => undefined,
         },
       },
-      rows,
+      rows.map(webhookKind.read),
       new AbortController().signal,
     );
     expect(sent).toBeGreaterThan(20);
@@ -175,7 +175,7 @@ eachDatabase("what webhooks cost", (open) => {
     }
   });
 
-  it("stores a full group of messages together, however many endpoints want them", async () => {
+  it("does not keep a full batch of messages from being stored together, for any number of endpoints", async () => {
     for (let count = 0; count < 18; count += 1) {
       await addWebhook(
         { store: bench.store, clock: bench.clock, secrets, allowPrivate: false },
@@ -188,7 +188,7 @@ eachDatabase("what webhooks cost", (open) => {
         .select((eb) => eb.fn.countAll<number | string>().as("rows"))
         .executeTakeFirstOrThrow();
     const before = Number((await waiting()).rows);
-    // Two events each, of which the queue of each endpoint gets both.
+    // Two events each, both queued for each endpoint.
     await accept(200);
     expect(Number((await waiting()).rows) - before).toBe(200 * 2 * 20);
   });

@@ -42,7 +42,7 @@ eachDatabase("sending events to endpoints", (open) => {
   const resolve = (id: string) => bench.engine.update(bench.workspaceId, id, { status: "resolved" }, anna);
   const stateOf = async (id: string) => (await listWebhooks(bench.store, undefined)).find((each) => each.id === id);
   const log = (endpointId: string) => webhookDeliveries(bench.store, { endpointId, limit: 1_000 });
-  /** The commands run in a process of their own: what they leave is found at the next look. */
+  /** Commands run in another process, so their changes are found by the next poll. */
   const jump = async (ms: number): Promise<void> => {
     bench.clock.advance(ms);
     await bench.settle();
@@ -50,7 +50,7 @@ eachDatabase("sending events to endpoints", (open) => {
   const receive = (count: number) =>
     bench.until(`${count} requests have come`, () => receiver.received.length >= count);
 
-  it("posts an event as it was when it happened, signed as the official receiver expects", async () => {
+  it("posts an event in its original form, with a signature that the reference library accepts", async () => {
     const { secret } = await add(receiver.url, eventTypes);
     const id = await bench.begin("thread", "Hello");
     await bench.settle();
@@ -68,7 +68,7 @@ eachDatabase("sending events to endpoints", (open) => {
     expect(receiver.types()).toEqual(["conversation.started", "message.created", "message.created"]);
   });
 
-  it("names every file of an album in the event of its message, and those that come late in one of their own", async () => {
+  it("includes every file of an album in the message's event, and late ones in an event of their own", async () => {
     const { secret } = await add(receiver.url, ["message.created", "message.updated", "conversation.resolved"]);
     const sender = { key: "ada" };
     const part = (externalId: string, more: object) =>
@@ -89,7 +89,7 @@ eachDatabase("sending events to endpoints", (open) => {
           (data as unknown as { message?: { attachments?: { name: string }[] } }).message ?? {};
         return [type, ...attachments.map(({ name }) => name).toSorted()];
       });
-    // The first two come in one delivery of the platform, the third a moment later.
+    // The first two arrive in one delivery of the platform, the third later.
     const [{ conversationId }] = await Promise.all([part("front", { text: "Look" }), part("back", {})]);
     bench.clock.advance(1_000);
     await bench.settle();
@@ -112,7 +112,7 @@ eachDatabase("sending events to endpoints", (open) => {
     expect(names().at(-1)).toEqual(["message.updated", "back.jpg", "front.jpg", "late.jpg", "side.jpg"]);
   });
 
-  it("tries again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, with the same id, then gives up", async () => {
+  it("retries after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, with the same id, then gives up", async () => {
     const { id, secret } = await add();
     receiver.behave(answer(500, {}, "out of order"));
     await bench.begin("thread", "Hello");
@@ -135,7 +135,7 @@ eachDatabase("sending events to endpoints", (open) => {
     expect(tries[0]).toMatchObject({ response: "out of order", error: "the endpoint answered 500", next_at: null });
   });
 
-  it("holds the events of a conversation in their order while one fails, and lets other conversations pass", async () => {
+  it("keeps the order of a conversation's events while one fails, without delaying other conversations", async () => {
     await add(receiver.url, ["conversation.started", "conversation.claimed", "conversation.resolved"]);
     const slow = await bench.begin("slow", "Hello");
     let broken = true;
@@ -158,7 +158,7 @@ eachDatabase("sending events to endpoints", (open) => {
     expect(types.filter((type) => type !== "conversation.started")).toHaveLength(2);
   });
 
-  it("gives up on an endpoint that hangs after 15 s, which delays neither another endpoint nor customers", async () => {
+  it("times out after 15 s, without delaying other endpoints or customers", async () => {
     const hanging = await openReceiver(() => bench.clock.now());
     hanging.behave(hang);
     try {
@@ -220,7 +220,7 @@ eachDatabase("sending events to endpoints", (open) => {
     },
   ];
   for (const { how, behaviour, error, status } of misbehaviours) {
-    it(`takes it for a failure when an endpoint ${how}, and delivers when it is well again`, async () => {
+    it(`counts a failure when an endpoint ${how}, and delivers when it recovers`, async () => {
       const { id } = await add();
       receiver.behave(behaviour);
       await bench.begin("thread", "Hello");
@@ -237,7 +237,7 @@ eachDatabase("sending events to endpoints", (open) => {
     });
   }
 
-  it("waits as long as an endpoint asks for, but a day at most", async () => {
+  it("waits as long as an endpoint requests, up to a day", async () => {
     await add();
     receiver.behave(answer(429, { "retry-after": "3600" }));
     await bench.begin("thread", "Hello");
@@ -250,7 +250,7 @@ eachDatabase("sending events to endpoints", (open) => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  it("disables an endpoint that answers 410, and sends what it missed when it is enabled and asked to", async () => {
+  it("disables an endpoint that answers 410, and replays missed events on request once it is enabled", async () => {
     const { id } = await add();
     receiver.behave(answer(410));
     const first = await bench.begin("thread", "Hello");
@@ -260,15 +260,19 @@ eachDatabase("sending events to endpoints", (open) => {
     await resolve(first);
     await bench.settle();
     expect(receiver.received).toHaveLength(1);
-    await expect(replayRange(bench.store, bench.clock, id, { failed: true })).rejects.toThrow("is disabled");
-    await enableWebhook(bench.store, id);
+    await expect(replayRange(bench.store, bench.clock, id, { failed: true })).rejects.toThrow(
+      `is disabled: enable it first, with "parley webhook enable ${id}"`,
+    );
+    const by = { failed: true, by: anna };
+    await expect(replayRange(bench.store, bench.clock, id, by)).rejects.toThrow("in the dashboard");
+    await enableWebhook(bench.store, bench.clock, id);
     expect(await replayRange(bench.store, bench.clock, id, { failed: true })).toBe(2);
     await jump(1_000);
     expect(receiver.types()).toEqual(["conversation.started", "conversation.started", "conversation.resolved"]);
     expect(await replayRange(bench.store, bench.clock, id, { failed: true })).toBe(0);
   });
 
-  it("disables an endpoint after 5 days without a success, and not before", async () => {
+  it("disables an endpoint after 5 days without a success, not earlier", async () => {
     const { id } = await add();
     receiver.behave(answer(500));
     for (let day = 0; day < 5; day += 1) {
@@ -291,7 +295,7 @@ eachDatabase("sending events to endpoints", (open) => {
     expect(receiver.received).toHaveLength(before);
   });
 
-  it("signs with both secrets for a day after a rotation, then with the new one alone", async () => {
+  it("signs with both secrets for a day after a rotation, then with the new one only", async () => {
     const { id, secret: old } = await add();
     const { secret } = await rotateWebhook(dependencies(), id);
     await bench.begin("one", "Hello");
@@ -311,7 +315,7 @@ eachDatabase("sending events to endpoints", (open) => {
     }
   });
 
-  it("sends one event again, or those of a time, byte for byte and under their ids", async () => {
+  it("replays one event or those of a period, byte for byte and with their ids", async () => {
     const { id } = await add();
     const ids = [];
     for (const thread of ["one", "two", "three"]) {
@@ -330,7 +334,7 @@ eachDatabase("sending events to endpoints", (open) => {
     expect(await replayRange(bench.store, bench.clock, id, { since, until: sent[2]?.at ?? 0 })).toBe(1);
     expect(await replayRange(bench.store, bench.clock, id, { since })).toBe(2);
     await jump(1_000);
-    // Of different conversations: which of them comes first is open.
+    // Events of different conversations have no order.
     expect(receiver.received.slice(4).map(({ body }) => body)).toHaveLength(2);
     expect(new Set(receiver.received.slice(4).map(({ body }) => body))).toEqual(new Set([second.body, sent[2]?.body]));
   });
@@ -356,7 +360,7 @@ eachDatabase("sending events to endpoints", (open) => {
     }
   });
 
-  it("forgets events and the log after 30 days", async () => {
+  it("deletes events and the log after 30 days", async () => {
     const { id } = await add();
     await bench.begin("thread", "Hello");
     await bench.settle();
@@ -368,7 +372,7 @@ eachDatabase("sending events to endpoints", (open) => {
     expect(kept.map(({ type }) => type)).toEqual(["conversation.resolved"]);
   });
 
-  it("counts tries by what came of them", async () => {
+  it("counts attempts by their outcome", async () => {
     await add();
     await bench.begin("thread", "Hello");
     await bench.settle();
@@ -379,7 +383,7 @@ eachDatabase("sending events to endpoints", (open) => {
     expect(metrics).toContain('parley_webhook_deliveries_total{outcome="delivered"} 1');
   });
 
-  it("goes on where it was when the process is ended in the middle", async () => {
+  it("continues after the process dies in the middle", async () => {
     const { id } = await add();
     receiver.behave(hang);
     await bench.begin("thread", "Hello");
@@ -410,8 +414,8 @@ eachDatabase("sending events to endpoints", (open) => {
 });
 
 eachDatabase("addresses of endpoints", (open) => {
-  it("are refused when they are private, also where a name stands for one, unless the operator allows them", async () => {
-    const bench = await openBench(open);
+  it("are refused if they are private or resolve to a private one, unless allowed", async () => {
+    const bench = await openBench(open, { file: { workspaces: [], allowPrivate: false } });
     const receiver = await openReceiver(() => bench.clock.now());
     try {
       const add = (url: string, allowed: boolean) =>

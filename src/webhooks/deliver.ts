@@ -2,7 +2,9 @@ import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import type { Wake } from "#runtime/signals.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
+import type { PayloadOf, Work, WorkDeclaration } from "#database/work.ts";
+import { declareWork } from "#database/work.ts";
+import type { LeasedRow } from "#database/queries/outbox.ts";
 import { LostLease, finishWork, holdWork, insertWork, isHeld } from "#database/queries/outbox.ts";
 import type { AttemptOutcome } from "#database/schema/webhooks.ts";
 import type { QueuedEvent } from "#database/queries/webhooks.ts";
@@ -12,6 +14,7 @@ import {
   emptyQueue,
   lockEndpoint,
   nextDelivery,
+  webhookKind,
   webhookLane,
   webhookWork,
   withdrawDeliveries,
@@ -26,47 +29,58 @@ export interface DeliverWebhooksDependencies extends PostDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly wake: Wake;
-  /** Counts a try, by what came of it. */
+  /** Counts an attempt by its outcome. */
   readonly count: (outcome: AttemptOutcome) => void;
 }
 
-/** By `work` it is known whether the endpoint is still this process's to send to. */
+/** `work`: the outbox row, whose lease allows this process to send to the endpoint. */
 interface Sending extends DeliverWebhooksDependencies {
-  readonly work: OutboxRow;
+  readonly work: LeasedRow;
 }
 
-/** Conversations whose events go to one endpoint at the same time. */
+/** Conversations whose events are sent to one endpoint at the same time. */
 const conversationsAtOnce = 4;
-/** After so long an endpoint with much to be sent gives its place to the next one. */
+/** After this time the work of an endpoint with a long queue ends, so that other endpoints get their turn. */
 const sliceMs = 60_000;
-/** How often what has come in is looked for while something is under way. */
+/** Interval of checks for new events while deliveries are running. */
 const lookMs = 250;
 
+export function declareWebhooks(dependencies: DeliverWebhooksDependencies): WorkDeclaration {
+  return declareWork(webhookKind, {
+    batch: true,
+    // Single events are given up, never an endpoint's lane.
+    attemptsMax: Number.POSITIVE_INFINITY,
+    // An endpoint that hangs holds its lane for seconds, and customers must not wait for it.
+    lanesMax: 24,
+    run: (rows, signal) => deliverWebhooks(dependencies, rows, signal),
+  });
+}
+
 /**
- * Sends to one endpoint what is due, for the outbox's rows of its lane: of each conversation in order, of several
- * conversations at once. What fails holds up its own conversation at this endpoint, and nothing else.
+ * Sends the due events of one endpoint: in order within a conversation, several conversations at once. A failed event
+ * delays only its own conversation at this endpoint.
  */
 export async function deliverWebhooks(
   dependencies: DeliverWebhooksDependencies,
-  rows: readonly OutboxRow[],
+  rows: readonly Work<PayloadOf<typeof webhookKind>>[],
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, wake } = dependencies;
   const [first] = rows;
   if (first === undefined) return;
-  const { endpointId } = JSON.parse(first.payload) as { readonly endpointId: string };
+  const { endpointId } = first.payload;
   await drain({ ...dependencies, work: first }, endpointId, signal);
   const due = await store.write(async (tx) => {
     await finishWork(tx, rows);
-    // Whoever has queued something has put in a row of this lane with it. Those that are taken away here are committed,
-    // so that what they tell of is seen by the next statement; the others stay.
+    // Every queued event comes with a row in this lane. The deleted rows are committed, so the next statement sees their
+    // events; uncommitted rows stay.
     await withdrawDeliveries(tx, endpointId);
     const now = clock.now();
     const next = await nextDelivery(tx, endpointId, now);
     if (next !== null) await insertWork(tx, [webhookWork(endpointId, Math.max(next, now))], now);
     return next;
   });
-  // A retry comes on time, not at the next look into the database.
+  // Schedules the retry exactly, instead of waiting for the next poll.
   if (due !== null) wake.notify([webhookLane(endpointId)], due);
 }
 
@@ -97,7 +111,7 @@ async function drain(dependencies: Sending, endpointId: string, signal: AbortSig
   if (failures.length > 0) throw failures[0];
 }
 
-/** Resolves when something has ended, or it is time to look whether other conversations have something by now. */
+/** Resolves when a delivery has ended, or when it is time to check for events of other conversations. */
 async function change(clock: Clock, running: ReadonlyMap<string, Promise<void>>): Promise<void> {
   let stop: () => void = () => undefined;
   const look = new Promise<void>((resolve) => {
@@ -128,13 +142,13 @@ async function sendOne(
     await store.write((tx) => tx.deleteFrom("webhook_queue").where("id", "=", queued.id).execute());
     return;
   }
-  // What slept sends nothing after what another process has sent meanwhile.
+  // A process that lost its lease must not send after the new holder.
   if (!(await isHeld(store, work))) throw new LostLease();
   const posted = await post(dependencies, endpoint, event, signal);
   await storeAttempt(dependencies, endpoint, queued, posted);
 }
 
-/** The endpoint as it is now; undefined when nothing may be sent to it. */
+/** The endpoint's present state; undefined when it was disabled or deleted. */
 async function activeEndpoint(store: Store, endpointId: string): Promise<Endpoint | undefined> {
   return store.read
     .selectFrom("webhooks")
@@ -146,7 +160,7 @@ async function activeEndpoint(store: Store, endpointId: string): Promise<Endpoin
     .executeTakeFirst();
 }
 
-/** Stores what came of a try. */
+/** Stores the outcome of an attempt. */
 async function storeAttempt(
   { store, clock, log, count, work }: Sending,
   { id, url }: Endpoint,
@@ -156,9 +170,9 @@ async function storeAttempt(
   const attempts = queued.attempts + 1;
   const delayMs = retryDelayMs(attempts, posted.retryAfterMs);
   const { outcome, reason } = await store.write(async (tx) => {
-    // Another process may have delivered it by now: that this one could not tells nothing.
+    // A failure counts only with the lease, since another process may have delivered the event.
     if (!posted.delivered) await holdWork(tx, work);
-    // Removed meanwhile: then there is nothing to log it for.
+    // The endpoint was removed meanwhile, and with it the log.
     const endpoint = await lockEndpoint(tx, id);
     if (endpoint === undefined) return { outcome: null, reason: null };
     const now = clock.now();
@@ -170,7 +184,7 @@ async function storeAttempt(
     if (next === null) await tx.deleteFrom("webhook_queue").where("id", "=", queued.id).execute();
     else await deferEvent(tx, id, queued, next);
     const made = outcomeOf(posted.delivered, disabling !== null, next);
-    // The event was erased while it was on its way: nothing of what was answered to it is kept.
+    // The event was erased while it was sent, so the response is not logged either.
     const event = await tx.selectFrom("events").select("id").where("id", "=", queued.eventId).executeTakeFirst();
     if (event === undefined) return { outcome: made, reason: disabling };
     await insertAttempt(tx, {
@@ -195,7 +209,7 @@ function outcomeOf(delivered: boolean, disabled: boolean, next: number | null): 
   return next === null ? "given_up" : "retry";
 }
 
-/** Notes that the endpoint fails; why it is disabled by that, or null. */
+/** Records a failure. Returns the reason where the endpoint is disabled by it, or null. */
 async function failed(tx: Tx, endpoint: Endpoint, posted: Posted, now: number): Promise<string | null> {
   const since = failingSince(endpoint, now);
   const reason =

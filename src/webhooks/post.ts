@@ -11,18 +11,18 @@ export type Endpoint = Selectable<WebhooksTable>;
 export interface PostDependencies {
   readonly clock: Clock;
   readonly guardedFetch: GuardedFetch;
-  /** The secret of a sealed one. */
+  /** Decrypts a secret. */
   readonly open: (sealed: string) => string;
 }
 
-/** What came of one try. */
+/** The outcome of one attempt. */
 export interface Posted {
   readonly delivered: boolean;
   readonly at: number;
   readonly durationMs: number;
-  /** Null where there was no answer. */
+  /** HTTP status; null without an answer. */
   readonly status: number | null;
-  /** Why it does not count as delivered. */
+  /** Why the attempt failed; null where it succeeded. */
   readonly error: string | null;
   /** The beginning of the answer's body. */
   readonly response: string | null;
@@ -30,11 +30,11 @@ export interface Posted {
 }
 
 const timeoutMs = 15_000;
-/** The clock ends a try; should it stand still, this does. */
+/** Ends an attempt where the clock's own limit does not. */
 const timeoutLastMs = timeoutMs + 5_000;
 const responseBytesMax = 1_024;
 
-/** Sends an event once. Rejects only when `signal` says so, or where the secret cannot be read. */
+/** Sends an event once. Rejects only when `signal` aborts, or where the secret cannot be decrypted. */
 export async function post(
   { clock, guardedFetch, open }: PostDependencies,
   endpoint: Endpoint,
@@ -95,8 +95,8 @@ function refusalOf(status: number): string {
   return `the endpoint answered ${status}`;
 }
 
-/** Stored as text, which cannot hold everything that a server may send. */
+/** Makes a response storable as text. */
 function printable(body: Uint8Array): string {
-  // oxlint-disable-next-line no-control-regex -- the zero character is what a database may refuse.
+  // oxlint-disable-next-line no-control-regex -- databases may refuse the zero character.
   return new TextDecoder().decode(body).replaceAll("\u0000", "\uFFFD");
 }

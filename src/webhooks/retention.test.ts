@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Store } from "#database/contract.ts";
-import { readAudit } from "#admin/customers.ts";
+import { readAudit } from "#admin/audit-log.ts";
 import {
   addWebhook,
   disableWebhook,
@@ -18,7 +18,7 @@ import { openBench } from "#test/support/engine-bench.ts";
 const waiting = 1_600;
 const rowsAtOnceMax = 500;
 
-eachDatabase("looking after webhooks", (open) => {
+eachDatabase("maintenance of webhooks", (open) => {
   let bench: EngineBench;
   beforeAll(async () => {
     bench = await openBench(open);
@@ -34,7 +34,7 @@ eachDatabase("looking after webhooks", (open) => {
 
   const url = "http://127.0.0.1:9/hook";
 
-  /** An endpoint with much that waits for it, due tomorrow. */
+  /** An endpoint with a long queue, due tomorrow. */
   async function loaded(): Promise<string> {
     const { id } = await addWebhook(dependencies(), { workspaceId: bench.workspaceId, url });
     const row = {
@@ -72,7 +72,7 @@ eachDatabase("looking after webhooks", (open) => {
     return count;
   };
 
-  /** The store, and how many rows of the endpoint the largest of its transactions has deleted. */
+  /** The store, and the number of the endpoint's rows that its largest transaction deleted. */
   function watched(id: string, failAfter = Number.POSITIVE_INFINITY) {
     let largest = 0;
     let writes = 0;
@@ -95,7 +95,7 @@ eachDatabase("looking after webhooks", (open) => {
   const stateOf = async (id: string) =>
     (await listWebhooks(bench.store, bench.workspaceId)).find((row) => row.id === id) ?? null;
 
-  it("disables one for which much waits in steps that each hold nobody up", async () => {
+  it("disables an endpoint with a long queue in short transactions", async () => {
     const id = await loaded();
     const { store, largest } = watched(id);
     await disableWebhook(store, bench.clock, id);
@@ -104,7 +104,7 @@ eachDatabase("looking after webhooks", (open) => {
     expect(largest()).toBeGreaterThan(0);
   });
 
-  it("removes one for which much waits in steps, and goes on where it was interrupted", async () => {
+  it("removes an endpoint with a long queue in short transactions, and continues after an interruption", async () => {
     const id = await loaded();
     const { store, largest } = watched(id, 3);
     await expect(removeWebhook(store, bench.clock, id)).rejects.toThrow("killed");
@@ -115,17 +115,17 @@ eachDatabase("looking after webhooks", (open) => {
     expect(Math.max(largest(), again.largest())).toBeLessThanOrEqual(rowsAtOnceMax);
   });
 
-  it("sends nothing of before when one is enabled whose disabling was interrupted", async () => {
+  it("sends no earlier events when an endpoint is enabled whose disabling was interrupted", async () => {
     const id = await loaded();
     await expect(disableWebhook(watched(id, 2).store, bench.clock, id)).rejects.toThrow("killed");
     expect(await stateOf(id)).toMatchObject({ state: "disabled", waiting: expect.any(Number) });
     expect(await rowsLeft(bench.store.read, id)).toBeGreaterThan(waiting);
-    await enableWebhook(bench.store, id);
+    await enableWebhook(bench.store, bench.clock, id);
     expect(await stateOf(id)).toMatchObject({ state: "enabled", waiting: 0 });
     await removeWebhook(bench.store, bench.clock, id);
   });
 
-  it("notes in the audit log who has replaced a secret, and none of the secrets", async () => {
+  it("records who has replaced a secret, but no secret, in the audit log", async () => {
     const { id, secret } = await addWebhook(dependencies(), { workspaceId: bench.workspaceId, url });
     const rotated = await rotateWebhook(dependencies(), id);
     const identity = await rotateIdentitySecret(dependencies(), bench.workspaceId);

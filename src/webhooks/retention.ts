@@ -1,14 +1,18 @@
 import type { Clock } from "#runtime/clock.ts";
 import type { Store } from "#database/contract.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
+import { Type } from "typebox";
+import type { Work, WorkDeclaration } from "#database/work.ts";
+import { declareWork, workKind } from "#database/work.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
 import { deleteOldEvents } from "#database/queries/webhooks.ts";
 import { dayMs } from "./retry.ts";
 
-const kind = "forget-events";
+/** The installation has a single row of this kind. */
+const retentionKind = workKind("forget-events", Type.Object({}));
+const lane = retentionKind.kind;
 const keptMs = 30 * dayMs;
 const everyMs = dayMs;
-/** Deleted in one transaction: who waits for an acknowledgement goes in between. */
+/** Rows per transaction, so that writes that customers wait for come in between. */
 const step = 500;
 const stepsMax = 20;
 
@@ -17,28 +21,28 @@ interface RetentionDependencies {
   readonly clock: Clock;
 }
 
-/** Makes sure that old events are deleted once a day: the work puts itself in again. */
+/** Schedules the daily deletion of old events; the work queues itself again. */
 export async function scheduleRetention({ store, clock }: RetentionDependencies): Promise<void> {
   await store.write(async (tx) => {
-    const there = await tx.selectFrom("outbox").select("id").where("lane", "=", kind).executeTakeFirst();
+    const there = await tx.selectFrom("outbox").select("id").where("lane", "=", lane).executeTakeFirst();
     const now = clock.now();
-    if (there === undefined) await insertWork(tx, [{ lane: kind, kind, payload: {}, dueAt: now + everyMs }], now);
+    if (there === undefined) await insertWork(tx, [retentionKind.queued(lane, {}, now + everyMs)], now);
   });
 }
 
-/** Deletes events, and the log of sending them, that are older than 30 days. */
-export async function forgetEvents(
-  { store, clock }: RetentionDependencies,
-  rows: readonly OutboxRow[],
-  signal: AbortSignal,
-): Promise<void> {
-  let more = true;
-  for (let steps = 0; more && steps < stepsMax && !signal.aborted; steps += 1) {
-    more = await deleteOldEvents(store, clock.now() - keptMs, step);
+/** Deletes events older than 30 days, and the log of their delivery. */
+export function declareEventRetention({ store, clock }: RetentionDependencies): WorkDeclaration {
+  return declareWork(retentionKind, { batch: true, attemptsMax: Number.POSITIVE_INFINITY, run });
+
+  async function run(rows: readonly Work[], signal: AbortSignal): Promise<void> {
+    let more = true;
+    for (let steps = 0; more && steps < stepsMax && !signal.aborted; steps += 1) {
+      more = await deleteOldEvents(store, clock.now() - keptMs, step);
+    }
+    await store.write(async (tx) => {
+      await finishWork(tx, rows);
+      const now = clock.now();
+      await insertWork(tx, [retentionKind.queued(lane, {}, more ? now + 1_000 : now + everyMs)], now);
+    });
   }
-  await store.write(async (tx) => {
-    await finishWork(tx, rows);
-    const now = clock.now();
-    await insertWork(tx, [{ lane: kind, kind, payload: {}, dueAt: more ? now + 1_000 : now + everyMs }], now);
-  });
 }

@@ -2,7 +2,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** Time to the next try, by how often it was tried. After the last one an event is given up. */
+/** Delay before each retry. After the last one an event is abandoned. */
 const scheduleMs = [
   5_000,
   5 * minuteMs,
@@ -15,11 +15,11 @@ const scheduleMs = [
   24 * hourMs,
 ] as const;
 
-/** So that what failed together does not come back together. */
+/** Spreads the retries of events that failed together. */
 const jitterShare = 0.1;
 const retryAfterMaxMs = dayMs;
 
-/** Milliseconds to the next try, never sooner than planned or asked for; null: no more tries. `attempts`: made so far. */
+/** Milliseconds to the next attempt, at least the planned and the requested delay; null: no further attempts. `attempts`: made so far. */
 export function retryDelayMs(attempts: number, askedMs: number | null): number | null {
   const planned = scheduleMs[attempts - 1];
   if (planned === undefined) return null;
@@ -27,7 +27,7 @@ export function retryDelayMs(attempts: number, askedMs: number | null): number |
   return Math.ceil(Math.max(own, Math.min(askedMs ?? 0, retryAfterMaxMs)));
 }
 
-/** What `Retry-After` of an answer asks for, seconds or a date; null where it asks for nothing that can be read. */
+/** The delay of a `Retry-After` header, which holds seconds or a date; null without a valid one. */
 export function retryAfterMs(status: number, header: string | null, now: number): number | null {
   if ((status !== 429 && status !== 503) || header === null) return null;
   const text = header.trim();
@@ -38,10 +38,10 @@ export function retryAfterMs(status: number, header: string | null, now: number)
 
 /** How long an endpoint may fail without a success in between. */
 export const failingMaxMs = 5 * dayMs;
-/** After so long without a failure, nothing having been sent, an old failure tells nothing about the endpoint any more. */
+/** After this time without deliveries, an old failure is ignored. */
 const failingGapMs = 2 * dayMs;
 
-/** Since when the endpoint has been failing, given that it fails now. */
+/** The start of the endpoint's failures, called when it fails. */
 export function failingSince(
   before: { readonly failing_since: number | null; readonly failed_at: number | null },
   now: number,

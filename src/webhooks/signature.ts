@@ -11,17 +11,17 @@ export function newWebhookSecret(): string {
   return `${prefix}${randomBytes(secretBytes).toString("base64")}`;
 }
 
-/** The key that a secret stands for; undefined where the secret is not of the form `whsec_<base64 of 24 to 64 bytes>`. */
+/** The key of a secret; undefined where the secret has not the form `whsec_<base64 of 24 to 64 bytes>`. */
 export function webhookKey(secret: string): Buffer | undefined {
   if (!secret.startsWith(prefix)) return undefined;
   const text = secret.slice(prefix.length);
   const key = Buffer.from(text, "base64");
-  // Node leaves out what is not base64; then the receiver would have another key.
+  // Node.js ignores invalid base64 characters, so the receiver would derive another key.
   if (key.toString("base64").replace(/=+$/, "") !== text.replace(/=+$/, "")) return undefined;
   return key.length >= secretBytesMin && key.length <= secretBytesMax ? key : undefined;
 }
 
-/** Headers of one try. Every secret that is valid now signs, so that receivers can change over in their own time. */
+/** Headers of one attempt. All valid secrets sign, so that receivers can switch at any time during a rotation. */
 export function signedHeaders(
   secrets: readonly string[],
   { id, at, body }: { readonly id: string; readonly at: number; readonly body: string },

@@ -1,5 +1,5 @@
-// What a customer of the API would write with the generated client, over the whole contract. It is type-checked and run
-// by src/http/openapi/openapi.client.test.ts, beside the client that it makes of /openapi.json.
+// Uses the whole contract through the generated client, as an API customer would.
+// src/http/openapi/openapi.client.test.ts generates the client from /openapi.json, type-checks this file and runs it.
 import assert from "node:assert/strict";
 import * as api from "./client.ts";
 
@@ -7,7 +7,7 @@ const { API_URL = "", API_KEY = "", WORKSPACE_ID = "" } = process.env;
 api.defaults.baseUrl = API_URL;
 api.defaults.headers = { authorization: `Bearer ${API_KEY}` };
 
-/** The data of a success; the status narrows the type. */
+/** Asserts success and returns the data; the status narrows the type. */
 function ok<S extends number, T extends { readonly status: number }>(
   status: S,
   answered: T,
@@ -80,7 +80,7 @@ await refused("document_not_found", api.query({ ...question, document_ids: ["doc
 await refused("workspace_not_found", api.query({ ...question, workspace_id: "wt_zzzzzz_zzzzzzzzzz" }));
 await refused("missing_field", api.query({ workspace_id: WORKSPACE_ID }));
 
-// The stream: the client gives its text, which the document's types describe event by event.
+// The generated client returns the stream as text, which the document's types describe event by event.
 const id = answer.conversation_id;
 const streamed = await api.streamQuery({ workspace_id: WORKSPACE_ID, conversation_id: id, query: "How long?" });
 assert.equal(streamed.status, 200);
@@ -113,6 +113,21 @@ for (const filter of [
     ({ length }: readonly unknown[]) => length === 1,
   );
 }
+const today = new Date().toISOString().slice(0, 10);
+const numbers = ok(
+  200,
+  await api.readAnalytics("2026-01-01", today, { by: "channel", metrics: ["conversations"] }),
+).data;
+assert.ok((numbers.totals["conversations"] ?? 0) >= 0);
+
+// Contacts
+const customers = ok(200, await api.listContacts({ limit: 5 })).data;
+assert.deepEqual([customers.contacts.length, customers.contacts[0]?.id], [1, item?.contact_id]);
+const customer = ok(200, await api.getContact(item?.contact_id ?? "")).data.contact;
+assert.equal(customer.conversation_count, 1);
+await refused("not_found", api.getContact("con_none"));
+
+// Messages
 const messages = ok(200, await api.listMessages(id, { order: "desc", limit: 2 })).data;
 assert.deepEqual(
   messages.messages.map(({ role }: api.Message) => role),
@@ -161,7 +176,7 @@ assert.ok(
   ),
 );
 
-// The ends
+// Cleanup
 ok(204, await api.deleteConversation(id));
 await refused("conversation_not_found", api.getConversation(id));
 ok(204, await api.deleteDocument(uploaded.id));

@@ -14,9 +14,9 @@ import { document, faces, marks, numbered } from "../support/channels/numbered-t
 import type { TestDatabase } from "../support/database/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
 import { anna, hourMs, openBench } from "../support/engine-bench.ts";
-import { runBeside } from "../support/database/run-beside.ts";
+import { runStatement } from "../support/database/run-statement.ts";
 
-/** The program with one account of the adapter, and the platform on the other side of it. */
+/** The program with one account of the adapter, and the adapter's platform. */
 export interface Subject {
   readonly bench: EngineBench;
   readonly platform: FakePlatform;
@@ -78,19 +78,19 @@ export interface Rule {
   check(subject: Subject): Promise<void>;
 }
 
-/** In the order that they run in: the last looks at what all of them left behind. */
+/** The order matters: the last rule searches what all others have written. */
 export const rules: readonly Rule[] = [
   {
     name: "stored-before-acknowledged",
-    sentence: "acknowledges nothing that could not be stored, and takes it when it comes again",
+    sentence: "acknowledges stored messages only, and accepts a failed one when it is delivered again",
     async check({ bench, platform, newCustomer, newMessage }) {
       const message = newMessage(newCustomer(), "Is this stored?");
-      await runBeside(bench.url, "alter table inbound_events rename to inbound_events_away");
+      await runStatement(bench.url, "alter table inbound_events rename to inbound_events_away");
       let acknowledged: boolean;
       try {
         acknowledged = await platform.deliver(message);
       } finally {
-        await runBeside(bench.url, "alter table inbound_events_away rename to inbound_events");
+        await runStatement(bench.url, "alter table inbound_events_away rename to inbound_events");
       }
       expect(acknowledged, "acknowledged while it could not be stored").toBe(false);
       expect(await platform.deliver(message), "acknowledged when it came again").toBe(true);
@@ -99,7 +99,7 @@ export const rules: readonly Rule[] = [
   },
   {
     name: "accepted-once",
-    sentence: "takes a message once, however often and closely together it is delivered",
+    sentence: "stores a message once, however often and concurrently it is delivered",
     async check({ bench, platform, newCustomer, newMessage }) {
       const customer = newCustomer();
       const message = newMessage(customer, "Only once, please");
@@ -129,7 +129,7 @@ export const rules: readonly Rule[] = [
   },
   {
     name: "to-the-letter",
-    sentence: "stores what the customer wrote to the letter, of whatever script and with whatever signs",
+    sentence: "stores the customer's text unchanged, in any script and with any characters",
     async check({ bench, platform, newCustomer, newMessage }) {
       for (const text of [
         `<script>alert("1")</script> & 'quotes' \`code\` *stars* _lines_ \\ / %s \${x} {{y}}`,
@@ -163,7 +163,7 @@ export const rules: readonly Rule[] = [
   },
   {
     name: "own-echo",
-    sentence: "does not take its own messages for a customer's when the platform delivers them",
+    sentence: "ignores its own messages when the platform delivers them",
     async check({ bench, platform, newCustomer, newMessage }) {
       const customer = newCustomer();
       const message = newMessage(customer, "Say something");
@@ -177,8 +177,7 @@ export const rules: readonly Rule[] = [
   },
   {
     name: "same-thread",
-    sentence:
-      "brings the answers and the agents' replies back to the thread that the customer wrote in, and to no other",
+    sentence: "sends answers and agents' replies to the customer's own thread, and to no other",
     async check({ bench, platform, newCustomer, newMessage }) {
       const messages = Array.from({ length: 3 }, (_, i) => newMessage(newCustomer(), `What is ${i}?`));
       await Promise.all(messages.map((message) => platform.deliver(message)));
@@ -194,7 +193,7 @@ export const rules: readonly Rule[] = [
   },
   {
     name: "nothing-cut",
-    sentence: "loses nothing of a message, of whatever length and form, and cuts no sign in two",
+    sentence: "sends messages of any length and form completely, and splits no character",
     async check({ bench, platform, newCustomer, newMessage }) {
       const customer = newCustomer();
       const message = newMessage(customer, "Tell me everything");
@@ -208,26 +207,26 @@ export const rules: readonly Rule[] = [
           const before = (await platform.shown(customer)).length;
           await reply(bench, conversationId, markdown);
           await bench.settle();
-          const wanted = marks(markdown);
+          const expected = marks(markdown);
           let after: readonly string[] = [];
           await bench
             .until(
               "all of it is shown",
               async () => {
                 after = (await platform.shown(customer)).slice(before);
-                return marks(after.join("")).length >= wanted.length && faces(after.join("")) >= faces(markdown);
+                return marks(after.join("")).length >= expected.length && faces(after.join("")) >= faces(markdown);
               },
               3_000,
             )
             .catch(() => undefined);
-          expect(marks(after.join(""))).toEqual(wanted);
+          expect(marks(after.join(""))).toEqual(expected);
           expect(faces(after.join(""))).toBe(faces(markdown));
           for (const text of after) expect(text.isWellFormed(), `a sign was cut in two: ${text}`).toBe(true);
         }),
         {
           numRuns: 12,
           endOnFailure: true,
-          // Signs of two halves each, at even and at odd places.
+          // Surrogate pairs at even and at odd offsets.
           examples: [[["😀".repeat(900)]], [[`a${"😀".repeat(900)}`]]],
         },
       );
@@ -235,7 +234,7 @@ export const rules: readonly Rule[] = [
   },
   {
     name: "refused-send",
-    sentence: "gives up what the platform refuses, and tells the agents why",
+    sentence: "does not repeat a send that the platform refuses, and shows agents the reason",
     async check({ bench, platform, newCustomer, newMessage }) {
       const customer = newCustomer();
       const conversationId = await begin(bench, platform, newMessage(customer, "Am I refused?"));
@@ -250,7 +249,7 @@ export const rules: readonly Rule[] = [
   },
   {
     name: "limited-send",
-    sentence: "sends again what the platform was too busy for, not before it allows that, and once",
+    sentence: "repeats a rate-limited send once, after the platform's retry time",
     async check({ bench, platform, newCustomer, newMessage }) {
       const customer = newCustomer();
       const conversationId = await begin(bench, platform, newMessage(customer, "Are you busy?"));
@@ -266,7 +265,7 @@ export const rules: readonly Rule[] = [
   },
   {
     name: "unknown-send",
-    sentence: "never shows twice what may have arrived, and hides from nobody when it cannot know",
+    sentence: "never shows a message twice that may have arrived, and reports an unknown outcome",
     async check({ bench, platform, newCustomer, newMessage }) {
       const customer = newCustomer();
       const conversationId = await begin(bench, platform, newMessage(customer, "Do you hang up?"));
@@ -282,7 +281,7 @@ export const rules: readonly Rule[] = [
   },
   {
     name: "resumes",
-    sentence: "shows and takes, in order and once, what was written while the connection was broken",
+    sentence: "shows and stores messages written during a broken connection in order and once",
     async check({ bench, platform, newCustomer, newMessage }) {
       const customer = newCustomer();
       const conversationId = await begin(bench, platform, newMessage(customer, "Do not go away"));
@@ -300,7 +299,7 @@ export const rules: readonly Rule[] = [
   },
   {
     name: "files-in",
-    sentence: "fetches what a customer sends along, byte for byte, and once",
+    sentence: "fetches a customer's files byte for byte, and once",
     async check({ bench, platform, newCustomer, newMessage }) {
       const bytes = randomBytes(200_000);
       const file = { name: "Prüfbericht 1.dat", mediaType: "application/octet-stream", bytes };
@@ -324,8 +323,7 @@ export const rules: readonly Rule[] = [
   },
   {
     name: "files-out",
-    sentence:
-      "brings what an agent sends along to the customer, whole and once, or a link where the channel carries none",
+    sentence: "sends an agent's files to the customer completely and once, or as a link where the channel carries none",
     async check({ bench, platform, newCustomer, newMessage }) {
       const customer = newCustomer();
       const conversationId = await begin(bench, platform, newMessage(customer, "May I have the bill?"));
@@ -340,12 +338,11 @@ export const rules: readonly Rule[] = [
       await reply(bench, conversationId, "Here it is", [file.id]);
       await bench.settle();
       if (platform.received === undefined) {
-        const text = (await platform.shown(customer)).join("\n");
-        const link = /https?:\/\/parley\.test\/files\/[\w.-]+/.exec(text)?.[0];
-        expect(
-          link,
-          `no link in: ${text}; a fake platform of a channel that carries files has received()`,
-        ).toBeDefined();
+        const shown = async (): Promise<string> => (await platform.shown(customer)).join("\n");
+        const link = /https?:\/\/parley\.test\/files\/[\w.-]+/;
+        await bench.until("a link is shown", async () => link.test(await shown()), 20_000).catch(() => undefined);
+        // A fake platform of a channel that carries files has received().
+        expect(await shown()).toMatch(link);
         return;
       }
       await bench
@@ -360,7 +357,7 @@ export const rules: readonly Rule[] = [
   },
   {
     name: "no-secrets",
-    sentence: "puts no secret into a log line, an error, a note or anything else that people read",
+    sentence: "writes no secret to a log line, an error, a note or another visible text",
     async check({ bench, platform, load, target, newCustomer, newMessage }) {
       const conversationId = await begin(bench, platform, newMessage(newCustomer(), "Can you keep a secret?"));
       if (target.cannot["refused-send"] === undefined) {
@@ -378,7 +375,7 @@ export const rules: readonly Rule[] = [
         ...(await read.selectFrom("outbox").select("last_error").execute()).map(({ last_error }) => last_error ?? ""),
         ...(await read.selectFrom("accounts").select("config").execute()).map(({ config }) => config),
       ];
-      // Beside the errors that it met here: what it says of a configuration that it cannot use.
+      // Covers the adapter's declared secrets, besides the errors that occurred in this test.
       const module = await load(target.channel);
       for (const name of module?.secrets ?? []) expect(Object.keys(module?.config.properties ?? {})).toContain(name);
       for (const secret of secrets) {
@@ -405,7 +402,7 @@ async function shows(
   texts: readonly string[],
 ): Promise<void> {
   await bench.settle();
-  // On its way over the network when the program is done with it.
+  // The message may still be on the network when the program is idle.
   await bench
     .until("it is shown", async () => (await platform.shown(customer)).length >= texts.length, 3_000)
     .catch(() => undefined);

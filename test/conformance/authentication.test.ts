@@ -7,7 +7,7 @@ eachContract("5 authentication", (at) => {
     at.app.get("/v1/documents", { key, headers });
   const made = "ak_abcdef_0123456789abcdefghjkmnpqrstvwxyz";
 
-  it("5.1 takes the word Bearer, one space and the whole key", async () => {
+  it("5.1 accepts the word Bearer, one space and the whole key", async () => {
     const answered = await documents(null, { authorization: `Bearer ${at.client.key}` });
     expect(answered.status).toBe(200);
   });
@@ -42,14 +42,14 @@ eachContract("5 authentication", (at) => {
   });
 
   it.each([made, `ak_live_${"a".repeat(32)}`])(
-    "5.3 takes %s for a key by its form, which never existed",
+    "5.3 answers 401 invalid_key to %s, a well-formed key that does not exist",
     async (key) => {
       const { status, body } = await documents(key);
       expect([status, body.code]).toEqual([401, "invalid_key"]);
     },
   );
 
-  it("5.3 takes a key to the letter", async () => {
+  it("5.3 compares keys exactly", async () => {
     const { key } = at.client;
     const last = key.endsWith("a") ? "b" : "a";
     for (const wrong of [key.slice(0, 10) + key.slice(10).toUpperCase(), `${key.slice(0, -1)}${last}`]) {
@@ -57,7 +57,7 @@ eachContract("5 authentication", (at) => {
     }
   });
 
-  it("5.4 stores a hash of a key and nothing that the key could be read from", async () => {
+  it("5.4 stores a hash of a key, from which the key cannot be read", async () => {
     const row = await at.app.store.read
       .selectFrom("api_keys")
       .selectAll()
@@ -67,7 +67,7 @@ eachContract("5 authentication", (at) => {
     expect(row.hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it("5.4 refuses a revoked key from the next request on, and lets what is in flight finish", async () => {
+  it("5.4 refuses the next request of a revoked key, and finishes requests in flight", async () => {
     const { id, key } = await at.app.createKey();
     expect((await documents(key)).status).toBe(200);
     await revokeKey(at.app.store, at.app.clock, id);
@@ -75,20 +75,20 @@ eachContract("5 authentication", (at) => {
     expect([status, body.code]).toEqual([401, "invalid_key"]);
   });
 
-  it("5.5 is good for one workspace alone", async () => {
+  it("5.5 limits a key to one workspace", async () => {
     const other = await at.fresh();
     const { status, body } = await at.app.get(`/v1/conversations?workspace_id=${other.id}`, { key: at.client.key });
     expect([status, body.code]).toEqual([403, "workspace_access_denied"]);
   });
 
-  it("5.5 may be used by many callers at once, whose requests count together", async () => {
+  it("5.5 counts requests of concurrent callers of a key together", async () => {
     const { key } = await at.app.createKey({ limitMinute: 30 });
     const answers = await Promise.all(Array.from({ length: 20 }, () => documents(key)));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     expect((await documents(key)).headers.get("x-ratelimit-remaining-minute")).toBe("9");
   });
 
-  it("5.7 answers 401 expired_key from the end of a key's time on", async () => {
+  it("5.7 answers 401 expired_key once a key has expired", async () => {
     const { id: workspaceId } = await at.fresh({ plan: "enterprise" });
     const { key } = await at.app.createKey({ workspaceId, expiresAt: at.app.clock.now() + 1_000 });
     at.app.clock.advance(999);
@@ -98,7 +98,7 @@ eachContract("5 authentication", (at) => {
     expect([status, body.code]).toEqual([401, "expired_key"]);
   });
 
-  it("5.7 calls a key that is both expired and revoked revoked", async () => {
+  it("5.7 reports a key that is both expired and revoked as revoked", async () => {
     const { id: workspaceId } = await at.fresh({ plan: "enterprise" });
     const { id, key } = await at.app.createKey({ workspaceId, expiresAt: at.app.clock.now() + 1_000 });
     at.app.clock.advance(1_000);
@@ -106,7 +106,7 @@ eachContract("5 authentication", (at) => {
     expect((await documents(key)).body.code).toBe("invalid_key");
   });
 
-  it("5.8 takes the key from the header alone", async () => {
+  it("5.8 reads the key from the header alone", async () => {
     const { key, id } = at.client;
     for (const answered of [
       await at.app.get(`/v1/conversations?workspace_id=${id}&api_key=${key}&access_token=${key}`, { key: null }),
@@ -118,7 +118,7 @@ eachContract("5 authentication", (at) => {
     }
   });
 
-  it("5.9 offers its API to no browser: no answer allows another origin to read it", async () => {
+  it("5.9 allows no other origin to read an answer", async () => {
     for (const method of ["GET", "OPTIONS"]) {
       const { headers } = await at.client.call(method, "/v1/documents", {
         headers: { origin: "https://evil.test", "access-control-request-method": "GET" },
@@ -127,7 +127,7 @@ eachContract("5 authentication", (at) => {
     }
   });
 
-  it("5.10 lets two keys of a workspace work at the same time", async () => {
+  it("5.10 accepts two keys of a workspace at the same time", async () => {
     const [one, two] = [await at.app.createKey(), await at.app.createKey()];
     const id = await at.client.begin();
     for (const { key } of [one, two]) {
@@ -148,7 +148,7 @@ eachContract("5 authentication", (at) => {
     expect((await at.client.get(`/v1/conversations?workspace_id=${gone.id}`)).body.code).toBe("workspace_not_found");
   });
 
-  it("5 asks for a key on unknown paths and with any method, before it says anything else", async () => {
+  it("5 checks the key first, also on unknown paths and with any method", async () => {
     for (const [method, path] of [
       ["GET", "/v1/nothing"],
       ["GET", "/v1"],
@@ -161,7 +161,7 @@ eachContract("5 authentication", (at) => {
     }
   });
 
-  it("5 never logs a key, nor what is in a query string", async () => {
+  it("5 never logs a key or a query string", async () => {
     const unknown = `ak_live_${"b".repeat(32)}`;
     await at.app.get(`/v1/conversations?workspace_id=${at.client.id}&q=my-secret-words`, { key: unknown });
     await at.client.list("&q=my-secret-words");

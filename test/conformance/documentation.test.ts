@@ -30,7 +30,7 @@ const anchorOf = (heading: string): string =>
     .trim()
     .replaceAll(/\s+/g, "-");
 
-/** What a pattern finds in every page, with the page. */
+/** All matches of a pattern in the pages. */
 function found(pattern: RegExp): readonly { readonly path: string; readonly match: RegExpExecArray }[] {
   return pages.flatMap(({ path, text }) => [...text.matchAll(pattern)].map((match) => ({ path, match })));
 }
@@ -109,7 +109,7 @@ describe("the documentation", () => {
     const inCode = new Set(
       [...source.matchAll(/(?:value|secretValue)\("([A-Z0-9_]+)"\)/g)].map(([, name]) => name ?? ""),
     );
-    // Tests end the process by it; nobody else should.
+    // Only tests set this variable, to end the process.
     inCode.delete("PARLEY_TEST_KILL_AT");
     const table = new Set(
       [...read("docs/configuration.md").matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(([, name]) => name ?? ""),
@@ -118,7 +118,7 @@ describe("the documentation", () => {
   });
 
   it("names endpoints that exist", () => {
-    const routes = globSync("src/http/v1/*.ts", { cwd: projectDir, exclude: ["**/*.test.ts"] })
+    const routes = globSync("src/http/v1/**/*.ts", { cwd: projectDir, exclude: ["**/*.test.ts"] })
       .flatMap((path) => [...read(path).matchAll(/app\.(get|post|patch|delete)(?:<[^(]*>)?\(\s*"([^"]+)"/g)])
       .map(([, method, path]) => `${method} /v1${path}`.replaceAll(/:\w+/g, "{id}").toUpperCase());
     expect(routes.length).toBeGreaterThan(10);
@@ -128,20 +128,20 @@ describe("the documentation", () => {
     }
   });
 
-  it("keeps lines of the shell that a reader can paste", () => {
+  it("shows shell lines that a reader can paste", () => {
     for (const { path, match } of found(/^```sh\n([\s\S]*?)^```$/gm)) {
       expect(match[1], `${path}: a prompt is not part of a command`).not.toMatch(/^[$#>] /m);
     }
   });
 });
 
-describe("the manual, which is also a knowledge base", () => {
-  it("is reached from the README, page by page", () => {
+describe("the structure of the manual", () => {
+  it("is linked from the README, page by page", () => {
     const readme = read("README.md");
     for (const { path } of manual) expect(readme, path).toContain(`(${path})`);
   });
 
-  it("has one title a page, and sections one level deep", () => {
+  it("has one title per page, and sections one level deep", () => {
     for (const { path, text } of manual) {
       expect(text, path).toMatch(/^# \S/);
       expect([...prose(text).matchAll(/^# /gm)], path).toHaveLength(1);
@@ -149,12 +149,12 @@ describe("the manual, which is also a knowledge base", () => {
     }
   });
 
-  it("asks each question once", () => {
+  it("has no question twice", () => {
     const all = manual.flatMap(({ text }) => headings(text).map((heading) => heading.toLowerCase()));
     expect(all.filter((heading, at) => all.indexOf(heading) !== at)).toEqual([]);
   });
 
-  it("has sections that say something themselves, before any code", () => {
+  it("has sections that begin with text, before any code", () => {
     for (const { path, text } of manual) {
       for (const section of text.split(/^## /m).slice(1)) {
         const [heading = "", ...rest] = section.split("\n");

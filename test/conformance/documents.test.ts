@@ -18,7 +18,7 @@ eachContract("4.9 documents", (at) => {
     return document(id, client);
   };
 
-  it("4.9 answers 202 to an upload, with the document as it stands", async () => {
+  it("4.9 answers 202 to an upload, with the current document", async () => {
     const { status, body } = await upload(
       form("parrots.md", "# Parrots\n\nParrots live for eighty years.", [["audience", "a, b"]]),
     );
@@ -52,7 +52,7 @@ eachContract("4.9 documents", (at) => {
     ["guide.txt", "The capital of Elbonia is Mudville."],
     ["guide.html", "<html><body><h1>Guide</h1><p>The capital of Elbonia is Mudville.</p></body></html>"],
     ["GUIDE.TXT", "The capital of Elbonia is Mudville."],
-  ])("4.9 takes %s and answers from it", async (name, content) => {
+  ])("4.9 accepts %s and answers from it", async (name, content) => {
     const client = await at.fresh();
     const { status, body } = await upload(form(name, content), client);
     expect(status).toBe(202);
@@ -69,23 +69,23 @@ eachContract("4.9 documents", (at) => {
     },
   );
 
-  it("4.9 answers 415 to what is no form", async () => {
+  it("4.9 answers 415 to a body that is not a form", async () => {
     const { status, body } = await upload({ file: "x" });
     expect([status, body.code]).toEqual([415, "unsupported_media_type"]);
   });
 
-  it("4.9 ends an empty file as failed, with the reason", async () => {
+  it("4.9 marks an empty file as failed, with the reason", async () => {
     const { status, body } = await upload(form("empty.txt", ""));
     expect(status).toBe(202);
     expect(await settled(body.document.id)).toMatchObject({ status: "failed", error: expect.stringMatching(/\S/) });
   });
 
-  it("4.9 takes 25 MB, and answers 413 to a byte more", async () => {
+  it("4.9 accepts 25 MB, and answers 413 to one byte more", async () => {
     const over = await upload(form("large.txt", Buffer.alloc(25 * 1_048_576 + 1, "a")));
     expect([over.status, over.body.code]).toEqual([413, "payload_too_large"]);
   });
 
-  it("4.9 asks for the part file", async () => {
+  it("4.9 requires the part named file", async () => {
     const empty = new FormData();
     empty.append("workspace_id", at.client.id);
     const { status, body } = await upload(empty);
@@ -93,7 +93,7 @@ eachContract("4.9 documents", (at) => {
     expect(body.detail).toContain("file");
   });
 
-  it("4.9 takes workspace_id as a field or a parameter, and it must be the key's", async () => {
+  it("4.9 reads workspace_id from a field or a parameter, and requires the key's workspace", async () => {
     const other = await at.fresh();
     const withField = (id: string) => upload(form("w.txt", "Some text.", [["workspace_id", id]]));
     expect((await withField(at.client.id)).status).toBe(202);
@@ -113,7 +113,7 @@ eachContract("4.9 documents", (at) => {
     expect((await other.get("/v1/documents")).body.documents).toEqual([]);
   });
 
-  it("4.9 keeps the id of a file that is added again, and answers from the newer one once it is indexed", async () => {
+  it("4.9 keeps the id of a file that is uploaded again, and answers from the new version once it is indexed", async () => {
     const client = await at.fresh();
     const first = await upload(form("fee.txt", "The fee for a zeppelin ride is twelve euros."), client);
     await settled(first.body.document.id, client);
@@ -125,7 +125,7 @@ eachContract("4.9 documents", (at) => {
     expect((await client.get("/v1/documents")).body.documents).toHaveLength(1);
   });
 
-  it("4.9 lists the newest first, page by page, and by status", async () => {
+  it("4.9 lists the newest documents first, by page and by status", async () => {
     const client = await at.fresh();
     const ids = [];
     for (let i = 0; i < 5; i += 1) {
@@ -156,7 +156,7 @@ eachContract("4.9 documents", (at) => {
     },
   );
 
-  it("4.9 deletes a document, from which nothing is answered any more", async () => {
+  it("4.9 deletes a document and stops answering from it", async () => {
     const id = await at.app.learn("gone.md", "# Unicorns\n\nUnicorns eat seventeen apples a day.");
     const ask = async () => (await at.client.ask({ query: "How many apples do unicorns eat?" })).body.answer;
     expect(await ask()).toContain("seventeen");
@@ -170,7 +170,7 @@ eachContract("4.9 documents", (at) => {
     expect((await at.client.ask({ document_ids: [id] })).body.code).toBe("document_not_found");
   });
 
-  it("4.9 takes a document's id to the letter", async () => {
+  it("4.9 compares a document's id exactly", async () => {
     const id = await at.app.learn("letter.md", "# Letter\n\nTo the letter.");
     for (const other of [`${id}%20`, id.toUpperCase(), "doc_none", "a".repeat(2_000)]) {
       for (const method of ["GET", "DELETE"]) {
@@ -184,12 +184,12 @@ eachContract("4.9 documents", (at) => {
     expect((await at.client.ask({ document_ids: [`${id} `] })).body.code).toBe("document_not_found");
   });
 
-  it("4.9 gives a file a name without a path or control characters", async () => {
+  it("4.9 removes paths and control characters from a file's name", async () => {
     const client = await at.fresh();
     for (const name of ["../../etc/passwd.txt", "C:\\secrets\\list.txt", "a\u0000b.txt", `${"n".repeat(300)}.txt`]) {
       const { status, body } = await upload(form(name, "Some text."), client);
       expect([name, status]).toEqual([name, 202]);
-      // oxlint-disable-next-line no-control-regex -- they are what must not be there.
+      // oxlint-disable-next-line no-control-regex -- the name must not contain control characters
       expect(JSON.stringify(await settled(body.document.id, client))).not.toMatch(/etc\/|secrets|[\u0000-\u001f]/);
     }
   });

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { problemStatus } from "#domain/problem.ts";
 import { eachContract, eventually } from "../support/http/contract.ts";
 
-/** The contract's own table. */
+/** The contract's table of errors. */
 const table = {
   missing_field: [400],
   invalid_workspace_id: [400],
@@ -40,13 +40,13 @@ eachContract("7 errors", (at) => {
   const query = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
     at.client.post("/v1/query", body, { headers });
 
-  it("7 has every code of the table, under its status", () => {
+  it("7 documents every code of the table, with its status", () => {
     for (const [code, statuses] of Object.entries(table)) {
       expect([code, statuses]).toEqual([code, expect.arrayContaining([Reflect.get(problemStatus, code)])]);
     }
   });
 
-  it("7 tells the request's id in the body, in a header and in one log line", async () => {
+  it("7 returns the request's id in the body and in a header, and logs it once", async () => {
     const { headers, body } = await at.client.get("/v1/conversations/conv_none");
     expect(headers.get("x-request-id")).toBe(body.request_id);
     const lines = () => at.app.logged.filter((line) => line.includes(body.request_id));
@@ -58,14 +58,14 @@ eachContract("7 errors", (at) => {
     });
   });
 
-  it("7 gives what succeeds a request id as well, and no two requests the same", async () => {
+  it("7 gives every request an id of its own, successful ones included", async () => {
     const ids = await Promise.all(
       Array.from({ length: 10 }, async () => (await at.client.get("/v1/documents")).headers.get("x-request-id")),
     );
     expect(new Set(ids).size).toBe(10);
   });
 
-  it("7 takes no request id from outside", async () => {
+  it("7 ignores a client's request id", async () => {
     const headers = { "x-request-id": "req_mine", "request-id": "req_mine" };
     expect((await at.client.get("/v1/documents", { headers })).headers.get("x-request-id")).not.toBe("req_mine");
   });
@@ -86,16 +86,16 @@ eachContract("7 errors", (at) => {
     "/v1/documents%2f",
     "/v1/documents;x=1",
     "/v1/..%2f..%2fetc%2fpasswd",
-  ])("7 finds nothing at %s", async (path) => {
+  ])("7 answers 404 at %s", async (path) => {
     const { status, body } = await at.client.get(path);
-    // A conversation by the name of "a/" is none either.
+    // A conversation named "a/" is not found either.
     expect([status, body.code]).toEqual([
       expect.toSatisfy((value) => value === 404 || value === 405),
       expect.toSatisfy((code) => ["not_found", "document_not_found", "method_not_allowed"].includes(String(code))),
     ]);
   });
 
-  it("7 finds nothing at an unknown path whatever the body and the method are", async () => {
+  it("7 answers 404 at an unknown path, whatever the body and the method", async () => {
     const headers = { "content-type": "text/x" };
     expect((await at.client.post("/v1/nothing", "{", { headers })).body.code).toBe("not_found");
     expect((await at.client.call("DELETE", "/v1/nothing")).body.code).toBe("not_found");
@@ -116,7 +116,7 @@ eachContract("7 errors", (at) => {
     ["PUT", "/v1/documents/upload?x=1", "POST"],
     ["GET", "/v1/conversations/bulk", "POST"],
     ["PATCH", "/v1/conversations/bulk", "POST"],
-  ])("7 answers %s %s with 405 and the methods that there are", async (method, path, allow) => {
+  ])("7 answers %s %s with 405 and the allowed methods", async (method, path, allow) => {
     const answered = await at.client.call(method, path, ["PUT", "POST", "PATCH"].includes(method) ? { body: {} } : {});
     expect([answered.status, answered.headers.get("allow")]).toEqual([405, allow]);
     if (method !== "HEAD") expect(answered.body.code).toBe("method_not_allowed");
@@ -149,12 +149,12 @@ eachContract("7 errors", (at) => {
     "{} {}",
     '{"a":1,}',
     "NaN",
-  ])("7 calls the body %j invalid JSON", async (body) => {
+  ])("7 refuses the body %j as invalid JSON", async (body) => {
     const { status, body: answered } = await query(body);
     expect([status, answered.code]).toEqual([400, "invalid_json"]);
   });
 
-  it("7 does not take bytes that are no UTF-8 for text", async () => {
+  it("7 refuses bytes that are not UTF-8", async () => {
     const bytes = Buffer.concat([
       Buffer.from(`{"workspace_id":"${at.client.id}","query":"Hello `),
       Buffer.from([0xff, 0xfe, 0xc0]),
@@ -163,17 +163,17 @@ eachContract("7 errors", (at) => {
     expect((await query(bytes)).status).toBeLessThan(500);
   });
 
-  it("7 reads JSON after a byte order mark or says that it is none", async () => {
+  it("7 accepts JSON after a byte order mark or refuses it as invalid", async () => {
     const body = `\uFEFF${JSON.stringify({ workspace_id: at.client.id, query: "Hello" })}`;
     expect([200, 400]).toContain((await query(body)).status);
   });
 
-  it("7 takes the last of a field that is there twice", async () => {
+  it("7 takes the last of a duplicate field", async () => {
     const body = `{"workspace_id":"x","workspace_id":"${at.client.id}","query":"","query":"Hello"}`;
     expect((await query(body)).status).toBe(200);
   });
 
-  it("7 refuses JSON that is nested without end, and takes brackets in a text as text", async () => {
+  it("7 refuses deeply nested JSON, and accepts brackets in a string", async () => {
     const deep = `{"workspace_id":"${at.client.id}","query":"Hi","metadata":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`;
     const { status, body } = await query(deep);
     expect([status, body.code]).toEqual([400, "invalid_json"]);
@@ -217,7 +217,7 @@ eachContract("7 errors", (at) => {
     },
   );
 
-  it("7 takes null for absent, and names the field that is required", async () => {
+  it("7 treats null as absent, and names the required field", async () => {
     const absent = await query({ workspace_id: at.client.id });
     const asNull = await query({ workspace_id: at.client.id, query: null });
     for (const { status, body } of [absent, asNull]) {
@@ -237,7 +237,7 @@ eachContract("7 errors", (at) => {
     return `"${unknown}" is not a known ${kind}. ${hint}`;
   };
 
-  it("7 refuses a field that it does not know, and names the nearest that it knows", async () => {
+  it("7 refuses an unknown field, and suggests the nearest known one", async () => {
     const id = await at.client.begin();
     const bulk = { action: "resolve", conversation_ids: [id] };
     for (const [method, path, body, unknown, nearest] of [
@@ -265,7 +265,7 @@ eachContract("7 errors", (at) => {
     expect(await at.client.single(id)).toMatchObject({ status: "open", internal_notes: [], tags: [] });
   });
 
-  it("7 refuses a query parameter that it does not know, and names the nearest that it knows", async () => {
+  it("7 refuses an unknown query parameter, and suggests the nearest known one", async () => {
     const id = await at.client.begin();
     for (const [method, path, unknown, nearest] of [
       ["GET", `/v1/conversations?workspace_id=${at.client.id}&stauts=open`, "stauts", "status"],
@@ -282,7 +282,7 @@ eachContract("7 errors", (at) => {
     }
   });
 
-  it("7 lists the names that it knows where none is near", async () => {
+  it("7 lists the known names if none is near", async () => {
     const id = await at.client.begin();
     const userFields = ["user_id", "hash", "user_token", "name", "email", "attributes"].map((each) => `user.${each}`);
     for (const [method, path, body, kind, unknown, known] of [
@@ -304,7 +304,7 @@ eachContract("7 errors", (at) => {
     }
   });
 
-  it("7 refuses the fields of a body where there are none", async () => {
+  it("7 refuses any field in a body that has none", async () => {
     const id = await at.client.in("claimed");
     const body = { content: "x" };
     const refused = await at.client.call("DELETE", `/v1/conversations/${id}`, { body });
@@ -315,13 +315,13 @@ eachContract("7 errors", (at) => {
     expect((await at.client.post("/v1/documents/doc_1/recrawl", {})).body.code).toBe("document_not_found");
   });
 
-  it("7 takes any key in metadata and in the attributes of a user", async () => {
+  it("7 accepts any key in metadata and in the attributes of a user", async () => {
     const user = { user_id: "ada", hash: at.client.mac("ada"), attributes: { colour: "red", toString: "x" } };
     const metadata = { querry: 1, constructor: { a: [null] } };
     expect((await at.client.ask({ user, metadata })).status).toBe(200);
   });
 
-  it("7 checks who asks, how often, whether it is JSON, which workspace, and then the rest", async () => {
+  it("7 checks the key, the rate, the JSON, the workspace and then the rest", async () => {
     const { key } = await at.app.createKey({ limitMinute: 1 });
     const broken = async (given: string | null, body: unknown) =>
       (await at.app.post("/v1/query", body, { key: given })).body.code;
@@ -338,13 +338,13 @@ eachContract("7 errors", (at) => {
     expect(await broken(key, { workspace_id: "x" })).toBe("rate_limit_minute");
   });
 
-  it("7 checks a type that it does not know before the workspace, and after who asks", async () => {
+  it("7 checks an unknown content type before the workspace, and after the key", async () => {
     const headers = { "content-type": "text/plain" };
     expect((await at.client.post("/v1/query", "x", { key: null, headers })).body.code).toBe("missing_auth");
     expect((await at.client.post("/v1/query", "x", { headers })).body.code).toBe("unsupported_media_type");
   });
 
-  it("7 refuses a field that is named after a prototype, and names it", async () => {
+  it("7 refuses a field named like a prototype's, and names it", async () => {
     const open = `{"workspace_id":"${at.client.id}","query":"Hi"`;
     for (const [rest, named] of [
       ['"__proto__":{"polluted":1}', "__proto__"],
@@ -362,7 +362,7 @@ eachContract("7 errors", (at) => {
     expect(({} as { readonly polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  it("7 keeps such names in metadata as they are", async () => {
+  it("7 keeps such names in metadata unchanged", async () => {
     const metadata = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
     const asked = await query(`{"workspace_id":"${at.client.id}","query":"Hi","metadata":${metadata}}`);
     expect(asked.status).toBe(200);
@@ -370,7 +370,7 @@ eachContract("7 errors", (at) => {
     expect(JSON.stringify(body)).toContain(`"metadata":${metadata}`);
   });
 
-  it("7.1 says in every 429 after how many whole seconds to come again, at least one", async () => {
+  it("7.1 sends a Retry-After of at least one whole second with every 429", async () => {
     const { key } = await at.app.createKey({ limitMinute: 1 });
     await at.app.get("/v1/documents", { key });
     at.app.clock.advance(60_000 - (at.app.clock.now() % 60_000) - 1);
@@ -381,7 +381,7 @@ eachContract("7 errors", (at) => {
     expect(Object.keys(refused.body).toSorted()).toEqual(["code", "detail", "request_id"]);
   });
 
-  it("7.3 does not count what fails against the month's quota", async () => {
+  it("7.3 does not count failed requests against the month's quota", async () => {
     const client = await at.fresh({ plan: "free" });
     await client.ask({ conversation_id: "conv_none" });
     await client.ask({ top_k: 99 });
@@ -398,7 +398,7 @@ eachContract("7 errors", (at) => {
 eachContract("7.4 Idempotency-Key", (at) => {
   const ask = (key: string, body: object = {}) => at.client.ask(body, { headers: { "idempotency-key": key } });
 
-  it("7.4 answers the same request with the response that it stored, and does nothing again", async () => {
+  it("7.4 repeats the stored response to the same request, and does nothing again", async () => {
     const first = await ask("a");
     const second = await ask("a");
     expect(second.body).toEqual(first.body);
@@ -406,7 +406,7 @@ eachContract("7.4 Idempotency-Key", (at) => {
     expect((await at.client.single(first.body.conversation_id)).message_count).toBe(2);
   });
 
-  it("7.4 takes no query of the month for a response that it stored", async () => {
+  it("7.4 does not count a repeated response against the month's quota", async () => {
     const client = await at.fresh({ plan: "free" });
     const used = async () =>
       (
@@ -424,7 +424,7 @@ eachContract("7.4 Idempotency-Key", (at) => {
     expect(await used()).toBe(2);
   });
 
-  it("7.4 asks anew without the header", async () => {
+  it("7.4 runs the request again without the header", async () => {
     const [first, second] = [await at.client.ask(), await at.client.ask()];
     expect(second.body.conversation_id).not.toBe(first.body.conversation_id);
   });
@@ -435,12 +435,12 @@ eachContract("7.4 Idempotency-Key", (at) => {
     expect([status, body.code]).toEqual([409, "duplicate_request_id"]);
   });
 
-  it("7.4 keeps nothing that failed", async () => {
+  it("7.4 stores no failed response", async () => {
     expect((await ask("c", { conversation_id: "conv_none" })).status).toBe(404);
     expect((await ask("c")).status).toBe(200);
   });
 
-  it("7.4 keeps it for 24 hours", async () => {
+  it("7.4 stores a response for 24 hours", async () => {
     const first = await ask("d");
     at.app.clock.advance(24 * 3_600_000 - 1);
     expect((await ask("d")).headers.get("idempotency-replayed")).toBe("true");
@@ -450,7 +450,7 @@ eachContract("7.4 Idempotency-Key", (at) => {
     expect(again.body.conversation_id).not.toBe(first.body.conversation_id);
   });
 
-  it("7.4 keeps apart the keys of two API keys, of two workspaces and of two paths", async () => {
+  it("7.4 separates the keys of two API keys, two workspaces and two paths", async () => {
     const first = await ask("e");
     const { key } = await at.app.createKey();
     const body = { workspace_id: at.client.id, query: "Hello" };
@@ -463,12 +463,12 @@ eachContract("7.4 Idempotency-Key", (at) => {
     expect((await (await at.fresh()).ask({}, { headers })).headers.get("idempotency-replayed")).toBeNull();
   });
 
-  it("7.4 tells keys apart by case", async () => {
+  it("7.4 compares keys case-sensitively", async () => {
     await ask("Case");
     expect((await ask("case")).headers.get("idempotency-replayed")).toBeNull();
   });
 
-  it("7.4 does one of many requests that come at once under one key", async () => {
+  it("7.4 runs one of many concurrent requests with the same key", async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask("f")));
     const statuses = new Set(answers.map(({ status }) => status));
     expect([...statuses].every((status) => status === 200 || status === 409)).toBe(true);
@@ -476,7 +476,7 @@ eachContract("7.4 Idempotency-Key", (at) => {
     expect(new Set(conversations).size).toBe(1);
   });
 
-  it.each(["notes", "messages"])("7.4 makes the same %s once", async (what) => {
+  it.each(["notes", "messages"])("7.4 creates the same %s once", async (what) => {
     const id = await at.client.begin();
     const body = { content: "Only once", author_email: "kim@example.com" };
     const add = () =>
@@ -494,7 +494,7 @@ eachContract("7.4 Idempotency-Key", (at) => {
     expect([status, body.code]).toEqual([422, "invalid_parameter"]);
   });
 
-  it("7.4 takes a key of 255 characters", async () => {
+  it("7.4 accepts a key of 255 characters", async () => {
     expect((await ask("~".repeat(255))).status).toBe(200);
   });
 });

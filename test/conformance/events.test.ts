@@ -23,7 +23,7 @@ interface Delivered {
   };
 }
 
-/** Over the program as people run it: webhooks are set by a command, and arrive at a server. */
+/** Runs the program as people do: webhooks are created by a command, and a server receives them. */
 eachDatabase("6 events", (open) => {
   let database: TestDatabase;
   let folder: string;
@@ -33,6 +33,8 @@ eachDatabase("6 events", (open) => {
   let key: string;
   let secret: string;
   const delivered: Delivered[] = [];
+  /** Deliveries to an endpoint that names its types. */
+  const named: Delivered[] = [];
 
   beforeAll(async () => {
     database = await open();
@@ -42,7 +44,8 @@ eachDatabase("6 events", (open) => {
       request.on("data", (part: Buffer) => parts.push(part));
       request.on("end", () => {
         const text = Buffer.concat(parts).toString();
-        delivered.push({ headers: request.headers, text, body: JSON.parse(text) as Delivered["body"] });
+        const list = request.url === "/named" ? named : delivered;
+        list.push({ headers: request.headers, text, body: JSON.parse(text) as Delivered["body"] });
         response.writeHead(204).end();
       });
     });
@@ -61,6 +64,17 @@ eachDatabase("6 events", (open) => {
     key = (await json("key", "create", "--workspace", workspaceId, "--name", "Events"))["key"] ?? "";
     const url = `http://127.0.0.1:${port}/hook`;
     secret = (await json("webhook", "add", "--workspace", workspaceId, "--url", url))["secret"] ?? "";
+    const events = "conversation.updated,note.created,contact.updated,conversation.deleted";
+    await json(
+      "webhook",
+      "add",
+      "--workspace",
+      workspaceId,
+      "--url",
+      `http://127.0.0.1:${port}/named`,
+      "--events",
+      events,
+    );
     gateway = await startGateway(env);
   }, 120_000);
   afterAll(async () => {
@@ -78,7 +92,7 @@ eachDatabase("6 events", (open) => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as Record<string, unknown>;
+    return response.status === 204 ? {} : ((await response.json()) as Record<string, unknown>);
   };
   const ask = async (body: object = {}) =>
     String(
@@ -88,7 +102,7 @@ eachDatabase("6 events", (open) => {
   const of = (id: string) => delivered.filter(({ body }) => body.data.conversation["id"] === id);
   const types = (id: string) => of(id).map(({ body }) => body.type);
 
-  it("6 tells of the beginning, of claiming, snoozing, resolving, archiving and reopening, in their order", async () => {
+  it("6 reports creation, claim, snooze, resolution, archiving and reopening in order", async () => {
     const id = await ask();
     await patch(id, { status: "claimed", assigned_to: agent });
     await patch(id, { status: "snoozed" });
@@ -109,12 +123,12 @@ eachDatabase("6 events", (open) => {
     ]);
   });
 
-  it("6 tells of an escalation after the beginning of the same conversation", async () => {
+  it("6 reports an escalation after the creation of the same conversation", async () => {
     const id = await ask({ query: "I want to talk to a human" });
     await eventually(() => types(id)).toEqual(["conversation.started", "conversation.escalated"]);
   });
 
-  it("6 tells of nothing where nothing changed its state", async () => {
+  it("6 reports nothing if the status did not change", async () => {
     const id = await ask();
     await patch(id, { status: "open", tags: ["x"], priority: "high", internal_notes: [{ content: "A note" }] });
     const marker = await ask();
@@ -122,7 +136,24 @@ eachDatabase("6 events", (open) => {
     expect(types(id)).toEqual(["conversation.started"]);
   });
 
-  it("6 sends type, timestamp and data: the event, the workspace, the conversation, the state before, and who did it", async () => {
+  it("6 reports other changes to endpoints that name their types", async () => {
+    const id = await ask({ user: { name: "Ada" } });
+    await patch(id, { tags: ["x"], priority: "high", internal_notes: [{ content: "A note" }] });
+    await patch(id, { tags: ["x"], priority: "high" });
+    await call("POST", `/v1/conversations/${id}/notes`, { content: "Another" });
+    const theirs = () => named.filter(({ body }) => body.data.conversation?.["id"] === id);
+    const seen = () => theirs().map(({ body }) => body.type);
+    await eventually(seen).toEqual(["note.created", "conversation.updated", "note.created"]);
+    await call("DELETE", `/v1/conversations/${id}`);
+    await eventually(() => seen().slice(3)).toEqual(["conversation.deleted"]);
+    const deleted = theirs().at(-1);
+    expect(deleted?.body.data.conversation).toEqual({ id });
+    expect(deleted?.body.data).toMatchObject({ sequence: 5, actor: { type: "api_key", name: "Events" } });
+    expect(deleted?.text).not.toContain("Ada");
+    expect(types(id)).toEqual(["conversation.started"]);
+  });
+
+  it("6 sends type, timestamp and data: the event, the workspace, the conversation, the previous status, and the actor", async () => {
     const id = await ask();
     await patch(id, { status: "claimed", assigned_to: agent });
     await eventually(() => of(id).length).toBe(2);
@@ -140,7 +171,7 @@ eachDatabase("6 events", (open) => {
     });
   });
 
-  it("6 signs each delivery as the Standard Webhooks specification has it", async () => {
+  it("6 signs each delivery by the Standard Webhooks specification", async () => {
     const before = Date.now();
     const id = await ask();
     await eventually(() => of(id).length).toBe(1);
@@ -159,7 +190,7 @@ eachDatabase("6 events", (open) => {
     expect(headers["content-type"]).toMatch(/^application\/json/);
   });
 
-  it("6 delivers without counting it against the key's requests", async () => {
+  it("6 does not count deliveries against the key's rate limit", async () => {
     const before = await fetch(`${gateway.url}/v1/documents`, { headers: { authorization: `Bearer ${key}` } });
     const after = await fetch(`${gateway.url}/v1/documents`, { headers: { authorization: `Bearer ${key}` } });
     const left = (response: Response) => Number(response.headers.get("x-ratelimit-remaining-day"));

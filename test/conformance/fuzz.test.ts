@@ -6,23 +6,25 @@ import { problemStatus } from "#domain/problem.ts";
 import type { TestApp, TestWorkspace } from "../support/http/app.ts";
 import { startApp } from "../support/http/app.ts";
 import { clientOf } from "../support/http/contract.ts";
+import { dashboardUser } from "../support/http/administrators.ts";
 import { eachDatabase, newSqlite } from "../support/database/databases.ts";
 import type { FuzzedRequest } from "../support/fuzz.ts";
 import { marker, rawRequest, requestOf } from "../support/fuzz.ts";
+import type { Operation } from "../support/http/openapi.ts";
 import { operationsOf } from "../support/http/openapi.ts";
 
-interface Got {
+interface HttpAnswer {
   readonly status: number;
   readonly type: string;
   readonly text: string;
 }
 
 const seed = 20_310_414;
-/** In slices, so that a failure says roughly where, and none takes long. */
-const slices = { SQLite: { http: 17, raw: 3 }, MySQL: { http: 3, raw: 1 } };
+/** Slices keep each test short, and show roughly where a failure is. */
+const slices = { SQLite: { http: 17, admin: 4, raw: 3 }, MySQL: { http: 3, admin: 1, raw: 1 } };
 const perSlice = 500;
 
-/** What is not HTTP is answered by a status of its own. */
+/** Invalid HTTP is answered with these statuses. */
 const rawStatuses: Readonly<Record<string, readonly number[]>> = {
   invalid_parameter: [400, 408],
   payload_too_large: [431],
@@ -33,9 +35,11 @@ eachDatabase("ten thousand malformed requests", (open) => {
   let app: TestApp;
   let mine: TestWorkspace;
   let ids: readonly string[];
-  let never: readonly string[];
+  let secretsAndMarkers: readonly string[];
   let resources: number;
-  /** What was answered: if nearly all were refused for the same reason, little was tried. */
+  let operations: readonly Operation[];
+  let accessToken: string;
+  /** The codes of all answers: a single code would mean that the requests reached little. */
   const answers = new Set<string>();
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const tcp = (): number => process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
@@ -55,8 +59,8 @@ eachDatabase("ten thousand malformed requests", (open) => {
       document,
       "conv_none",
     ];
-    // Ids of others may come back where a message says which one was not found, so what they hold is looked for.
-    never = [
+    // An id from another workspace may come back in an error message, so the search is for its contents.
+    secretsAndMarkers = [
       app.workspace.key,
       app.workspace.identitySecret,
       mine.identitySecret,
@@ -64,7 +68,16 @@ eachDatabase("ten thousand malformed requests", (open) => {
       "zyxomma",
       "a secret for tests",
     ];
-    // What is kept open in any case: the database's connections and those of the tests' own client.
+    operations = await operationsOf(app.url);
+    // The administrator of a workspace of its own, since accepted changes of settings have effects.
+    const administrator = await dashboardUser(app, "admin", { workspaceId: (await app.createWorkspace()).id });
+    const made = await administrator.call("POST", "access-tokens", {
+      name: "Fuzz",
+      scope: "write",
+      expires_at: new Date(app.clock.now() + 30 * 86_400_000).toISOString(),
+    });
+    accessToken = (made.body as { readonly token: string }).token;
+    // Opens the connections of the database and of the tests' own client, which stay open anyway.
     await Promise.all(Array.from({ length: 45 }, () => client.get("/v1/documents")));
     resources = tcp();
   });
@@ -73,7 +86,7 @@ eachDatabase("ten thousand malformed requests", (open) => {
     await app.close();
   });
 
-  const send = ({ method, path, headers, body }: FuzzedRequest): Promise<Got> =>
+  const send = ({ method, path, headers, body }: FuzzedRequest): Promise<HttpAnswer> =>
     new Promise((resolve, reject) => {
       const sent = request(
         {
@@ -107,8 +120,8 @@ eachDatabase("ten thousand malformed requests", (open) => {
       sent.end(body ?? undefined);
     });
 
-  /** What is wrong about an answer; undefined: nothing. */
-  function complaint({ status, type, text }: Got, head: boolean): string | undefined {
+  /** Returns what is wrong with an answer; undefined if nothing is. */
+  function faultOf({ status, type, text }: HttpAnswer, head: boolean): string | undefined {
     answers.add(/"code":"(\w+)"/.exec(text)?.[1] ?? String(status));
     if (status >= 500) return "it is a 5xx";
     const leak =
@@ -116,10 +129,10 @@ eachDatabase("ten thousand malformed requests", (open) => {
         text,
       );
     if (leak !== null) return `it shows ${leak[0]}`;
-    const secret = never.find((each) => text.includes(each));
+    const secret = secretsAndMarkers.find((each) => text.includes(each));
     if (secret !== undefined) return `it shows ${secret}`;
     if ((status >= 200 && status < 300) || head || status === 100) return undefined;
-    // The bare address leads to the inbox.
+    // The root path redirects to the inbox.
     if (status === 302 && text === "") return undefined;
     if (!type.startsWith("application/json")) return `it is ${type}`;
     let body: unknown;
@@ -129,6 +142,8 @@ eachDatabase("ten thousand malformed requests", (open) => {
       return "it is no JSON";
     }
     if (typeof body !== "object" || body === null) return "it is no object";
+    // OAuth has errors of its own (RFC 6749, section 5.2).
+    if (Object.keys(body).join() === "error,error_description" && [400, 401].includes(status)) return undefined;
     if (Object.keys(body).toSorted().join() !== "code,detail,request_id") return "it has other fields";
     const { code, detail, request_id } = body as Readonly<Record<string, unknown>>;
     if (typeof code !== "string" || !Object.hasOwn(problemStatus, code)) return "its code is not in the table";
@@ -166,21 +181,37 @@ eachDatabase("ten thousand malformed requests", (open) => {
             : value,
         ).slice(0, 1_500);
 
+  const faults = (requests: fc.Arbitrary<FuzzedRequest>, slice: number) =>
+    inGroups(fc.sample(requests, { numRuns: perSlice, seed: seed + slice }), async (sample) =>
+      faultOf(await send(sample), sample.method === "HEAD"),
+    );
+
   it.each(Array.from({ length: slices[own].http }, (_, slice) => slice))(
-    "get an answer below 500 that tells nothing it should not: slice %i of requests",
+    "get an answer below 500 without secrets or internals: slice %i of requests",
     async (slice) => {
-      const operations = await operationsOf(app.url);
-      const samples = fc.sample(requestOf(operations, mine.key, mine.id, ids), {
-        numRuns: perSlice,
-        seed: seed + slice,
-      });
-      const wrong = await inGroups(samples, async (sample) => complaint(await send(sample), sample.method === "HEAD"));
+      const ofKeys = operations.filter(({ path }) => path.startsWith("/v1/"));
+      const wrong = await faults(requestOf(ofKeys, mine.key, mine.id, ids), slice);
       expect(wrong).toEqual([]);
     },
     120_000,
   );
 
-  /** All that comes back until the other side closes, or is silent after having answered. */
+  it.each(Array.from({ length: slices[own].admin }, (_, slice) => slice))(
+    "get an answer below 500 without secrets or internals: slice %i of administration and OAuth",
+    async (slice) => {
+      // Channels, checks and tests connect to other hosts.
+      const administration = operations.filter(({ path }) =>
+        /^\/(?:oauth|admin)\/(?!v1\/channels|.*\/(?:check|test)$)/.test(path),
+      );
+      const wrong = await faults(requestOf(administration, accessToken, mine.id, ids), slice);
+      expect(wrong).toEqual([]);
+    },
+    120_000,
+  );
+
+  /**
+   * Sends bytes and returns the whole answer when the server has closed the connection. Fails after 30 s of silence.
+   */
   const dial = (bytes: Buffer): Promise<string> =>
     new Promise((resolve, reject) => {
       let answer = "";
@@ -194,7 +225,7 @@ eachDatabase("ten thousand malformed requests", (open) => {
     });
 
   it.each(Array.from({ length: slices[own].raw }, (_, slice) => slice))(
-    "get an answer below 500, or the end of the connection: slice %i of bytes",
+    "get an answer below 500, or a closed connection: slice %i of bytes",
     async (slice) => {
       const samples = fc.sample(rawRequest(mine.key, mine.id), { numRuns: perSlice, seed: seed + slice });
       const wrong = await inGroups(samples, async (bytes) => {
@@ -205,18 +236,18 @@ eachDatabase("ten thousand malformed requests", (open) => {
         if (Number.isNaN(status)) return `it answered ${answer.slice(0, 100)}`;
         for (const [, each] of answer.matchAll(/HTTP\/1\.1 (\d{3}) /g))
           if (Number(each) >= 500) return `it is a ${each}`;
-        // Of several answers only the first can be told apart for sure.
-        if (rest.length !== 1 || status === 100) return complaint({ status: 200, type: "", text: answer }, true);
+        // Several answers cannot be split reliably, so only the text is checked.
+        if (rest.length !== 1 || status === 100) return faultOf({ status: 200, type: "", text: answer }, true);
         const type = /^content-type: (.*)$/im.exec(head)?.[1]?.trim() ?? "";
         const chunked = /^transfer-encoding: chunked/im.test(head);
-        return complaint({ status, type, text: rest[0] ?? "" }, chunked || bytes.subarray(0, 4).toString() === "HEAD");
+        return faultOf({ status, type, text: rest[0] ?? "" }, chunked || bytes.subarray(0, 4).toString() === "HEAD");
       });
       expect(wrong).toEqual([]);
     },
     120_000,
   );
 
-  it("reach deep into the program, and are refused for all kinds of reasons", () => {
+  it("reach deep into the program, and are refused for many different reasons", () => {
     // oxfmt-ignore
     const expected = [
       "200", "202", "invalid_json", "missing_field", "invalid_parameter", "invalid_cursor", "invalid_workspace_id",
@@ -226,11 +257,11 @@ eachDatabase("ten thousand malformed requests", (open) => {
     expect(expected.filter((each) => !answers.has(each))).toEqual([]);
   });
 
-  it("slip no second request past the first", () => {
+  it("smuggle no second request past the first", () => {
     expect(app.logged.filter((line) => line.includes("/v1/smuggled"))).toEqual([]);
   });
 
-  it("leave nothing behind: the program answers as before, and holds nothing of them", async () => {
+  it("have no lasting effect: the program answers as before, and stores nothing of them", async () => {
     agent.destroy();
     await expect.poll(tcp, { timeout: 20_000 }).toBeLessThanOrEqual(resources + 2);
     const client = clientOf(app, mine);
@@ -240,10 +271,11 @@ eachDatabase("ten thousand malformed requests", (open) => {
     expect((await clientOf(app, app.workspace).single(ids[3] ?? "")).status).toBe("open");
   }, 60_000);
 
-  it("write no error, no secret and nothing that they said into the log", () => {
+  it("write no error, no secret and none of their content to the log", () => {
     const errors = app.logged.filter((line) => Number(/"level":(\d+)/.exec(line)?.[1]) >= 50);
     expect(errors).toEqual([]);
     const log = app.logged.join("");
-    for (const each of [...never, mine.key, marker]) expect([each, log.includes(each)]).toEqual([each, false]);
+    for (const each of [...secretsAndMarkers, mine.key, marker])
+      expect([each, log.includes(each)]).toEqual([each, false]);
   });
 });

@@ -8,12 +8,14 @@ const dayMs = 24 * hourMs;
 
 const states = ["open", "claimed", "escalated", "snoozed", "resolved", "archived"] as const;
 
-/** The changes that a client can ask for; to the same state is no change, and all others are refused. */
+/**
+ * The transitions that a client may request. A transition to the same status changes nothing; all others are refused.
+ */
 const allowed: Readonly<Record<(typeof states)[number], readonly string[]>> = {
   open: ["claimed", "escalated", "snoozed", "resolved"],
   claimed: ["open", "snoozed", "resolved"],
   escalated: ["claimed", "open", "snoozed", "resolved"],
-  // It was snoozed from open: that is where it wakes; agents may wake it elsewhere as well.
+  // Snoozed from open, where it returns; agents may also choose another status.
   snoozed: ["open", "escalated", "claimed", "resolved"],
   resolved: ["archived", "open", "snoozed"],
   archived: ["open", "snoozed", "resolved"],
@@ -29,7 +31,7 @@ eachContract("3 the lifecycle", (at) => {
   const handedOver = ({ messages }: Conversation) =>
     messages.filter(({ role, content }) => role === "assistant" && content.includes("A person will reply")).length;
 
-  it("3 begins in open with the customer's first message, and the bot answers it", async () => {
+  it("3 opens with the customer's first message, and the bot answers it", async () => {
     const id = await at.client.begin("Hello");
     const conversation = await at.client.single(id);
     expect([conversation.status, changes(conversation), roles(conversation)]).toEqual([
@@ -39,7 +41,7 @@ eachContract("3 the lifecycle", (at) => {
     ]);
   });
 
-  it("3 escalates when the customer asks for a person, tags it, and tells the customer once", async () => {
+  it("3 escalates when the customer asks for a person, adds a tag, and notifies the customer once", async () => {
     const id = await at.client.begin();
     await at.client.ask({ conversation_id: id, query: humanPlease });
     const conversation = await at.client.single(id);
@@ -49,20 +51,20 @@ eachContract("3 the lifecycle", (at) => {
     expect(handedOver(await at.client.single(id))).toBe(1);
   });
 
-  it("3 takes the workspace's own phrases for asking for a person", async () => {
+  it("3 recognises the workspace's own phrases for asking for a person", async () => {
     const client = await at.fresh({ settings: { escalationPhrases: ["bring me the captain"] } });
     const id = await client.begin("Please, bring me the Captain!");
     expect((await client.single(id)).status).toBe("escalated");
     expect((await client.single(await client.begin(humanPlease))).status).toBe("open");
   });
 
-  it("3 says the workspace's own words when it hands over", async () => {
+  it("3 uses the workspace's own handover text", async () => {
     const client = await at.fresh({ settings: { handoverMessage: "The crew has been called." } });
     const { body } = await client.ask({ query: humanPlease });
     expect(body.answer).toBe("The crew has been called.");
   });
 
-  it("3 escalates at the second answer of low confidence in a row, and not at the first", async () => {
+  it("3 escalates at the second consecutive answer of low confidence, and not at the first", async () => {
     const client = await at.fresh();
     const id = await client.begin("Which herbs does the zeppelin eat?");
     expect((await client.single(id)).status).toBe("open");
@@ -70,7 +72,7 @@ eachContract("3 the lifecycle", (at) => {
     expect((await client.single(id)).status).toBe("escalated");
   });
 
-  it("3 counts low answers anew after one that was better", async () => {
+  it("3 restarts the count of low answers after a better one", async () => {
     const client = await at.fresh();
     const id = await client.begin("Which herbs does the zeppelin eat?");
     await client.ask({ conversation_id: id, query: "Thank you" });
@@ -78,23 +80,20 @@ eachContract("3 the lifecycle", (at) => {
     expect((await client.single(id)).status).toBe("open");
   });
 
-  it.each(["open", "escalated"])(
-    "3 lets an agent claim what is %s, and the bot is silent from then on",
-    async (from) => {
-      const id = await at.client.in(from);
-      const claimed = await at.client.patch(id, { status: "claimed", assigned_to: agent });
-      expect(claimed.body).toMatchObject({ status: "claimed", assigned_to: agent });
-      const before = await at.client.single(id);
-      await at.client.ask({ conversation_id: id, query: "Is somebody there?" });
-      expect(roles(await at.client.single(id)).slice(roles(before).length)).toEqual(["user"]);
-    },
-  );
+  it.each(["open", "escalated"])("3 lets an agent claim %s conversations, and stops the bot", async (from) => {
+    const id = await at.client.in(from);
+    const claimed = await at.client.patch(id, { status: "claimed", assigned_to: agent });
+    expect(claimed.body).toMatchObject({ status: "claimed", assigned_to: agent });
+    const before = await at.client.single(id);
+    await at.client.ask({ conversation_id: id, query: "Is somebody there?" });
+    expect(roles(await at.client.single(id)).slice(roles(before).length)).toEqual(["user"]);
+  });
 
   for (const from of states) {
     for (const to of states) {
       const body = { status: to, ...(to === "claimed" ? { assigned_to: agent } : {}) };
       if (from === to) {
-        it(`3 takes ${from} to ${to} as no change`, async () => {
+        it(`3 treats ${from} to ${to} as no change`, async () => {
           const id = await at.client.in(from);
           const before = await at.client.single(id);
           const answered = await at.client.patch(id, body);
@@ -108,7 +107,7 @@ eachContract("3 the lifecycle", (at) => {
           expect(changes(answered.body as Conversation).at(-1)).toEqual([from, to]);
         });
       } else {
-        it(`3 refuses ${from} to ${to}, and leaves it as it is`, async () => {
+        it(`3 refuses ${from} to ${to}, and changes nothing`, async () => {
           const id = await at.client.in(from);
           const before = await at.client.single(id);
           const refused = await at.client.patch(id, { ...body, tags: ["x"] });
@@ -119,7 +118,7 @@ eachContract("3 the lifecycle", (at) => {
     }
   }
 
-  it("3 snoozes for a number of hours, and wakes to the millisecond where it was", async () => {
+  it("3 snoozes for a number of hours, and returns to the previous status on time", async () => {
     const id = await at.client.in("open");
     await at.client.patch(id, { status: "snoozed", snooze_hours: 1.5 });
     at.app.clock.advance(1.5 * hourMs - 1);
@@ -129,7 +128,7 @@ eachContract("3 the lifecycle", (at) => {
   });
 
   it.each(["open", "claimed", "escalated"])(
-    "3 wakes at the given time what was snoozed from %s in that state",
+    "3 returns a conversation snoozed from %s to that status at the given time",
     async (from) => {
       const id = await at.client.in(from);
       const until = new Date(at.app.clock.now() + hourMs).toISOString();
@@ -141,14 +140,14 @@ eachContract("3 the lifecycle", (at) => {
     },
   );
 
-  it.each(["resolved", "archived"])("3 ends a snooze of what was %s in open", async (from) => {
+  it.each(["resolved", "archived"])("3 returns a conversation snoozed from %s to open", async (from) => {
     const id = await at.client.in(from);
     await at.client.patch(id, { status: "snoozed", snooze_hours: 1 });
     at.app.clock.advance(hourMs);
     await eventually(() => statusOf(id)).toBe("open");
   });
 
-  it("3 ends any snooze when the customer writes, the timed one too", async () => {
+  it("3 ends any snooze when the customer writes, a timed one included", async () => {
     for (const snooze of [{}, { snooze_until_reply: true }, { snooze_hours: 10 }]) {
       const id = await at.client.in("open");
       await at.client.patch(id, { status: "snoozed", ...snooze });
@@ -157,7 +156,7 @@ eachContract("3 the lifecycle", (at) => {
     }
   });
 
-  it("3 wakes for the customer in the state that it was snoozed from, where the bot may have to be silent", async () => {
+  it("3 returns to the previous status when the customer writes, in which the bot may have to be silent", async () => {
     const id = await at.client.in("claimed");
     await at.client.patch(id, { status: "snoozed" });
     await at.client.ask({ conversation_id: id, query: "Anybody?" });
@@ -166,7 +165,7 @@ eachContract("3 the lifecycle", (at) => {
     expect(roles(conversation).at(-1)).toBe("user");
   });
 
-  it("3 resolves by itself what has been open for seven days without a message", async () => {
+  it("3 resolves an open conversation after seven days without a message", async () => {
     const client = await at.fresh();
     const id = await client.begin();
     at.app.clock.advance(7 * dayMs - 1);
@@ -178,7 +177,7 @@ eachContract("3 the lifecycle", (at) => {
     expect(audit_log.at(-1)).toMatchObject({ actor: { type: "system" }, from: "open", to: "resolved" });
   });
 
-  it.each([1, 10])("3 resolves after %i days where the workspace says so", async (autoResolveDays) => {
+  it.each([1, 10])("3 resolves after %i days if the workspace sets that", async (autoResolveDays) => {
     const client = await at.fresh({ settings: { autoResolveDays } });
     const id = await client.begin();
     at.app.clock.advance(autoResolveDays * dayMs - 1);
@@ -187,23 +186,26 @@ eachContract("3 the lifecycle", (at) => {
     await eventually(async () => (await client.single(id)).status).toBe("resolved");
   });
 
-  it("3 resolves nothing by itself where that is switched off", async () => {
+  it("3 resolves nothing automatically if that is switched off", async () => {
     const client = await at.fresh({ settings: { autoResolveDays: null } });
     const [id, control] = [await client.begin(), await at.client.begin()];
     at.app.clock.advance(9 * dayMs);
-    // When the other workspace's has been resolved, this one's turn would have come as well.
+    // Once the other workspace's conversation is resolved, this one would have been resolved too.
     await eventually(() => statusOf(control)).not.toBe("open");
     expect((await client.single(id)).status).toBe("open");
   });
 
-  it.each(["claimed", "escalated"])("3 resolves by itself only what is open, and not what is %s", async (status) => {
-    const [id, control] = [await at.client.in(status), await at.client.in("open")];
-    at.app.clock.advance(8 * dayMs);
-    await eventually(() => statusOf(control)).toBe("resolved");
-    expect(await statusOf(id)).toBe(status);
-  });
+  it.each(["claimed", "escalated"])(
+    "3 resolves only open conversations automatically, and no %s ones",
+    async (status) => {
+      const [id, control] = [await at.client.in(status), await at.client.in("open")];
+      at.app.clock.advance(8 * dayMs);
+      await eventually(() => statusOf(control)).toBe("resolved");
+      expect(await statusOf(id)).toBe(status);
+    },
+  );
 
-  it("3 archives by itself thirty days after it was resolved", async () => {
+  it("3 archives thirty days after the resolution", async () => {
     const id = await at.client.in("resolved");
     at.app.clock.advance(30 * dayMs - 1);
     expect(await statusOf(id)).toBe("resolved");
@@ -211,7 +213,7 @@ eachContract("3 the lifecycle", (at) => {
     await eventually(() => statusOf(id)).toBe("archived");
   });
 
-  it("3 archives nothing by itself where that is switched off", async () => {
+  it("3 archives nothing automatically if that is switched off", async () => {
     const client = await at.fresh({ settings: { autoArchiveDays: null } });
     const id = await client.in("resolved");
     const control = await at.client.in("resolved");
@@ -220,7 +222,7 @@ eachContract("3 the lifecycle", (at) => {
     expect((await client.single(id)).status).toBe("resolved");
   });
 
-  it("3 finds what is archived by its words", async () => {
+  it("3 finds archived conversations by their words", async () => {
     const client = await at.fresh();
     const id = await client.begin("The walrus is in the lighthouse");
     await client.patch(id, { status: "resolved" });
@@ -230,7 +232,7 @@ eachContract("3 the lifecycle", (at) => {
   });
 
   it.each(["resolved", "archived"])(
-    "3 opens what is %s again when the customer writes, and the bot goes on with what was said before",
+    "3 reopens %s conversations when the customer writes, and the bot knows their history",
     async (from) => {
       const client = await at.fresh();
       const id = await client.in(from);
@@ -243,7 +245,7 @@ eachContract("3 the lifecycle", (at) => {
     },
   );
 
-  it("3 begins another conversation in another context, linked to the same customer", async () => {
+  it("3 starts another conversation in another context, linked to the same customer", async () => {
     const { client } = at;
     const user = { user_id: "linus", hash: client.mac("linus") };
     const first = await client.begin("Hello", { user });
@@ -258,7 +260,7 @@ eachContract("3 the lifecycle", (at) => {
     expect((await client.single(first)).status).toBe("resolved");
   });
 
-  it("3 releases to open, and the bot answers the next message again", async () => {
+  it("3 releases to open, and the bot answers the next message", async () => {
     const id = await at.client.in("claimed");
     expect((await at.client.patch(id, { status: "open" })).body.status).toBe("open");
     const before = await at.client.single(id);
@@ -274,7 +276,7 @@ eachContract("3 the lifecycle", (at) => {
     expect(roles(await client.single(id))).toEqual(["user", "assistant", "user", "assistant"]);
   });
 
-  it.each(["claimed", "escalated"])("3.2 does not answer by itself while %s", async (status) => {
+  it.each(["claimed", "escalated"])("3.2 does not answer automatically while %s", async (status) => {
     const id = await at.client.in(status);
     const before = await at.client.single(id);
     const { body } = await at.client.ask({ conversation_id: id, query: "How are you?" });
@@ -282,7 +284,7 @@ eachContract("3 the lifecycle", (at) => {
     expect(roles(await at.client.single(id))).toEqual([...roles(before), "user"]);
   });
 
-  it("3.3 runs the SLA clock in open and escalated, and not while snoozed, claimed or resolved", async () => {
+  it("3.3 runs the SLA clock while open and escalated, and pauses it while snoozed, claimed or resolved", async () => {
     const state = async (id: string) => (await at.client.single(id)).sla_state;
     for (const running of ["open", "escalated"]) {
       const id = await at.client.in(running);
@@ -302,7 +304,7 @@ eachContract("3 the lifecycle", (at) => {
     }
   });
 
-  it("3.3 goes on where it stopped after a pause, and starts anew when reopened", async () => {
+  it("3.3 resumes the SLA clock after a pause, and restarts it when reopened", async () => {
     const id = await at.client.in("open");
     at.app.clock.advance(40 * minuteMs);
     await at.client.patch(id, { status: "claimed", assigned_to: agent });
@@ -324,7 +326,7 @@ eachContract("3 the lifecycle", (at) => {
     ["high", 30],
     ["normal", 60],
     ["low", 240],
-  ])("3.3 gives what is %s %i minutes", async (priority, minutes) => {
+  ])("3.3 gives %s priority %i minutes", async (priority, minutes) => {
     const id = await at.client.in("open");
     await at.client.patch(id, { priority });
     at.app.clock.advance(minutes * minuteMs - 1);
@@ -333,14 +335,14 @@ eachContract("3 the lifecycle", (at) => {
     expect((await at.client.single(id)).sla_state).toBe("breached");
   });
 
-  it("3.3 takes the workspace's own targets", async () => {
+  it("3.3 uses the workspace's own targets", async () => {
     const client = await at.fresh({ settings: { slaTargets: { urgent: 1, high: 2, normal: 3, low: 4 } } });
     const id = await client.begin();
     at.app.clock.advance(3 * minuteMs);
     expect((await client.single(id)).sla_state).toBe("breached");
   });
 
-  it("3.4 claims, resolves, archives and tags many at once, each for itself", async () => {
+  it("3.4 claims, resolves, archives and tags many conversations, each independently", async () => {
     const ids = [await at.client.begin(), await at.client.begin()];
     for (const [body, expected] of [
       [{ action: "tag", tags: ["Sale"] }, { tags: ["sale"] }],
@@ -360,7 +362,7 @@ eachContract("3 the lifecycle", (at) => {
     }
   });
 
-  it("3.4 tells of each that it could not change, and changes the others all the same", async () => {
+  it("3.4 reports each failed change, and makes the others", async () => {
     const [open, resolved, foreign] = [
       await at.client.in("open"),
       await at.client.in("resolved"),
@@ -381,7 +383,7 @@ eachContract("3 the lifecycle", (at) => {
     expect(errors[2]).toEqual(errors[3]);
   });
 
-  it("3.4 takes a hundred at once, and refuses a hundred and one", async () => {
+  it("3.4 accepts a hundred changes, and refuses a hundred and one", async () => {
     const ids: string[] = [];
     for (let i = 0; i < 100; i += 25) {
       ids.push(...(await Promise.all(Array.from({ length: 25 }, () => at.client.begin()))));

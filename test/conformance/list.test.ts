@@ -5,7 +5,7 @@ import { agent, eachContract, humanPlease, walk, eventually } from "../support/h
 const minuteMs = 60_000;
 
 eachContract("4.1 the list of conversations", (at) => {
-  it("4.1 needs workspace_id", async () => {
+  it("4.1 requires workspace_id", async () => {
     for (const query of ["", "?workspace_id", "?limit=5"]) {
       const { status, body } = await at.client.get(`/v1/conversations${query}`);
       expect([query, status, body.code]).toEqual([
@@ -28,17 +28,17 @@ eachContract("4.1 the list of conversations", (at) => {
     " wt_abcdef_0123456789",
     "wt_abcdef_0123456789\n",
     "conv_abcdef_0123456789",
-  ])("7 calls the workspace id %j malformed", async (id) => {
+  ])("7 refuses the workspace id %j as malformed", async (id) => {
     const { status, body } = await at.client.get(`/v1/conversations?workspace_id=${encodeURIComponent(id)}`);
     expect([status, body.code]).toEqual([400, "invalid_workspace_id"]);
   });
 
-  it("7 calls a workspace id that is given twice malformed", async () => {
+  it("7 refuses a workspace id that is given twice as malformed", async () => {
     const { status, body } = await at.client.list(`&workspace_id=${at.client.id}`);
     expect([status, body.code]).toEqual([400, "invalid_workspace_id"]);
   });
 
-  it("7 tells an unknown workspace from one that belongs to somebody else", async () => {
+  it("7 distinguishes an unknown workspace from another owner's", async () => {
     const unknown = await at.client.get("/v1/conversations?workspace_id=wt_zzzzzz_0123456789abcdef");
     expect([unknown.status, unknown.body.code]).toEqual([404, "workspace_not_found"]);
     const other = await at.fresh();
@@ -93,7 +93,7 @@ eachContract("4.1 the list of conversations", (at) => {
     expect(body.detail).toContain(name);
   });
 
-  it("4.1 refuses parameters that it does not know", async () => {
+  it("4.1 refuses unknown parameters", async () => {
     for (const given of [
       "&colour=red",
       "&Status=open",
@@ -107,7 +107,7 @@ eachContract("4.1 the list of conversations", (at) => {
     }
   });
 
-  it("4.1 shows 20 when no limit is given, and from 1 to 100 as asked", async () => {
+  it("4.1 returns 20 by default, and from 1 to 100 by limit", async () => {
     const client = await at.fresh();
     for (let i = 0; i < 101; i += 1) await client.begin();
     expect(await client.found()).toHaveLength(20);
@@ -116,7 +116,7 @@ eachContract("4.1 the list of conversations", (at) => {
     expect([body.conversations.length, body.pagination.has_more]).toEqual([100, true]);
   }, 60_000);
 
-  it("4.1 puts the newest first, and of those that began at once the later id", async () => {
+  it("4.1 lists the newest first, and of simultaneous ones the later id", async () => {
     const client = await at.fresh();
     const together = [];
     for (let i = 0; i < 4; i += 1) together.push((await client.ask()).body.conversation_id);
@@ -124,7 +124,7 @@ eachContract("4.1 the list of conversations", (at) => {
     expect(await client.found()).toEqual([later, ...together.toSorted().toReversed()]);
   });
 
-  it("4.1 keeps the order of beginning whatever happens in a conversation later", async () => {
+  it("4.1 keeps the order of creation, whatever happens in a conversation later", async () => {
     const client = await at.fresh();
     const [first, second] = [await client.begin(), await client.begin()];
     at.app.clock.advance(1_000);
@@ -148,7 +148,7 @@ eachContract("4.1 the filters of the list", (at) => {
     await client.patch(by["claimed"], { status: "claimed", assigned_to: agent, tags: ["music"] });
     for (const [name, id] of Object.entries(by)) startedAt[name] = (await client.single(id)).started_at;
     at.app.clock.advance(1_000);
-    // Texts are indexed a moment after they are stored.
+    // Texts are indexed shortly after they are stored.
     await vi.waitUntil(async () => (await client.found("&q=xylophone")).length === 1, 10_000);
   });
   const names = async (parameters: string) => {
@@ -165,7 +165,7 @@ eachContract("4.1 the filters of the list", (at) => {
     expect(await names(`&status=${status}`)).toEqual([status]);
   });
 
-  it("4.1 matches several tags with AND, whatever their case", async () => {
+  it("4.1 matches several tags with AND, ignoring case", async () => {
     expect(await names("&tag=music")).toEqual(["claimed", "open"]);
     expect(await names("&tag=MUSIC&tag=urgent")).toEqual(["open"]);
     expect(await names("&tag=%20urgent%20")).toEqual(["open"]);
@@ -173,25 +173,25 @@ eachContract("4.1 the filters of the list", (at) => {
     expect(await names("&tag=mus")).toEqual([]);
   });
 
-  it("4.1 takes the same tag twice as once", async () => {
+  it("4.1 treats a repeated tag as one", async () => {
     expect(await names("&tag=music&tag=music")).toEqual(["claimed", "open"]);
   });
 
-  it("4.1 leaves out what began at since itself, and shows what began a millisecond after it", async () => {
+  it("4.1 excludes conversations created at since, and includes those a millisecond later", async () => {
     const start = startedAt["claimed"] ?? "";
     expect(await names(`&since=${start}`)).toEqual(["escalated"]);
     const before = new Date(Date.parse(start) - 1).toISOString();
     expect(await names(`&since=${before}`)).toEqual(["escalated", "claimed"]);
   });
 
-  it("4.1 leaves out what began at until itself, and shows what began a millisecond before it", async () => {
+  it("4.1 excludes conversations created at until, and includes those a millisecond before", async () => {
     const start = startedAt["claimed"] ?? "";
     expect(await names(`&until=${start}`)).toEqual(["open"]);
     const after = new Date(Date.parse(start) + 1).toISOString();
     expect(await names(`&until=${after}`)).toEqual(["claimed", "open"]);
   });
 
-  it("4.1 takes since and until together, and finds nothing between equal ones", async () => {
+  it("4.1 combines since and until, and finds nothing between equal ones", async () => {
     const [open = "", escalated = ""] = [startedAt["open"], startedAt["escalated"]];
     expect(await names(`&since=${open}&until=${escalated}`)).toEqual(["claimed"]);
     expect(await names(`&since=${open}&until=${open}`)).toEqual([]);
@@ -218,7 +218,7 @@ eachContract("4.1 the filters of the list", (at) => {
       start.slice(0, 10).replaceAll("-", ""),
       start.slice(0, 7),
       start.slice(0, 4),
-      // The clock stands on the 14th of May 2031.
+      // The clock is at 14 May 2031.
       "2031-W20-3",
       "2031W203",
       "2031-W20",
@@ -232,21 +232,21 @@ eachContract("4.1 the filters of the list", (at) => {
     ]) {
       expect([since, (await names(`&since=${encodeURIComponent(since)}`)).length]).toEqual([since, 3]);
     }
-    // A plus sign that was not encoded arrives as a space.
+    // An unencoded plus sign arrives as a space.
     expect((await names(`&since=${zoned}+02:00`)).length).toBe(3);
     for (const since of ["9999-12-31T23:59:59.999Z", "2031-W20-4", "2031135", "20310515", "2031-06", "2031W21"]) {
       expect([since, await names(`&since=${since}`)]).toEqual([since, []]);
     }
   });
 
-  it("4.1 searches the messages' text: every word must be there, in any case and with or without accents", async () => {
+  it("4.1 searches the messages for all words, ignoring case and accents", async () => {
     expect(await names("&q=XYLOPHONE%20broken")).toEqual(["open"]);
     expect(await names("&q=xyl%C3%B6phone")).toEqual(["open"]);
     expect(await names("&q=xylophone%20piano")).toEqual([]);
     expect(await names("&q=nothing-has-this-word")).toEqual([]);
   });
 
-  it("4.1 takes quoted words as a phrase", async () => {
+  it("4.1 treats quoted words as a phrase", async () => {
     expect(await names(`&q=${encodeURIComponent('"piano sounds"')}`)).toEqual(["claimed"]);
     expect(await names(`&q=${encodeURIComponent('"sounds piano"')}`)).toEqual([]);
   });
@@ -265,12 +265,12 @@ eachContract("4.1 the filters of the list", (at) => {
     "~",
     "\u0000",
     "%",
-  ])("4.1 takes %j in q as text and not as an instruction", async (q) => {
+  ])("4.1 treats %j in q as text, not as syntax", async (q) => {
     const { status } = await client.list(`&q=${encodeURIComponent(q)}`);
     expect(status).toBe(200);
   });
 
-  it("4.1 finds the words of the bot and of agents as well", async () => {
+  it("4.1 finds the words of the bot and of agents, too", async () => {
     const id = await client.begin();
     await client.post(`/v1/conversations/${id}/messages`, { content: "The marimba is fixed", author_email: agent });
     at.app.clock.advance(1_000);
@@ -279,7 +279,7 @@ eachContract("4.1 the filters of the list", (at) => {
     expect(await client.found("&q=marimba")).toEqual([]);
   });
 
-  it("4.1 does not find internal notes by q", async () => {
+  it("4.1 does not search internal notes", async () => {
     await client.post(`/v1/conversations/${by["open"]}/notes`, { content: "The harpsichord is in the cellar" });
     at.app.clock.advance(1_000);
     await client.post(`/v1/conversations/${by["open"]}/messages`, { content: "A timpani", author_email: agent });
@@ -289,7 +289,7 @@ eachContract("4.1 the filters of the list", (at) => {
     await client.patch(by["open"] ?? "", { status: "open" });
   });
 
-  it("4.1 finds one customer by the whole address, whatever its case", async () => {
+  it("4.1 finds a customer by the complete address, ignoring case", async () => {
     expect(await names("&email=ada@example.com")).toEqual(["open"]);
     expect(await names("&email=ADA@EXAMPLE.COM")).toEqual(["open"]);
     for (const part of [
@@ -311,7 +311,7 @@ eachContract("4.1 the filters of the list", (at) => {
     expect(await names("&channel=api&status=claimed&tag=music&q=xylophone")).toEqual([]);
   });
 
-  it("4.1 filters by the SLA state of this very moment", async () => {
+  it("4.1 filters by the current SLA state", async () => {
     const other = await at.fresh();
     const id = await other.begin();
     const state = async () => {
@@ -335,7 +335,7 @@ eachContract("4.10 pages", (at) => {
   const idsOf = (body: { readonly conversations: readonly { readonly id: string }[] }) =>
     body.conversations.map(({ id }) => id);
 
-  it("4.10.1 leads through the whole list by its cursors, each conversation once, while others begin and change", async () => {
+  it("4.10.1 returns each conversation once by its cursors, while others are created and changed", async () => {
     const client = await at.fresh();
     for (let i = 0; i < 7; i += 1) await client.begin();
     const before = await client.found("&limit=100");
@@ -351,7 +351,7 @@ eachContract("4.10 pages", (at) => {
     expect(pages.map(({ length }) => length)).toEqual([2, 2, 2, 1]);
   });
 
-  it("4.10.1 skips nothing when conversations of the page before are deleted on the way", async () => {
+  it("4.10.1 skips nothing when conversations of the previous page are deleted meanwhile", async () => {
     const client = await at.fresh();
     for (let i = 0; i < 6; i += 1) await client.begin();
     const before = await client.found("&limit=100");
@@ -364,7 +364,7 @@ eachContract("4.10 pages", (at) => {
     expect([...idsOf(first.body), ...rest.ids]).toEqual(before);
   });
 
-  it("4.10.1 keeps apart those that began in the same millisecond", async () => {
+  it("4.10.1 separates conversations created in the same millisecond", async () => {
     const client = await at.fresh();
     for (let i = 0; i < 5; i += 1) await client.ask();
     const { ids } = await walk((cursor) => client.list(`&limit=1${cursor}`), idsOf);
@@ -372,7 +372,7 @@ eachContract("4.10 pages", (at) => {
     expect(new Set(ids).size).toBe(5);
   });
 
-  it("4.10.1 lets the size of the pages change on the way", async () => {
+  it("4.10.1 accepts another page size with each cursor", async () => {
     const client = await at.fresh();
     for (let i = 0; i < 5; i += 1) await client.begin();
     const { body } = await client.list("&limit=1");
@@ -381,14 +381,14 @@ eachContract("4.10 pages", (at) => {
     expect(rest.body.pagination.has_more).toBe(false);
   });
 
-  it("4.10.1 is not full when exactly the limit is there: has_more is false", async () => {
+  it("4.10.1 returns has_more false if exactly the limit is left", async () => {
     const client = await at.fresh();
     for (let i = 0; i < 2; i += 1) await client.begin();
     expect((await client.list("&limit=2")).body.pagination.has_more).toBe(false);
     expect((await client.list("&limit=1")).body.pagination.has_more).toBe(true);
   });
 
-  it("4.10.2 gives an empty page for the cursor of the last one, again and again", async () => {
+  it("4.10.2 returns an empty page for the last page's cursor, repeatedly", async () => {
     const client = await at.fresh();
     await client.begin();
     let { next_cursor: cursor } = (await client.list()).body.pagination;
@@ -399,7 +399,7 @@ eachContract("4.10 pages", (at) => {
     }
   });
 
-  it("4.10.2 gives even an empty list a cursor, which leads to an empty page", async () => {
+  it("4.10.2 returns a cursor even with an empty list, which leads to an empty page", async () => {
     const client = await at.fresh();
     const { body } = await client.list();
     expect(body.pagination).toEqual({ next_cursor: expect.stringMatching(/^cur_/), has_more: false });
@@ -407,7 +407,7 @@ eachContract("4.10 pages", (at) => {
     expect([after.status, after.body.conversations]).toEqual([200, []]);
   });
 
-  it("4.10 takes a cursor under the same filters only, in whatever order and spelling they are sent", async () => {
+  it("4.10 accepts a cursor with the same filters only, in any order and spelling", async () => {
     const client = await at.fresh();
     for (let i = 0; i < 3; i += 1) await client.patch(await client.begin(), { tags: ["a", "b"] });
     const { next_cursor: cursor } = (await client.list("&limit=1&tag=a&status=open")).body.pagination;
@@ -430,7 +430,7 @@ eachContract("4.10 pages", (at) => {
     }
   });
 
-  it("4.10 binds the cursor of an end to its filters as well", async () => {
+  it("4.10 binds the last cursor to its filters, too", async () => {
     const client = await at.fresh();
     const { next_cursor: cursor } = (await client.list("&tag=none")).body.pagination;
     expect((await client.list(`&cursor=${cursor}`)).body.code).toBe("invalid_cursor");
@@ -464,7 +464,7 @@ eachContract("4.10 pages", (at) => {
     expect((await client.list(`&cursor=${own}&cursor=${own}`)).body.code).toBe("invalid_cursor");
   });
 
-  it("4.10.3 has no page of more than a hundred, on any list", async () => {
+  it("4.10.3 limits the pages of every list to a hundred", async () => {
     const { client } = at;
     const id = await client.begin();
     for (const path of [

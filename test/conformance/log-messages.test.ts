@@ -5,7 +5,7 @@ import { readSourceTree } from "../support/project/source-tree.ts";
 const levels: ReadonlySet<string> = new Set(["trace", "debug", "info", "warn", "error", "fatal"]);
 const form = /^[a-z][a-z0-9-]*: \S/;
 
-/** The messages of the calls of a log in this program; null for one that is put together elsewhere. */
+/** The messages of a program's log calls; null for one that is built elsewhere. */
 function messagesOf(path: string, text: string): readonly { readonly line: number; readonly message: string | null }[] {
   const found: { line: number; message: string | null }[] = [];
   const isLog = (node: unknown): boolean => {
@@ -35,7 +35,7 @@ it("names component and event in every log message, with everything else as fiel
   expect(calls.filter(({ message }) => message === null || !form.test(message))).toEqual([]);
 });
 
-it("finds the messages that have another form", () => {
+it("finds log messages of another form", () => {
   const text = `log.warn({}, "it failed");
 host.log.info({}, \`mail: \${why}\`);
 tell.call(log, {}, "this too");

@@ -9,7 +9,7 @@ import { newSqlite, openTestStore } from "../support/database/databases.ts";
 import { newWorkspace, silentLog, testKnowledge } from "../support/knowledge/knowledge.ts";
 import { projectDir } from "../support/project/source-tree.ts";
 
-/** What somebody who tries Parley asks it first, and the section of the manual that has to answer. */
+/** First questions of people who try Parley, with the section of the manual that has to answer. */
 const questions: readonly (readonly [question: string, section: string])[] = [
   ["How do I add the widget to my website?", "How do I add or embed the chat widget on my website?"],
   ["How do I put the widget on my website?", "How do I add or embed the chat widget on my website?"],
@@ -46,7 +46,7 @@ const questions: readonly (readonly [question: string, section: string])[] = [
   ["my widget doesnt show up", "Why does the widget not show up on my page?"],
   ["the bot doesnt answer anymore", "Why does the bot not answer any more?"],
   ["do i need docker", "Do I need a database server, Redis or Docker?"],
-  ["how do i add a colleague", "How do I add a colleague as an agent?"],
+  ["how do i add a colleague", "How do I invite a colleague?"],
   ["how do i crawl my website", "How do I add or crawl a website?"],
   ["What does confidence mean?", "What does confidence mean?"],
   ["What languages are supported?", "Which languages are supported?"],
@@ -111,7 +111,7 @@ describe("the manual as a knowledge base", () => {
   });
 
   it.each(["and how large may they be?", "and how big can they be?"])(
-    "does not say once more which files there may be where it is asked “%s”",
+    "does not repeat the allowed file types when asked “%s”",
     async (text) => {
       const before = "Which file types can I upload?";
       const history = [
@@ -137,14 +137,14 @@ describe("the manual as a knowledge base", () => {
     expect(sections).toEqual(["How do I connect Telegram?", "How much does it cost?"]);
   });
 
-  it("leaves out none of three questions that stand in a row", async () => {
+  it("answers all of three consecutive questions", async () => {
     const { text } = await ask("How do I add a document, how do I remove it and how do I list them?");
     expect(text).toMatch(
       /^\*\*How do I add a document\?\*\*.*documents add.*\*\*How do I remove it\?\*\*.*documents remove/su,
     );
   });
 
-  it.each(elsewhere)("does not know “%s”", async (question) => {
+  it.each(elsewhere)("has no answer to “%s”", async (question) => {
     expect((await ask(question)).answered).toBe(false);
   });
 });

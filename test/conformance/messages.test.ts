@@ -19,21 +19,21 @@ eachContract("4.3 the messages of a conversation", (at) => {
     expect(body.messages).toEqual((await at.client.single(id)).messages);
   });
 
-  it("4.3 begins with the oldest unless order says desc", async () => {
+  it("4.3 begins with the oldest message unless order is desc", async () => {
     const oldestFirst = idsOf((await page()).body);
     expect(oldestFirst.length).toBeGreaterThan(6);
     expect(idsOf((await page("?order=asc")).body)).toEqual(oldestFirst);
     expect(idsOf((await page("?order=desc")).body)).toEqual(oldestFirst.toReversed());
   });
 
-  it.each(["asc", "desc"])("4.3 leads through all messages page by page in order %s", async (order) => {
+  it.each(["asc", "desc"])("4.3 pages through all messages in order %s", async (order) => {
     const { ids, last } = await walk((cursor) => page(`?limit=3&order=${order}${cursor}`), idsOf);
     expect(ids).toEqual(idsOf((await page(`?order=${order}`)).body));
     const after = await page(`?order=${order}${last}`);
     expect([after.status, after.body.messages, after.body.pagination.has_more]).toEqual([200, [], false]);
   });
 
-  it("4.3 neither repeats nor skips while messages arrive", async () => {
+  it("4.3 neither repeats nor skips messages while new ones arrive", async () => {
     const conversation = await at.client.begin();
     for (let i = 0; i < 3; i += 1) await at.client.ask({ conversation_id: conversation });
     const before = idsOf((await page("?order=desc", conversation)).body);
@@ -45,7 +45,7 @@ eachContract("4.3 the messages of a conversation", (at) => {
     expect(ids).toEqual(before);
   });
 
-  it("4.3 finds what came later under the last page's cursor", async () => {
+  it("4.3 finds new messages with the last page's cursor", async () => {
     const conversation = await at.client.begin();
     const { next_cursor: cursor } = (await page("", conversation)).body.pagination;
     await at.client.post(`/v1/conversations/${conversation}/messages`, { content: "I am here", author_email: agent });
@@ -53,7 +53,7 @@ eachContract("4.3 the messages of a conversation", (at) => {
     expect(next.body.messages.map(({ content }) => content)).toEqual(["I am here"]);
   });
 
-  it("4.3 shows fifty when no limit is given", async () => {
+  it("4.3 returns fifty by default", async () => {
     const conversation = await at.client.begin();
     for (let i = 0; i < 51; i += 1) {
       await at.client.post(`/v1/conversations/${conversation}/messages`, { content: `${i}`, author_email: agent });
@@ -93,13 +93,13 @@ eachContract("4.3 the messages of a conversation", (at) => {
     }
   });
 
-  it("4.3 knows no messages of an unknown conversation", async () => {
+  it("4.3 answers 404 to an unknown conversation", async () => {
     expect((await page("", "conv_none")).body.code).toBe("conversation_not_found");
     expect((await page("?cursor=x&limit=0", "conv_none")).status).toBeGreaterThanOrEqual(400);
   });
 
   it.each(["open", "escalated"])(
-    "4.3 takes an agent's reply, which claims what is %s for that agent",
+    "4.3 accepts an agent's reply to %s conversations, which the agent thereby claims",
     async (status) => {
       const conversation = await at.client.in(status);
       const answered = await at.client.post(`/v1/conversations/${conversation}/messages`, {
@@ -117,14 +117,14 @@ eachContract("4.3 the messages of a conversation", (at) => {
     },
   );
 
-  it("4.3 leaves a colleague's conversation with the colleague when another agent replies", async () => {
+  it("4.3 keeps a conversation assigned to its agent when a colleague replies", async () => {
     const conversation = await at.client.in("claimed");
     const body = { content: "From me as well", author_email: "lee@example.com" };
     expect((await at.client.post(`/v1/conversations/${conversation}/messages`, body)).status).toBe(201);
     expect(await at.client.single(conversation)).toMatchObject({ status: "claimed", assigned_to: agent });
   });
 
-  it("4.3 takes no reply in what is archived", async () => {
+  it("4.3 refuses a reply to an archived conversation", async () => {
     const conversation = await at.client.in("archived");
     const body = { content: "Too late", author_email: agent };
     const refused = await at.client.post(`/v1/conversations/${conversation}/messages`, body);

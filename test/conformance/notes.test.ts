@@ -20,7 +20,7 @@ eachContract("4.4 notes", (at) => {
     });
   });
 
-  it("4.4 names the key as the author, by the name that it has", async () => {
+  it("4.4 names the key as the author", async () => {
     for (const name of ["Zendesk import", "ключ 🔑", "a:b", "x".repeat(100)]) {
       const { key } = await at.app.createKey({ name });
       const { body } = await clientOf(at.app, { ...at.client, key }).post(`/v1/conversations/${id}/notes`, {
@@ -30,19 +30,19 @@ eachContract("4.4 notes", (at) => {
     }
   });
 
-  it("4.4 names the agent instead where author_email is given", async () => {
+  it("4.4 names the agent instead if author_email is given", async () => {
     expect((await add({ content: "Two", author_email: "Kim@Example.com" })).body.author).toBe("kim@example.com");
     expect((await add({ content: "Three", author_email: null })).body.author).toBe("api_key:Test key");
   });
 
-  it("4.4 keeps the order of writing, also within one millisecond", async () => {
+  it("4.4 keeps the order of notes, also within one millisecond", async () => {
     const conversation = await at.client.begin();
     for (let i = 0; i < 12; i += 1) await add({ content: `Note ${i}` }, conversation);
     const { internal_notes } = await at.client.single(conversation);
     expect(internal_notes.map(({ content }) => content)).toEqual(Array.from({ length: 12 }, (_, i) => `Note ${i}`));
   });
 
-  it("4.4 takes notes in every state, and changes none", async () => {
+  it("4.4 accepts notes in every status, and changes none", async () => {
     for (const status of ["claimed", "escalated", "snoozed", "resolved", "archived"]) {
       const conversation = await at.client.in(status);
       expect((await add({ content: "A note" }, conversation)).status).toBe(201);
@@ -79,7 +79,7 @@ eachContract("4.4 notes", (at) => {
     expect((await add({ content: "🗒".repeat(20_001) }, conversation)).status).toBe(422);
   });
 
-  it("4.4 knows no unknown conversation", async () => {
+  it("4.4 answers 404 to an unknown conversation", async () => {
     const answered = await add({ content: "Lost" }, "conv_none");
     expect([answered.status, answered.body.code]).toEqual([404, "conversation_not_found"]);
   });

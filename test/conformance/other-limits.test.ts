@@ -6,7 +6,7 @@ import type { TestHttp } from "../support/http/http-server.ts";
 import { startHttp } from "../support/http/http-server.ts";
 
 eachDatabase("8.2 time and concurrency", (open) => {
-  it("8.2 ends a query with 504 query_timeout at 30 seconds and not before, and stops the work", async () => {
+  it("8.2 ends a query after exactly 30 seconds with 504 query_timeout, and stops the work", async () => {
     let stopped = false;
     const asked = Promise.withResolvers<void>();
     const http = await startHttp(open, {
@@ -29,7 +29,7 @@ eachDatabase("8.2 time and concurrency", (open) => {
     await http.close();
   });
 
-  it("8.2 answers 429 too_many_concurrent_requests to the 51st request of a key that is in flight, and to no other key", async () => {
+  it("8.2 answers 429 too_many_concurrent_requests to a key's 51st request in flight, and to no other key", async () => {
     const held: (() => void)[] = [];
     const http = await startHttp(open, {
       query: () => new Promise((_, reject) => held.push(() => reject(new Error("over")))),
@@ -47,7 +47,7 @@ eachDatabase("8.2 time and concurrency", (open) => {
     await http.close();
   });
 
-  it("8.2 counts what is in flight at every process on the database", async () => {
+  it("8.2 counts requests in flight in all processes on the database", async () => {
     const held: (() => void)[] = [];
     const query = () => new Promise<never>((_, reject) => held.push(() => reject(new Error("over"))));
     const database = await open();
@@ -64,7 +64,7 @@ eachDatabase("8.2 time and concurrency", (open) => {
       expect(refused.headers.get("retry-after")).toBe("1");
       expect(refused.headers.get("x-ratelimit-limit-minute")).toBe("1000");
     }
-    // Another key is not concerned, though it is asked at the same processes.
+    // Another key has its own count in the same processes.
     expect((await two.get("/v1/documents")).status).toBe(200);
     for (const end of held) end();
     await Promise.all(waiting);
@@ -76,7 +76,7 @@ eachDatabase("8.2 time and concurrency", (open) => {
 });
 
 eachContract("9 versioning", (at) => {
-  it("9.1 has everything below /v1 and nothing of it anywhere else", async () => {
+  it("9.1 serves the API below /v1 only", async () => {
     for (const path of [
       "/query",
       "/conversations",
@@ -90,7 +90,7 @@ eachContract("9 versioning", (at) => {
     }
   });
 
-  it("9.1 serves no other version to who asks for one in a header", async () => {
+  it("9.1 ignores a version in a header", async () => {
     for (const headers of [
       { accept: "application/vnd.api.v2+json" },
       { "api-version": "2" },
@@ -102,12 +102,12 @@ eachContract("9 versioning", (at) => {
   });
 });
 
-eachDatabase("8.2 clients that go away", (open) => {
-  it("8.2 counts no request as in flight whose client has gone, however early it went", async () => {
+eachDatabase("8.2 clients that disconnect", (open) => {
+  it("8.2 stops counting a request whose client has disconnected, however early", async () => {
     const http = await startHttp(open, { query: () => new Promise(() => undefined) });
     const body = `{"workspace_id":"${http.workspaceId}","query":"Hello?"}`;
     const request = `POST /v1/query HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${http.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    // One after the other on the same connection, which ends while the key is looked up, or soon after.
+    // Sequential requests on one connection, which closes while the key is looked up, or shortly after.
     for (let round = 0; round < 60; round += 1) {
       await new Promise<void>((resolve) => {
         const socket = connect(http.port, "127.0.0.1", () => {

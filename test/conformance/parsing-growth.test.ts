@@ -4,11 +4,11 @@ import { plainBlocks, safeTree } from "#channels/text/markdown.ts";
 import { htmlPictures, htmlText } from "#channels/text/html-text.ts";
 import type { OutboundMessage } from "#channels/contract.ts";
 import type { Skill } from "#domain/workspace/skill.ts";
-import { letterBody } from "#language/mail-body.ts";
-import { hasPhrase, wordsIn } from "#language/phrases.ts";
+import { letterBody } from "#language/words/letter-body.ts";
+import { hasPhrase, wordsIn } from "#language/words/phrases.ts";
 import { angerOf } from "#answering/classify/anger.ts";
 import { splitMessage } from "#answering/understand/asked-sentences.ts";
-import { asksForHuman } from "#answering/classify/escalation.ts";
+import { humanRequestIn } from "#answering/classify/escalation.ts";
 import { guessLanguages } from "#language/detection.ts";
 import { clausesOf, cutClauses, namesOf, withoutMarkup } from "#answering/generate/clauses.ts";
 import { hardFactsOf, plain } from "#answering/generate/hard-facts.ts";
@@ -20,15 +20,15 @@ import { understand } from "#answering/understand/question.ts";
 import { escapeMarkdown } from "#answering/extract/render-units.ts";
 import { questionsIn } from "#answering/understand/multi-question.ts";
 import { spokenLanguage } from "#answering/understand/asker-language.ts";
-import { termsOf } from "#language/terms.ts";
+import { termsOf } from "#language/words/terms.ts";
 import { evidenceOf } from "#answering/generate/support.ts";
 import { UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import { chunkDocument } from "#knowledge/documents/chunk.ts";
 import { readRobots } from "#knowledge/crawl/site.ts";
 import { readSitemap } from "#knowledge/crawl/sitemap.ts";
 import { parseTextDocument } from "#knowledge/parse/parse.ts";
-import { readPageHead } from "#knowledge/parse/page-head.ts";
-import { splitSentences } from "#language/sentences.ts";
+import { readPageHead } from "#knowledge/parse/html/page-head.ts";
+import { splitSentences } from "#language/words/sentences.ts";
 import type { TextType } from "#knowledge/documents/file-types.ts";
 import { chosenByPhrase } from "#skills/chosen-by-phrase.ts";
 import { readValues } from "#skills/skill-arguments.ts";
@@ -39,7 +39,7 @@ import { renderParts as discordParts } from "#adapters/discord/render.ts";
 import { verdictOf } from "#adapters/email/mime/authentication.ts";
 import { tooComplex } from "#adapters/email/mime/limits.ts";
 import { renderMail } from "#adapters/email/render.ts";
-import { createMessageIds } from "#adapters/email/message-ids.ts";
+import { createMessageIds } from "#adapters/email/mime/message-ids.ts";
 import { readMail } from "#adapters/email/mime/parse.ts";
 import { visibleText } from "#adapters/email/mime/visible-text.ts";
 import { markdownOf } from "#adapters/slack/desk/render.ts";
@@ -72,7 +72,9 @@ const skill: Skill = {
 
 const readAs = (type: TextType) => (text: string) => chunkDocument(parseTextDocument(Buffer.from(text), type), "T");
 
-/** What cannot be read is refused, which has to take as little time. */
+const firstLines = (text: string, count: number): string => text.split("\n", count).join("\n");
+
+/** An invalid text is refused, which must not take longer. */
 const orRefused = (parse: (text: string) => unknown) => async (text: string) => {
   try {
     return await parse(text);
@@ -86,7 +88,7 @@ const mail = (headers: string, body = "Hello."): Buffer =>
   Buffer.from(`From: a@b.example\r\nTo: c@d.example\r\nSubject: x\r\n${headers}\r\n\r\n${body}\r\n`);
 const headersOf = (name: string, text: string): Buffer => mail(`${name}: ${text.replaceAll(/\r?\n/g, "\r\n ")}`);
 const read = (raw: Buffer) => readMail({ raw, bytes: raw.length });
-const ownNames = createMessageIds({ signToken: (text: string) => text }, "help@shop.example");
+const messageIds = createMessageIds({ signToken: (text: string) => text }, "help@shop.example");
 
 const review = (text: string): unknown => {
   const pieces = createPieces();
@@ -107,7 +109,7 @@ const manySkills: readonly Skill[] = Array.from({ length: 200 }, (_, at) => ({
   arguments: skill.arguments.map((each) => ({ ...each, shapes: ["#+#+#+x"] })),
 }));
 
-/** Each with the length of the longest text that it is given, and pieces that only it could take long over. */
+/** Each parser with the length of the longest text that it gets, and pieces that could be slow for it alone. */
 const parsers: readonly (readonly [string, number, (text: string) => unknown, (readonly string[])?])[] = [
   ["Markdown that is shown", 16_000, (text) => safeTree(`${text}.`)],
   ["plain text that is shown", 20_000, plainBlocks],
@@ -121,7 +123,8 @@ const parsers: readonly (readonly [string, number, (text: string) => unknown, (r
     4_000,
     (text) => readPageHead({ bytes: Buffer.from(text), type: "text/html" }, "https://a.example/"),
   ],
-  ["front matter in YAML", 2_000, (text) => readAs("text/markdown")(`---\n${text}\n---\n\nText.`)],
+  // Longer front matter is not read as such.
+  ["front matter in YAML", 2_000, (text) => readAs("text/markdown")(`---\n${firstLines(text, 190)}\n---\n\nText.`)],
   ["a sitemap", 4_000, (text) => readSitemap(Buffer.from(`<urlset>${text}</urlset>`))],
   [
     "robots.txt",
@@ -133,11 +136,11 @@ const parsers: readonly (readonly [string, number, (text: string) => unknown, (r
   ["pictures in HTML of a mail", 20_000, htmlPictures],
   ["the body of a mail", 20_000, (text) => read(mail("X: y", text))],
   ["header fields of a mail", 30_000, (text) => read(mail(text.replaceAll(/\n+/g, "\nX: ")))],
-  ["recipients of a mail", 30_000, async (text) => ownNames.threadFrom(await read(headersOf("To", text)))],
+  ["recipients of a mail", 30_000, async (text) => messageIds.threadFrom(await read(headersOf("To", text)))],
   [
     "delivery headers of a mail",
     30_000,
-    async (text) => ownNames.threadFrom(await read(headersOf("Delivered-To", text))),
+    async (text) => messageIds.threadFrom(await read(headersOf("Delivered-To", text))),
   ],
   ["references of a mail", 30_000, (text) => read(headersOf("References", text))],
   ["the subject of a mail", 30_000, (text) => read(headersOf("Subject", text))],
@@ -179,8 +182,8 @@ const parsers: readonly (readonly [string, number, (text: string) => unknown, (r
   [
     "the wish for a person",
     16_000,
-    (text) => asksForHuman(text, ["talk to a person", "担当者"]),
-    ["not a person talk to "],
+    (text) => [humanRequestIn(text, ["talk to a person", "担当者"]), humanRequestIn(`how ${text}`, null)],
+    ["not a person talk to ", "not talk human ", "real person "],
   ],
   ["anger", 16_000, angerOf, ["not useless this is a joke WTF!!! "]],
   ["the question of a message", 16_000, (text) => [splitMessage(text), questionsIn(text)]],
@@ -195,7 +198,7 @@ const parsers: readonly (readonly [string, number, (text: string) => unknown, (r
     ],
   ],
   ["many skills", 2_000, (text) => chosenByPhrase(manySkills, text, []), ["order ", "1"]],
-  // All ways to read it are followed: one after the other, they would be millions.
+  // All readings are tried together: one after the other, there would be millions.
   ["the shape of an argument", 20, (text) => fitsShape(text, `${"*+".repeat(text.length / 2)}@`), ["1"]],
   [
     "personal data",
@@ -215,10 +218,10 @@ const parsers: readonly (readonly [string, number, (text: string) => unknown, (r
   ["what is quoted from documents", 16_000, escapeMarkdown],
 ];
 
-// These texts take long where the machine is busy.
+// These texts take long on a busy machine.
 describe("parsing", { timeout: 180_000 }, () => {
   for (const [what, size, parse, own] of parsers) {
-    it(`of ${what} takes linear time over ${size} repeated characters, words and lines`, async () => {
+    it(`of ${what} takes linear time for ${size} repeated characters, words and lines`, async () => {
       expect(await worseThanLinear(orRefused(parse), size, own)).toEqual([]);
     });
   }

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { agent, clientOf, eachContract } from "../support/http/contract.ts";
 
 eachContract("4.5 PATCH", (at) => {
-  it("4.5 answers 200 with the whole conversation as the single fetch has it", async () => {
+  it("4.5 answers 200 with the same conversation as the single fetch", async () => {
     const id = await at.client.begin();
     const { status, body } = await at.client.patch(id, { priority: "low" });
     expect(status).toBe(200);
@@ -34,7 +34,7 @@ eachContract("4.5 PATCH", (at) => {
     [{ internal_notes: [{ content: "fine" }, { content: "" }] }],
     [{ tags: [""] }],
     [{ status: "snoozed", snooze_until: "2001-01-01" }],
-  ])("4.5 does nothing of a PATCH of which %j cannot be done", async (impossible) => {
+  ])("4.5 applies nothing of a PATCH if %j is refused", async (impossible) => {
     const id = await at.client.begin();
     const before = await at.client.single(id);
     const possible = { tags: ["x"], priority: "low", internal_notes: [{ content: "no" }] };
@@ -43,7 +43,7 @@ eachContract("4.5 PATCH", (at) => {
     expect(await at.client.single(id)).toEqual(before);
   });
 
-  it("4.5 does nothing of it when the fifty tags are too many only with all the rest", async () => {
+  it("4.5 applies nothing if the tags exceed fifty only together with the existing ones", async () => {
     const id = await at.client.begin();
     const many = Array.from({ length: 50 }, (_, i) => `tag ${i}`);
     expect((await at.client.patch(id, { tags: many })).body.tags).toHaveLength(50);
@@ -66,25 +66,25 @@ eachContract("4.5 PATCH", (at) => {
     expect((await at.client.patch(id, { tags: ["🏷".repeat(65)] })).status).toBe(422);
   });
 
-  it("4.5 keeps apart tags that differ in an accent", async () => {
+  it("4.5 distinguishes tags that differ in an accent", async () => {
     const id = await at.client.begin();
     const { status, body } = await at.client.patch(id, { tags: ["resume", "résumé"] });
     expect([status, body.tags.toSorted()]).toEqual([200, ["resume", "résumé"]]);
   });
 
-  it("4.5 appends notes to those that are there", async () => {
+  it("4.5 appends notes to the existing ones", async () => {
     const id = await at.client.begin();
     await at.client.post(`/v1/conversations/${id}/notes`, { content: "First" });
     const { body } = await at.client.patch(id, { internal_notes: [{ content: "Second" }, { content: "Third" }] });
     expect(body.internal_notes.map(({ content }) => content)).toEqual(["First", "Second", "Third"]);
   });
 
-  it.each(["low", "normal", "high", "urgent"])("4.5 takes the priority %s", async (priority) => {
+  it.each(["low", "normal", "high", "urgent"])("4.5 accepts the priority %s", async (priority) => {
     const id = await at.client.begin();
     expect((await at.client.patch(id, { priority })).body).toMatchObject({ priority });
   });
 
-  it("4.5 hands a claimed conversation to another agent, and no other one", async () => {
+  it("4.5 reassigns a claimed conversation to another agent, and no unclaimed one", async () => {
     const claimed = await at.client.in("claimed");
     const { status, body } = await at.client.patch(claimed, { assigned_to: "lee@example.com" });
     expect([status, body]).toMatchObject([200, { status: "claimed", assigned_to: "lee@example.com" }]);
@@ -94,7 +94,7 @@ eachContract("4.5 PATCH", (at) => {
     }
   });
 
-  it("4.5 has one winner when two agents claim", async () => {
+  it("4.5 gives the conversation to one of two claiming agents", async () => {
     const id = await at.client.begin();
     const claim = (assigned_to: string) => at.client.patch(id, { status: "claimed", assigned_to });
     const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => claim(`agent${i}@example.com`)));
@@ -106,7 +106,7 @@ eachContract("4.5 PATCH", (at) => {
     expect((await claim(`agent${winner}@example.com`)).status).toBe(200);
   });
 
-  it("4.5 takes an empty PATCH and nulls as no change, and refuses what it does not know", async () => {
+  it("4.5 treats an empty PATCH and nulls as no change, and refuses unknown fields", async () => {
     const id = await at.client.begin();
     const before = await at.client.single(id);
     for (const body of [
@@ -154,14 +154,14 @@ eachContract("4.5 PATCH", (at) => {
     [422, "invalid_parameter", { snooze_hours: 2 }],
     [400, "invalid_json", "[]"],
     [400, "invalid_json", ""],
-  ])("4.5 answers %i %s to %j, and says what is wrong", async (status, code, body) => {
+  ])("4.5 answers %i %s to %j, with the reason", async (status, code, body) => {
     const id = await at.client.begin();
     const answered = await at.client.patch(id, body);
     expect([answered.status, answered.body.code]).toEqual([status, code]);
     expect(answered.body.detail).toMatch(/\S/);
   });
 
-  it("4.5 names the field that is missing or wrong, with its place in a list", async () => {
+  it("4.5 names the missing or wrong field, with its index in a list", async () => {
     const id = await at.client.begin();
     const detail = async (body: unknown) => (await at.client.patch(id, body)).body.detail;
     expect(await detail({ status: "claimed" })).toContain("assigned_to");
@@ -170,14 +170,14 @@ eachContract("4.5 PATCH", (at) => {
     expect(await detail({ tags: ["a", 5] })).toContain("tags[1]");
   });
 
-  it("4.5 shows in the audit log which key did it", async () => {
+  it("4.5 shows the acting key in the audit log", async () => {
     const id = await at.client.begin();
     const { id: keyId, key } = await at.app.createKey({ name: "Night shift" });
     const { body } = await clientOf(at.app, { ...at.client, key }).patch(id, { status: "resolved" });
     expect(body.audit_log.at(-1)).toMatchObject({ actor: { type: "api_key", id: keyId, name: "Night shift" } });
   });
 
-  it("4.5 knows no unknown conversation", async () => {
+  it("4.5 answers 404 to an unknown conversation", async () => {
     const answered = await at.client.patch("conv_none", { priority: "low" });
     expect([answered.status, answered.body.code]).toEqual([404, "conversation_not_found"]);
   });

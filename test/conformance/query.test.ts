@@ -25,7 +25,7 @@ eachContract("4.7 the query", (at) => {
   });
   const ask = (body: object = {}) => at.client.ask({ query: question, ...body });
 
-  it("4.7 answers from the workspace's knowledge, with the sources, the conversation and what it took", async () => {
+  it("4.7 answers from the workspace's knowledge, with the sources, the conversation and the usage", async () => {
     const { status, body } = await ask();
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -41,7 +41,7 @@ eachContract("4.7 the query", (at) => {
     expect(Number.isInteger(Reflect.get(body, "latency_ms"))).toBe(true);
   });
 
-  it("4.7 names one to five sources where something was retrieved", async () => {
+  it("4.7 names one to five sources if something was retrieved", async () => {
     for (const top_k of [1, 5, 10]) {
       const { length } = (await ask({ top_k })).body.sources;
       expect(length).toBeGreaterThanOrEqual(1);
@@ -49,13 +49,13 @@ eachContract("4.7 the query", (at) => {
     }
   });
 
-  it("4.7 says that it does not know where nothing is found", async () => {
+  it("4.7 says that it does not know if nothing is found", async () => {
     const empty = await at.fresh({ settings: { unknownMessage: "I do not know that." } });
     const { status, body } = await empty.ask({ query: "Where does the submarine sleep?" });
     expect([status, body.answer, body.sources]).toEqual([200, "I do not know that.", []]);
   });
 
-  it("4.7 begins a new conversation without conversation_id, and goes on in one with it", async () => {
+  it("4.7 starts a conversation without conversation_id, and continues one with it", async () => {
     const first = (await ask()).body.conversation_id;
     const second = (await ask()).body.conversation_id;
     expect(second).not.toBe(first);
@@ -65,46 +65,46 @@ eachContract("4.7 the query", (at) => {
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
   });
 
-  it("4.7.1 carries the context over the turns of a conversation", async () => {
+  it("4.7.1 uses the context of earlier turns in a conversation", async () => {
     const { conversation_id } = (await ask()).body;
     const { body } = await ask({ conversation_id, query: "And to islands?" });
     expect(body.answer).toContain("five working days");
   });
 
   it.each(["conv_none", "", "conv_01hzzzzzzzzzzzzzzzzzzzzzzz"])(
-    "4.7 does not go on in the unknown conversation %j",
+    "4.7 answers 404 to the unknown conversation %j",
     async (id) => {
       const { status, body } = await ask({ conversation_id: id });
       expect([status, body.code]).toEqual([404, "conversation_not_found"]);
     },
   );
 
-  it("4.7 does not go on in another workspace's conversation, and tells it from an unknown one by nothing", async () => {
+  it("4.7 answers another workspace's conversation exactly like an unknown one", async () => {
     const foreign = await (await at.fresh()).begin();
     const [a, b] = [await ask({ conversation_id: foreign }), await ask({ conversation_id: "conv_none" })];
     expect([a.status, a.body.code, a.body.detail]).toEqual([b.status, b.body.code, b.body.detail]);
   });
 
-  it("4.7 takes an id of a conversation to the letter", async () => {
+  it("4.7 compares a conversation's id exactly", async () => {
     const id = await at.client.begin();
     for (const other of [`${id} `, ` ${id}`, id.toUpperCase()]) {
       expect([other, (await ask({ conversation_id: other })).status]).toEqual([other, 404]);
     }
   });
 
-  it("4.7 takes message for query, and user_id at the top", async () => {
+  it("4.7 accepts message for query, and user_id at the top level", async () => {
     const body = { workspace_id: at.client.id, message: question, user_id: "u1" };
     const { status, body: answered } = await at.client.post("/v1/query", body);
     expect([status, answered.answer.includes("three working days")]).toEqual([200, true]);
   });
 
-  it("4.7 counts the characters of query up to 1,000 in code points", async () => {
+  it("4.7 limits query to 1,000 code points", async () => {
     for (const [text, status] of [
       ["x".repeat(1_000), 200],
       ["🦜".repeat(1_000), 200],
       ["x".repeat(1_001), 400],
       ["🦜".repeat(1_001), 400],
-      // Two code points that show as one letter are two.
+      // Two code points shown as one letter count as two.
       ["e\u0301".repeat(500), 200],
       ["e\u0301".repeat(501), 400],
     ] as const) {
@@ -114,7 +114,7 @@ eachContract("4.7 the query", (at) => {
     }
   });
 
-  it("4.7 counts the characters of message up to 4,000", async () => {
+  it("4.7 limits message to 4,000 characters", async () => {
     const message = (length: number) =>
       at.client.post("/v1/query", { workspace_id: at.client.id, message: "🦜".repeat(length) });
     expect((await message(4_000)).status).toBe(200);
@@ -122,7 +122,7 @@ eachContract("4.7 the query", (at) => {
     expect([refused.status, refused.body.code]).toEqual([400, "message_too_long"]);
   });
 
-  it("4.7 goes by query where both are given", async () => {
+  it("4.7 prefers query if both are given", async () => {
     const { body } = await ask({ message: "Hello" });
     expect(body.answer).toContain("three working days");
   });
@@ -175,7 +175,7 @@ eachContract("4.7 the query", (at) => {
     expect([answered.status, answered.body.code]).toEqual([status, code]);
   });
 
-  it("7 does not store a question that it refuses", async () => {
+  it("7 does not store a refused question", async () => {
     const client = await at.fresh();
     for (const body of [{ top_k: 11 }, { query: "" }, { audience: ["none"] }, { document_ids: ["doc_none"] }]) {
       expect((await client.ask(body)).status).toBeGreaterThanOrEqual(400);
@@ -205,19 +205,19 @@ eachContract("4.7 the query", (at) => {
     }
   });
 
-  it("4.7 looks only into the documents that are named", async () => {
+  it("4.7 searches only the named documents", async () => {
     const other = await at.app.learn("owls.md", "# Owls\n\nOwls sleep by day.");
     expect((await ask({ document_ids: [other] })).body.answer).not.toContain("three working days");
     expect((await ask({ document_ids: [other, documentId] })).body.answer).toContain("three working days");
   });
 
-  it("4.7 does not know another workspace's documents", async () => {
+  it("4.7 does not find another workspace's documents", async () => {
     const client = await at.fresh();
     const { status, body } = await client.ask({ document_ids: [documentId] });
     expect([status, body.code]).toEqual([404, "document_not_found"]);
   });
 
-  it("4.7.2 shows what is for an audience to verified users of it, and to nobody who only names it", async () => {
+  it("4.7.2 shows gated documents to verified users of the audience, and to no unverified user", async () => {
     const query = "What discount do partners get on every order?";
     const user = { user_id: "p1", hash: at.client.mac("p1"), attributes: { plan: "partner" } };
     expect((await ask({ query, audience: ["partner"] })).body.answer).not.toContain("forty");
@@ -225,7 +225,7 @@ eachContract("4.7 the query", (at) => {
     expect((await ask({ query, user, audience: ["partner"] })).body.answer).toContain("forty");
   });
 
-  it.each(["hex", "base64", "base64url"] as const)("4.7.2 takes the HMAC of the user id in %s", async (encoding) => {
+  it.each(["hex", "base64", "base64url"] as const)("4.7.2 accepts the HMAC of the user id in %s", async (encoding) => {
     const user_id = `user ${encoding} ü`;
     const user = { user_id, hash: at.client.mac(user_id, encoding), name: "Ada", email: "Ada@Example.com" };
     const { status, body } = await ask({ user });
@@ -235,7 +235,7 @@ eachContract("4.7 the query", (at) => {
     expect((await ask({ user: { user_id, hash: encoding === "hex" ? hex : user.hash } })).status).toBe(200);
   });
 
-  it("4.7.2 refuses a hash that does not verify, whatever it is made of", async () => {
+  it("4.7.2 refuses any hash that does not verify", async () => {
     const other = await at.fresh();
     const right = at.client.mac("u5");
     for (const hash of [
@@ -257,7 +257,7 @@ eachContract("4.7 the query", (at) => {
     }
   });
 
-  it("4.7.2 keeps apart users whose ids differ in a space, in case or in an accent", async () => {
+  it("4.7.2 distinguishes users whose ids differ in a space, in case or in an accent", async () => {
     const names = ["ada", "ada ", "Ada", "àda", "ada\u0000"];
     const contacts = [];
     for (const user_id of names) {
@@ -273,7 +273,7 @@ eachContract("4.7 the query", (at) => {
     }
   });
 
-  it("4.7.2 takes a verification token until it expires, for its own user only", async () => {
+  it("4.7.2 accepts a verification token until it expires, for its own user only", async () => {
     const expiry = Math.floor(at.app.clock.now() / 1_000) + 60;
     const token = (end: number, userId = "u3") => `${end}.${at.client.mac(`${userId}.${end}`)}`;
     const given = (verification_token: string) => ask({ user_id: "u3", verification_token });
@@ -294,12 +294,12 @@ eachContract("4.7 the query", (at) => {
     expect((await given(token(expiry))).status).toBe(403);
   });
 
-  it("4.7.2 keeps an unproven user anonymous", async () => {
+  it("4.7.2 keeps an unverified user anonymous", async () => {
     const { body } = await ask({ user: { user_id: "u2", name: "Eve", email: "eve@example.com" } });
     expect(await at.client.single(body.conversation_id)).toMatchObject({ customer: { name: null, email: null } });
   });
 
-  it("4.7.2 keeps a conversation its user's when a later turn names nobody, or somebody unproven", async () => {
+  it("4.7.2 keeps a conversation's user if a later turn names none, or an unverified one", async () => {
     const user = { user_id: "u7", hash: at.client.mac("u7"), name: "Ada", email: "ada@example.com" };
     const { conversation_id } = (await ask({ user })).body;
     const { contact_id } = await at.client.single(conversation_id);
@@ -308,36 +308,36 @@ eachContract("4.7 the query", (at) => {
     expect(await at.client.single(conversation_id)).toMatchObject({ contact_id, customer: { name: "Ada" } });
   });
 
-  it.each(["claimed", "escalated"])(
-    "4.7 says that a person will reply where the conversation is %s",
+  it.each(["claimed", "escalated"])("4.7 announces a person's reply if the conversation is %s", async (status) => {
+    const id = await at.client.in(status);
+    const { status: http, body } = await ask({ conversation_id: id });
+    expect(http).toBe(200);
+    expect(body).toMatchObject({
+      answer: expect.stringContaining("person will reply"),
+      sources: [],
+      skills_fired: [],
+    });
+    const { messages } = await at.client.single(id);
+    expect(messages.at(-1)).toMatchObject({ role: "user", content: question });
+  });
+
+  it.each(["resolved", "archived", "snoozed"])(
+    "4.7 returns %s conversations to open before it answers",
     async (status) => {
       const id = await at.client.in(status);
-      const { status: http, body } = await ask({ conversation_id: id });
-      expect(http).toBe(200);
-      expect(body).toMatchObject({
-        answer: expect.stringContaining("person will reply"),
-        sources: [],
-        skills_fired: [],
-      });
-      const { messages } = await at.client.single(id);
-      expect(messages.at(-1)).toMatchObject({ role: "user", content: question });
+      expect((await ask({ conversation_id: id })).body.answer).toContain("three working days");
+      expect((await at.client.single(id)).status).toBe("open");
     },
   );
 
-  it.each(["resolved", "archived", "snoozed"])("4.7 opens what is %s before it answers", async (status) => {
-    const id = await at.client.in(status);
-    expect((await ask({ conversation_id: id })).body.answer).toContain("three working days");
-    expect((await at.client.single(id)).status).toBe("open");
-  });
-
-  it("4.7 answers a question that escalates with the words of handing over", async () => {
+  it("4.7 answers an escalating question with the handover text", async () => {
     const { body } = await ask({ query: humanPlease });
     const { messages, status } = await at.client.single(body.conversation_id);
     expect([status, messages.at(-1)?.content]).toEqual(["escalated", body.answer]);
     expect(body.answer).toContain("A person will reply");
   });
 
-  it("4.7 answers each of the questions that are asked at once in one conversation", async () => {
+  it("4.7 answers each of several concurrent questions in one conversation", async () => {
     const id = await at.client.begin();
     const answers = await Promise.all(Array.from({ length: 5 }, () => ask({ conversation_id: id })));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -346,7 +346,7 @@ eachContract("4.7 the query", (at) => {
     expect(messages.filter(({ role }) => role === "assistant")).toHaveLength(6);
   });
 
-  it("4.7 leaves what agents claim meanwhile to them", async () => {
+  it("4.7 leaves a conversation to an agent who claims it meanwhile", async () => {
     const id = await at.client.begin();
     await at.client.patch(id, { status: "claimed", assigned_to: agent });
     expect((await ask({ conversation_id: id })).body).toMatchObject({ message_id: null, confidence: null });

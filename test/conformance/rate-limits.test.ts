@@ -18,18 +18,18 @@ eachContract("8.1 rate limits", (at) => {
     ["starter" as const, 60, 3_000],
     ["growth" as const, 200, 15_000],
     ["business" as const, 1_000, 50_000],
-  ])("8.1 gives the plan %s %i requests a minute and %i a day", async (plan, minute, day) => {
+  ])("8.1 allows the plan %s %i requests a minute and %i a day", async (plan, minute, day) => {
     const { key } = await at.fresh({ plan });
     expect(rate(await documents(key))).toEqual([minute, minute - 1, day, day - 1]);
   });
 
-  it("8.1 counts each key by itself, not the workspace", async () => {
+  it("8.1 counts requests per key, not per workspace", async () => {
     const [one, two] = [await at.app.createKey({ limitMinute: 2 }), await at.app.createKey({ limitMinute: 2 })];
     for (let i = 0; i < 2; i += 1) await documents(one.key);
     expect([(await documents(one.key)).status, (await documents(two.key)).status]).toEqual([429, 200]);
   });
 
-  it("8.1.1 counts minutes and days apart: a new minute gives back nothing of the day", async () => {
+  it("8.1.1 counts minutes and days separately: a new minute restores nothing of the day", async () => {
     const { key } = await at.app.createKey({ limitMinute: 2, limitDay: 3 });
     await documents(key);
     await documents(key);
@@ -55,7 +55,7 @@ eachContract("8.1 rate limits", (at) => {
     expect((await documents(key)).status).toBe(200);
   });
 
-  it("8.1.2 counts what succeeds only", async () => {
+  it("8.1.2 counts successful requests only", async () => {
     const { key } = await at.app.createKey({ limitMinute: 5 });
     for (const answered of [
       await at.app.get("/v1/documents/doc_none", { key }),
@@ -71,7 +71,7 @@ eachContract("8.1 rate limits", (at) => {
     expect(rate(await documents(key))[1]).toBe(4);
   });
 
-  it("8.1.2 counts every kind of success", async () => {
+  it("8.1.2 counts every status of success", async () => {
     const { key } = await at.app.createKey({ limitMinute: 50 });
     const id = await at.client.begin();
     const left = [];
@@ -94,7 +94,7 @@ eachContract("8.1 rate limits", (at) => {
     expect(rate(await documents(key))[1]).toBe(48);
   });
 
-  it("8.1.3 lets a key's own limits lower the plan's and never raise them", async () => {
+  it("8.1.3 allows a key's own limits to lower the plan's, never to raise them", async () => {
     const { key, id } = await at.app.createKey({ limitMinute: 5, limitDay: 7 });
     expect(rate(await documents(key))).toEqual([5, 4, 7, 6]);
     await at.app.store.write((tx) =>
@@ -104,7 +104,7 @@ eachContract("8.1 rate limits", (at) => {
     expect([minute, day]).toEqual([1_000, 50_000]);
   });
 
-  it("8.1.4 tells the limits, what is left and when the day ends, on every response", async () => {
+  it("8.1.4 returns the limits, the remaining requests and the end of the day with every response", async () => {
     const { key } = await at.app.createKey({ limitMinute: 3 });
     const midnight = (Math.floor(at.app.clock.now() / dayMs) + 1) * (dayMs / 1_000);
     for (const answered of [
@@ -129,7 +129,7 @@ eachContract("8.1 rate limits", (at) => {
     expect((await documents(key)).status).toBe(429);
   });
 
-  it("8.1.4 tells zeros to who has no key, or none that is good", async () => {
+  it("8.1.4 returns zeros without a valid key", async () => {
     for (const key of [null, `ak_live_${"c".repeat(32)}`, "nonsense"]) {
       const answered = await documents(key);
       expect(rate(answered)).toEqual([0, 0, 0, 0]);
@@ -137,7 +137,7 @@ eachContract("8.1 rate limits", (at) => {
     }
   });
 
-  it("8.1.5 answers 429 with Retry-After over the minute's limit, until the minute ends", async () => {
+  it("8.1.5 answers 429 with Retry-After above the minute's limit, until the minute ends", async () => {
     const { key } = await at.app.createKey({ limitMinute: 3 });
     for (let i = 0; i < 3; i += 1) expect((await documents(key)).status).toBe(200);
     const refused = await documents(key);
@@ -150,14 +150,14 @@ eachContract("8.1 rate limits", (at) => {
     expect((await documents(key)).status).toBe(200);
   });
 
-  it("8.1.5 lets exactly as many of many at once through", async () => {
+  it("8.1.5 allows exactly the limit of concurrent requests", async () => {
     const { key } = await at.app.createKey({ limitMinute: 20 });
     const all = await Promise.all(Array.from({ length: 45 }, () => documents(key)));
     expect(all.filter(({ status }) => status === 200)).toHaveLength(20);
     expect(all.filter(({ status }) => status === 429)).toHaveLength(25);
   });
 
-  it("4.7.3 ends the month's queries with 429 quota_exhausted, which other requests do not feel", async () => {
+  it("4.7.3 refuses queries above the month's quota with 429 quota_exhausted, and no other requests", async () => {
     const client = await at.fresh({ plan: "free" });
     const now = new Date(at.app.clock.now());
     const month = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { channels } from "#domain/conversation/message.ts";
+import { channels } from "#channels/catalog.ts";
 import { agent, eachContract, humanPlease, idPattern, shownNow, timestampPattern } from "../support/http/contract.ts";
 
 eachContract("2 resources", (at) => {
   const handbook = "# Parcels\n\n## Delivery\n\nA parcel is delivered within three working days.";
   const question = "Within how many days is a parcel delivered?";
 
-  it("2.1 prefixes and shapes the ids of every kind of thing", async () => {
+  it("2.1 forms the ids of every resource by prefix and shape", async () => {
     const { client } = at;
     const id = await client.begin(humanPlease);
     const note = await client.post(`/v1/conversations/${id}/notes`, { content: "A note" });
@@ -23,7 +23,7 @@ eachContract("2 resources", (at) => {
     expect(await at.app.learn("ids.md", handbook)).toMatch(idPattern("doc"));
   });
 
-  it("2.1 makes ids of one kind that sort as they were made", async () => {
+  it("2.1 creates ids of one kind that sort by creation", async () => {
     const client = await at.fresh();
     const ids = [await client.begin(), await client.begin(), await client.begin()];
     expect(ids.toSorted()).toEqual(ids);
@@ -32,16 +32,16 @@ eachContract("2 resources", (at) => {
     expect(messageIds.toSorted()).toEqual(messageIds);
   });
 
-  it("2.1 makes workspace ids of wt_, six characters and ten or more", () => {
+  it("2.1 creates workspace ids of wt_, six characters and ten or more", () => {
     expect(at.client.id).toMatch(/^wt_[a-z0-9]{6}_[a-z0-9]{10,}$/);
   });
 
-  it("2.1 makes keys that carry the workspace's short id and 32 characters", () => {
+  it("2.1 creates keys with the workspace's short id and 32 characters", () => {
     expect(at.client.key).toMatch(/^ak_[a-z0-9]{6}_[A-Za-z0-9]{32}$/);
     expect(at.client.key.slice(3, 9)).toBe(at.client.id.slice(3, 9));
   });
 
-  it("2.1 takes ws_ for wt_ wherever a workspace is named, and itself says wt_", async () => {
+  it("2.1 accepts ws_ for wt_ in every workspace id, and returns wt_", async () => {
     const { client } = at;
     const alias = client.id.replace("wt_", "ws_");
     const asked = await client.ask({ workspace_id: alias });
@@ -67,7 +67,7 @@ eachContract("2 resources", (at) => {
     expect(conversation.started_at.endsWith(".000Z")).toBe(true);
   });
 
-  it("2.2 shows a list item with every field of a list item and none of the single fetch", async () => {
+  it("2.2 returns a list item with all its fields and none of the single fetch", async () => {
     const client = await at.fresh();
     await client.begin();
     const { body } = await client.list();
@@ -91,7 +91,7 @@ eachContract("2 resources", (at) => {
     ]);
   });
 
-  it("2.2 calls the channel of a query api, which is one of the eleven", async () => {
+  it("2.2 names the channel of a query api, one of eleven", async () => {
     const { channel } = await at.client.single(await at.client.begin());
     expect(channel).toBe("api");
     expect([...channels].toSorted()).toEqual(
@@ -100,7 +100,7 @@ eachContract("2 resources", (at) => {
     );
   });
 
-  it("2.2 shows one of six states, and filters by each of them", async () => {
+  it("2.2 returns one of six statuses, and filters by each", async () => {
     const client = await at.fresh();
     for (const status of ["open", "claimed", "escalated", "snoozed", "resolved", "archived"]) {
       const id = await client.in(status);
@@ -109,7 +109,7 @@ eachContract("2 resources", (at) => {
     }
   });
 
-  it("2.2 starts when the first message comes, and moves last_message_at and message_count with each message", async () => {
+  it("2.2 starts with the first message, and updates last_message_at and message_count with each message", async () => {
     const { client } = at;
     const id = await client.begin();
     const first = await client.single(id);
@@ -147,7 +147,7 @@ eachContract("2 resources", (at) => {
     expect(await client.single(id)).not.toHaveProperty("resolved_at");
   });
 
-  it("2.2 knows the customer whose identity is verified, and leaves the fields of others null", async () => {
+  it("2.2 names a verified customer, and leaves the fields of others null", async () => {
     const { client } = at;
     const person = { user_id: "ada", name: "Ada", email: "ada@example.com" };
     const proven = await client.begin("Hello", { user: { ...person, hash: client.mac("ada") } });
@@ -158,7 +158,7 @@ eachContract("2 resources", (at) => {
     expect(await client.single(claimed)).toMatchObject({ customer: { name: null, email: null, phone: null } });
   });
 
-  it("2.2 names the assignee once somebody claims, and the normal priority until another is set", async () => {
+  it("2.2 names the assignee after a claim, and the normal priority by default", async () => {
     const { client } = at;
     const id = await client.begin();
     expect(await client.single(id)).toMatchObject({ assigned_to: null, priority: "normal" });
@@ -171,7 +171,7 @@ eachContract("2 resources", (at) => {
     });
   });
 
-  it("2.2 names a verified customer's conversation before this one", async () => {
+  it("2.2 links a verified customer's previous conversation", async () => {
     const { client } = at;
     const user = { user_id: "grace", hash: client.mac("grace") };
     const [first, second] = [await client.begin("Hello", { user }), await client.begin("Hello", { user })];
@@ -180,7 +180,7 @@ eachContract("2 resources", (at) => {
     expect(two.contact_id).toBe(one.contact_id);
   });
 
-  it("2.3 holds the customer's, the bot's and the agent's messages in one array, in the order of the talk", async () => {
+  it("2.3 returns messages of the customer, the bot and agents in one array, in order", async () => {
     const { client } = at;
     const id = await client.begin("Hello there");
     at.app.clock.advance(1_000);
@@ -193,7 +193,7 @@ eachContract("2 resources", (at) => {
     }
   });
 
-  it("2.3 has sources, tokens_used and confidence on the bot's messages, and on no others", async () => {
+  it("2.3 has sources, tokens_used and confidence on the bot's messages only", async () => {
     const { client } = at;
     await at.app.learn("parcels.md", handbook);
     const asked = await client.ask({ query: question });
@@ -208,7 +208,7 @@ eachContract("2 resources", (at) => {
     for (const name of ["sources", "tokens_used", "confidence"]) expect(messages[0]).not.toHaveProperty(name);
   });
 
-  it("2.3 keeps what was written to the letter", async () => {
+  it("2.3 keeps texts unchanged", async () => {
     const { client } = at;
     const text = "  <b>Grüße</b> 'quoted' \\ \u202e ‮ 日本語 👩‍👩‍👧 \n\t second line\u0000!";
     const id = await client.begin(text);
@@ -229,7 +229,7 @@ eachContract("2 resources", (at) => {
     expect((await client.single(id)).internal_notes).toEqual([body]);
   });
 
-  it("2.4 shows notes to nobody but agents: neither among the messages nor to the bot", async () => {
+  it("2.4 shows notes to agents only, neither among the messages nor to the bot", async () => {
     const { client } = at;
     const id = await client.begin();
     await client.post(`/v1/conversations/${id}/notes`, { content: "The parcel is in Reykjavik" });
@@ -244,7 +244,7 @@ eachContract("2 resources", (at) => {
     ).not.toContain("Reykjavik");
   });
 
-  it("2.5 gives every page a cursor and says whether more follow", async () => {
+  it("2.5 returns a cursor and has_more with every page", async () => {
     const { client } = at;
     const id = await client.begin();
     for (const path of [
@@ -273,7 +273,7 @@ eachContract("2 resources", (at) => {
     expect(body.sources[0]).toMatchObject({ chunk: expect.stringContaining("within three working days") });
   });
 
-  it("2.7 answers every failure with detail, code and request id, and nothing else", async () => {
+  it("2.7 answers every failure with detail, code and request id only", async () => {
     const { client } = at;
     for (const answered of [
       await client.get("/v1/conversations"),

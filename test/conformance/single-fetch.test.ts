@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { agent, eachContract, idPattern, shownNow, timestampPattern } from "../support/http/contract.ts";
 
 eachContract("4.2 one conversation", (at) => {
-  it("4.2 has all of a list item, and the messages, notes and audit log as well", async () => {
+  it("4.2 has all fields of a list item, and the messages, notes and audit log", async () => {
     const { client } = at;
     const id = await client.begin("How long does delivery take?");
     await client.post(`/v1/conversations/${id}/notes`, { content: "Look at the order first" });
@@ -16,7 +16,7 @@ eachContract("4.2 one conversation", (at) => {
     expect(single.internal_notes).toMatchObject([{ content: "Look at the order first" }]);
   });
 
-  it("4.2 holds the full history, however long, in order", async () => {
+  it("4.2 returns the full history in order, whatever its length", async () => {
     const { client } = at;
     const id = await client.begin("Turn 0");
     for (let turn = 1; turn <= 55; turn += 1) {
@@ -28,7 +28,7 @@ eachContract("4.2 one conversation", (at) => {
     );
   });
 
-  it("4.2 shows in the audit log who did what, from what, to what, and when", async () => {
+  it("4.2 shows actors, changes and times in the audit log", async () => {
     const { client } = at;
     const id = await client.begin();
     await client.patch(id, { tags: ["a"], priority: "high" });
@@ -59,14 +59,14 @@ eachContract("4.2 one conversation", (at) => {
   });
 
   it.each(["conv_none", "conv_01hzzzzzzzzzzzzzzzzzzzzzzz", "x", "%00", "conv_%27%20or%201=1", "a".repeat(3_000), "💣"])(
-    "4.2 knows no conversation %j",
+    "4.2 answers 404 to the conversation %j",
     async (id) => {
       const { status, body } = await at.client.get(`/v1/conversations/${encodeURI(id)}`);
       expect([status, body.code]).toEqual([404, "conversation_not_found"]);
     },
   );
 
-  it("4.2 takes an id to the letter", async () => {
+  it("4.2 compares ids exactly", async () => {
     const id = await at.client.begin();
     for (const other of [id.toUpperCase(), `${id}%20`, `%20${id}`, `${id}%00`, id.slice(0, -1)]) {
       expect([other, (await at.client.get(`/v1/conversations/${other}`)).status]).toEqual([other, 404]);

@@ -6,15 +6,15 @@ interface ServerEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What a client of server-sent events reads; anything else in the text is a failure. */
+/** Parses server-sent events as a client does; fails on any other text. */
 function read(text: string): readonly ServerEvent[] {
-  if (!text.endsWith("\n\n")) throw new Error("the stream breaks off");
+  if (!text.endsWith("\n\n")) throw new Error("the stream is incomplete");
   return text
     .slice(0, -2)
     .split("\n\n")
     .map((block) => {
       const match = /^event: (token|done|error)\ndata: (\{.*\})$/.exec(block);
-      if (match === null) throw new Error(`this is not an event: ${block}`);
+      if (match === null) throw new Error(`not an event: ${block}`);
       return { event: match[1] ?? "", data: JSON.parse(match[2] ?? "") as ServerEvent["data"] };
     });
 }
@@ -35,7 +35,7 @@ eachContract("4.8 the streamed query", (at) => {
       .map(({ data }) => data["delta"])
       .join("");
 
-  it("4.8 sends the answer in tokens, and at the end the whole response of a query", async () => {
+  it("4.8 streams the answer's tokens, and ends with the whole response of a query", async () => {
     const { status, headers, text } = await stream();
     expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
     const events = read(text);
@@ -47,7 +47,7 @@ eachContract("4.8 the streamed query", (at) => {
     expect(Object.keys(data).toSorted()).toEqual(Object.keys((await at.client.ask()).body).toSorted());
   });
 
-  it("4.8 stores what it streams", async () => {
+  it("4.8 stores the streamed answer", async () => {
     const data = read((await stream()).text).at(-1)?.data ?? {};
     const { messages } = await at.client.single(String(data["conversation_id"]));
     expect(messages.map(({ role, content }) => [role, content])).toEqual([
@@ -56,7 +56,7 @@ eachContract("4.8 the streamed query", (at) => {
     ]);
   });
 
-  it("4.8 carries the rate-limit headers and the request's id, and is cached by nobody", async () => {
+  it("4.8 sends the rate-limit headers and the request's id, and forbids caching", async () => {
     const { headers } = await stream();
     expect(headers.get("x-ratelimit-limit-minute")).toBe("1000");
     expect(headers.get("x-request-id")).toMatch(/^req_/);
@@ -77,7 +77,7 @@ eachContract("4.8 the streamed query", (at) => {
     expect(answered.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
-  it("4.8 streams the words of handing over, and of waiting, as any answer", async () => {
+  it("4.8 streams the handover text and the waiting text like any answer", async () => {
     const handover = read((await stream({ query: humanPlease })).text);
     const data = handover.at(-1)?.data ?? {};
     expect([deltas(handover), data["answer"]]).toEqual([data["answer"], expect.stringContaining("person will reply")]);
@@ -86,7 +86,7 @@ eachContract("4.8 the streamed query", (at) => {
     expect(waiting.at(-1)).toMatchObject({ event: "done", data: { sources: [] } });
   });
 
-  it("4.8 repeats a stored stream under the same Idempotency-Key", async () => {
+  it("4.8 repeats a stored stream for the same Idempotency-Key", async () => {
     const headers = { "idempotency-key": "stream" };
     const first = read((await stream({}, headers)).text);
     const again = await stream({}, headers);
@@ -96,7 +96,7 @@ eachContract("4.8 the streamed query", (at) => {
     expect((await stream({ query: "Other" }, headers)).body.code).toBe("duplicate_request_id");
   });
 
-  it("4.8 counts a stream against the month's quota as one query", async () => {
+  it("4.8 counts a stream as one query of the month's quota", async () => {
     const client = await at.fresh({ plan: "free" });
     await client.post("/v1/query/stream", { workspace_id: client.id, query: "Hello" });
     const used = await at.app.store.read
@@ -107,7 +107,7 @@ eachContract("4.8 the streamed query", (at) => {
     expect(used?.value).toBe(1);
   });
 
-  it("4.8 leaves a client that goes away without a second answer", async () => {
+  it("4.8 makes no second answer for a client that has disconnected", async () => {
     const gone = new AbortController();
     const response = await fetch(`${at.app.url}/v1/query/stream`, {
       method: "POST",

@@ -3,26 +3,28 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { questions } from "../support/program/installation.ts";
 import type { Installation } from "../support/program/installation.ts";
 
-/** A question that the API has answered with 200. */
+/** A question that the API answered with 200. */
 export interface AnsweredQuestion {
   readonly marker: string;
   readonly conversationId: string;
-  /** Null: the bot has left the conversation to people. */
+  /** Null: the bot left the conversation to agents. */
   readonly messageId: string | null;
 }
 
 export interface ApiClient {
   readonly answered: readonly AnsweredQuestion[];
-  /** Responses that are neither 200 nor the end of the connection. */
+  /** Responses other than 200; closed connections are not counted. */
   readonly refused: readonly string[];
   broken(): number;
   finish(): Promise<void>;
 }
 
-/** Questions of one conversation, before the client begins another. */
+/** Questions per conversation. */
 const conversationLength = 6;
 
-/** Asks `POST /v1/query`, one question after the other; a connection that breaks leaves its question unknown. */
+/**
+ * Sends questions to `POST /v1/query`, one at a time. After a broken connection the outcome of the question is unknown.
+ */
 export function openApiClient(baseUrl: string, { key, workspaceId }: Installation, random: () => number): ApiClient {
   const answered: AnsweredQuestion[] = [];
   const refused: string[] = [];
@@ -58,7 +60,7 @@ export function openApiClient(baseUrl: string, { key, workspaceId }: Installatio
         try {
           conversationId = await ask(conversationId);
         } catch (error) {
-          // Killed under the request: whether the question was stored is not known, and nothing was promised.
+          // The program was killed during the request. The question may be stored or not: nothing was acknowledged.
           if (!isRefusal(error)) broken += 1;
           await sleep(100);
         }
@@ -79,7 +81,7 @@ export function openApiClient(baseUrl: string, { key, workspaceId }: Installatio
   };
 }
 
-/** Nobody listens: the question never left. */
+/** The connection was refused: the question was not sent. */
 function isRefusal(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";

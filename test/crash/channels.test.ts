@@ -13,7 +13,8 @@ import { expectDocumented } from "../support/channels/documented-faults.ts";
 import type { Installation } from "../support/program/installation.ts";
 import { install } from "../support/program/installation.ts";
 import type { Launched } from "../support/program/launch.ts";
-import { freePort, launch } from "../support/program/launch.ts";
+import { launch } from "../support/program/launch.ts";
+import { freePort } from "../support/servers/free-port.ts";
 import type { Line } from "../support/channels/line-up.ts";
 import { builtin, fileWith, countedLineUp, openLimits, startLines } from "../support/channels/line-up.ts";
 import { numbersBehind, tally } from "../support/tally.ts";
@@ -31,11 +32,11 @@ async function until<T>(
     const found = await read();
     if (found !== undefined) return found;
   }
-  throw new Error(`this did not happen: ${what}`, { cause: because() });
+  throw new Error(`timed out waiting until ${what}`, { cause: because() });
 }
 const holds = (reached: boolean): true | undefined => (reached ? true : undefined);
 
-/** The program in a process of its own, started again and again on the same database. */
+/** The program in a process of its own, started repeatedly on the same database. */
 async function openProgram(desk: DeskWorld, lines: readonly Line[], installation: Installation) {
   const file = join(installation.dataDir, "parley.yaml");
   await writeFile(file, fileWith(desk, lines, "Support"));
@@ -67,7 +68,7 @@ async function openProgram(desk: DeskWorld, lines: readonly Line[], installation
     return found;
   };
   const accountOf = ({ channel, account }: Line): string => idOf(builtin.has(channel) ? channel : account);
-  /** Each account has one customer here; of callers, each call is a conversation. */
+  /** Each account has one customer here; each call is a conversation of its own. */
   const conversationsOf = (line: Line) =>
     store.read
       .selectFrom("conversations")
@@ -110,7 +111,7 @@ async function openProgram(desk: DeskWorld, lines: readonly Line[], installation
     start,
     connect,
     conversation: (line: Line) => conversationsOf(line).executeTakeFirst(),
-    /** As a colleague does in the inbox. */
+    /** Escalates as an agent does in the inbox. */
     async escalate(id: string): Promise<void> {
       const response = await fetch(`${url}/v1/conversations/${id}`, {
         method: "PATCH",
@@ -147,7 +148,7 @@ async function openProgram(desk: DeskWorld, lines: readonly Line[], installation
   };
 }
 
-/** As a platform, or a customer's browser, does: until it is acknowledged. */
+/** Delivers until the message is acknowledged, as a platform or a customer's browser does. */
 async function deliver({ channel, name, platform }: Line, number: number, text = `message ${number}`): Promise<void> {
   const message = { customer, id: `${channel}-${number}`, text };
   let refusal: unknown;
@@ -169,8 +170,8 @@ async function deliver({ channel, name, platform }: Line, number: number, text =
 const sees = async ({ platform }: Line, number: number): Promise<boolean> =>
   numbersBehind("reply", await platform.shown(customer)).includes(number);
 
-eachDatabase("A program that is killed while messages come and go on all channels", (open) => {
-  it("loses none, and doubles none but what the documentation says", { timeout: 180_000 }, async () => {
+eachDatabase("a program killed while messages arrive and leave on all channels", (open) => {
+  it("loses no message, and duplicates none beyond the documented cases", { timeout: 180_000 }, async () => {
     const database: TestDatabase = await open();
     const [desk, lines, installation] = await Promise.all([
       openDeskWorld(),
@@ -184,10 +185,11 @@ eachDatabase("A program that is killed while messages come and go on all channel
       await program.connect();
       const cards = new Map<Line, FakeMessage>();
       await each(async (line) => {
-        // Who asks for a person on the telephone is put through, or leaves a message: nobody speaks to them then.
-        await deliver(line, 0, line.spoken === true ? "Hello" : plea);
+        // A caller who asks for a person is put through or leaves a message, so that agents cannot reply. An agent
+        // escalates instead.
+        await deliver(line, 0, line.isCall === true ? "Hello" : plea);
         const { id } = await until("there is a conversation", () => program.conversation(line));
-        if (line.spoken === true) await program.escalate(id);
+        if (line.isCall === true) await program.escalate(id);
         const find = () => desk.cards().find(({ blocks }) => JSON.stringify(blocks).includes(id));
         const card = await until(`${line.name} has a card`, find);
         cards.set(line, card);
@@ -199,21 +201,21 @@ eachDatabase("A program that is killed while messages come and go on all channel
       const replies = (number: number) =>
         each((line) => desk.writes(mia, cards.get(line)?.ts ?? "", `reply ${number}`));
 
-      // One is acknowledged; others are stored and not acknowledged, or on their way.
-      const begun = Promise.withResolvers<void>();
+      // Kills the program after one acknowledgement, while other messages are stored but unacknowledged, or in transit.
+      const firstAcknowledged = Promise.withResolvers<void>();
       const coming = each(async (line) => {
         await deliver(line, 1);
-        begun.resolve();
+        firstAcknowledged.resolve();
         await deliver(line, 2);
       });
-      await begun.promise;
+      await firstAcknowledged.promise;
       first.signal("SIGKILL");
       await first.exited;
       const second = await program.start();
       await Promise.all([coming, replies(1)]);
       await each((line) => until(`${line.name} shows reply 1`, async () => holds(await sees(line, 1))));
 
-      // Every platform has taken it, and no process knows of that.
+      // Every platform has accepted the reply, and the program has no receipt.
       const sending = lines.filter(({ target }) => target.cannot["unknown-send"] === undefined);
       for (const { platform } of sending) platform.misbehave("hang_up_after_commit");
       await replies(2);

@@ -4,34 +4,34 @@ import { WebSocket } from "ws";
 import type { MessageFrame, ReadyFrame, ServerFrame } from "#adapters/widget/frames.ts";
 import { questions } from "../support/program/installation.ts";
 
-/** What one customer's browser has been told and has shown, over all its connections. */
+/** Everything one customer's browser received and displayed, over all its connections. */
 export interface CustomerRecord {
   readonly name: string;
   readonly token: string | undefined;
   readonly conversation: string | undefined;
-  /** By the id that the browser gave the message. */
+  /** Keyed by the browser's id of the message. */
   readonly acknowledged: ReadonlyMap<string, { readonly seq: number; readonly id: string }>;
   readonly unacknowledged: number;
-  /** In the order of their appearance. */
+  /** In the order of display. */
   readonly shown: readonly Pick<MessageFrame, "seq" | "id" | "role">[];
   readonly violations: readonly string[];
   readonly connections: number;
-  /** Messages that went out more than once because their acknowledgement did not come. */
+  /** The number of repeated sends after a missing acknowledgement. */
   readonly resent: number;
 }
 
 export interface Customer {
   record(): CustomerRecord;
-  /** Asks nothing new any more, and resolves when all that was asked is acknowledged and answered. */
+  /** Stops asking, and resolves when all messages are acknowledged and answered. */
   finish(withinMs: number): Promise<void>;
   close(): void;
 }
 
 const reconnectMs = 60;
-/** An answer that does not come is asked after by the next question, as people do. */
+/** After this time without an answer, the customer sends another question, as people do. */
 const patienceMs = 4_000;
 
-/** Asks question after question over the widget's protocol, and comes back whenever the connection breaks. */
+/** Sends questions over the widget's protocol, and reconnects whenever the connection breaks. */
 export function openCustomer(name: string, socketUrl: string, random: () => number): Customer {
   const acknowledged = new Map<string, { seq: number; id: string }>();
   const shown: Pick<MessageFrame, "seq" | "id" | "role">[] = [];
@@ -75,8 +75,8 @@ export function openCustomer(name: string, socketUrl: string, random: () => numb
     current.on("open", () => {
       connections += 1;
       resent += outbox.size;
-      const known = conversation === undefined ? {} : { conversation };
-      send({ kind: "hello", lastSeq, seen: lastSeq, ...known, ...(token === undefined ? {} : { token }) });
+      const conversationField = conversation === undefined ? {} : { conversation };
+      send({ kind: "hello", lastSeq, seen: lastSeq, ...conversationField, ...(token === undefined ? {} : { token }) });
     });
     current.on("message", (data: Buffer) => {
       const frame = JSON.parse(data.toString("utf8")) as ServerFrame;
@@ -92,12 +92,13 @@ export function openCustomer(name: string, socketUrl: string, random: () => numb
           takeAck(frame);
           break;
         case "nack":
-          // The store is going down with its process: it is sent again on the next connection.
+          // The store is closing with its process: the message is sent again on the next connection.
           if (frame.code !== "unavailable") violations.push(`${name}: ${frame.clientId} was refused: ${frame.code}`);
           break;
         case "message":
           if (frame.seq <= lastSeq) {
-            if (!rewound) violations.push(`${name}: message ${frame.seq} came again on a connection that was past it`);
+            if (!rewound)
+              violations.push(`${name}: message ${frame.seq} was repeated on a connection that had it already`);
           } else if (frame.prev > lastSeq) {
             rewound = true;
             violations.push(`${name}: after message ${lastSeq} came ${frame.seq}, which follows ${frame.prev}`);
@@ -112,6 +113,8 @@ export function openCustomer(name: string, socketUrl: string, random: () => numb
           break;
         case "older":
         case "changed":
+        case "feedback":
+        case "rated":
         case "standing":
         case "typing":
         case "lead_saved":
@@ -129,7 +132,7 @@ export function openCustomer(name: string, socketUrl: string, random: () => numb
   function takeReady(frame: ReadyFrame): void {
     token = frame.token;
     if (frame.after < lastSeq)
-      violations.push(`${name}: had message ${lastSeq}, and was begun anew after ${frame.after}`);
+      violations.push(`${name}: had message ${lastSeq}, and was restarted after ${frame.after}`);
     if (conversation !== undefined && frame.conversation !== conversation) {
       violations.push(`${name}: the conversation ${conversation} became ${String(frame.conversation)}`);
     }
@@ -181,7 +184,7 @@ export function openCustomer(name: string, socketUrl: string, random: () => numb
     await sleep(random() * 500);
     while (asking) {
       ask();
-      // Some write several messages in a row, also while the answer to the first is being made.
+      // Some customers send several messages in a row, also while the first answer is being generated.
       while (random() < 0.3) {
         await sleep(random() * 30);
         ask();
@@ -218,7 +221,7 @@ export function openCustomer(name: string, socketUrl: string, random: () => numb
   };
 }
 
-/** The whole conversation as a browser sees it that has nothing yet. */
+/** The whole conversation, as a new browser gets it. */
 export function fetchHistory(
   socketUrl: string,
   token: string,

@@ -3,7 +3,8 @@ import { expect, it } from "vitest";
 import { openStore } from "#database/open.ts";
 import { install, questions } from "../support/program/installation.ts";
 import type { Launched } from "../support/program/launch.ts";
-import { freePort, launch } from "../support/program/launch.ts";
+import { launch } from "../support/program/launch.ts";
+import { freePort } from "../support/servers/free-port.ts";
 import { newMysql } from "../support/database/new-database.ts";
 import { mysqlServer } from "../support/database/mysql-server.ts";
 import { startMariaDb, teardown } from "../support/services.ts";
@@ -17,7 +18,7 @@ const { reason } = mysqlServer();
 if (reason !== undefined) {
   skipped(name, reason);
 } else {
-  it(`${name} loses nothing that was acknowledged, and does nothing twice`, { timeout: 180_000 }, async () => {
+  it(`${name} loses no acknowledged message, and does nothing twice`, { timeout: 180_000 }, async () => {
     const server = await startMariaDb(["--innodb-flush-log-at-trx-commit=1", "--innodb-doublewrite=1"]);
     if (server.url === undefined) throw new Error(server.reason);
     const database = await newMysql(server.url);
@@ -52,7 +53,7 @@ if (reason !== undefined) {
       }
     }
 
-    /** Waits for so many further answers. */
+    /** Waits for `count` more answers. */
     async function untilAcknowledged(count: number): Promise<void> {
       const enough = acknowledged.size + count;
       await expect.poll(() => acknowledged.size, { timeout: 60_000 }).toBeGreaterThanOrEqual(enough);
@@ -94,12 +95,12 @@ if (reason !== undefined) {
         messages.filter(({ role }) => role === "assistant"),
         ({ conversationId }) => conversationId,
       );
-      const wrong = [...acknowledged].filter(([query, answerId]) => {
+      const unanswered = [...acknowledged].filter(([query, answerId]) => {
         const [question, ...others] = asked.get(query) ?? [];
         const answered = answers.get(question?.conversationId ?? "") ?? [];
         return others.length > 0 || answered.length !== 1 || answered[0]?.id !== answerId;
       });
-      expect(wrong).toEqual([]);
+      expect(unanswered).toEqual([]);
       expect([...asked.values()].filter((each) => each.length > 1)).toEqual([]);
       expect(acknowledged.size).toBeGreaterThan(clients);
       expect([...statuses.keys()].filter((status) => ![200, 409, 503].includes(status))).toEqual([]);

@@ -11,7 +11,8 @@ import { mia, openDeskWorld } from "../support/desk/world.ts";
 import type { Installation } from "../support/program/installation.ts";
 import { install } from "../support/program/installation.ts";
 import type { Launched } from "../support/program/launch.ts";
-import { freePort, launch } from "../support/program/launch.ts";
+import { launch } from "../support/program/launch.ts";
+import { freePort } from "../support/servers/free-port.ts";
 
 const patienceMs = 60_000;
 const quietMs = 700;
@@ -24,10 +25,10 @@ async function until<T>(what: string, read: () => Promise<T | undefined> | T | u
     const found = await read();
     if (found !== undefined) return found;
   }
-  throw new Error(`this did not happen: ${what}`);
+  throw new Error(`timed out waiting until ${what}`);
 }
 
-/** The program, started again and again on the same database. */
+/** The program, started repeatedly on the same database. */
 async function openProgram(world: DeskWorld, installation: Installation) {
   const file = join(installation.dataDir, "parley.yaml");
   await writeFile(file, world.yaml);
@@ -56,8 +57,9 @@ async function openProgram(world: DeskWorld, installation: Installation) {
   return {
     start,
     /**
-     * Ends at the next call of this method of Slack's, which still does what it was asked for; not before `ready` holds for
-     * a while, so that nothing is on its way to the customer: of what is, Telegram cannot tell whether it has arrived.
+     * Kills the program at the next call of this Slack method, which Slack still carries out. Waits until `ready` has
+     * held for a while, so that no message to the customer is in transit: Telegram cannot look up whether one has
+     * arrived.
      */
     killAt(method: string, ready: () => boolean): { readonly dead: Promise<unknown>; readonly back: Promise<void> } {
       const dead = Promise.withResolvers<unknown>();
@@ -100,7 +102,7 @@ async function openProgram(world: DeskWorld, installation: Installation) {
 eachDatabase("the desk", (open) => {
   for (const channel of ["Telegram", "Slack"]) {
     it(
-      `shows every message once and in order though it is killed twice: customer on ${channel}`,
+      `shows every message once and in order although it is killed twice: customer on ${channel}`,
       { timeout: 180_000 },
       async () => {
         const world = await openDeskWorld();
@@ -112,8 +114,8 @@ eachDatabase("the desk", (open) => {
         const says = (text: string): Promise<void> =>
           channel === "Telegram" ? world.telegramSays(chat, (message += 1), text) : world.slackSays(customer, text);
         const sees = () => (channel === "Telegram" ? world.telegramSees(chat) : world.slackSees(customer));
-        const status = (wanted: string) =>
-          until(wanted, async () => ((await program.conversation())?.status === wanted ? true : undefined));
+        const status = (expected: string) =>
+          until(expected, async () => ((await program.conversation())?.status === expected ? true : undefined));
         try {
           await program.start();
           await says("How much is shipping?");

@@ -10,7 +10,8 @@ import { openStore } from "#database/open.ts";
 import { eachDatabase } from "../support/database/databases.ts";
 import { startSite } from "../support/servers/fake-site.ts";
 import { install } from "../support/program/installation.ts";
-import { freePort, launch } from "../support/program/launch.ts";
+import { launch } from "../support/program/launch.ts";
+import { freePort } from "../support/servers/free-port.ts";
 import { textsOf } from "../support/database/table-texts.ts";
 
 interface Document {
@@ -26,7 +27,7 @@ const boundary = "----------of-the-upload";
 const head = (name: string): string =>
   `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
 
-/** Long enough to be read for a moment. */
+/** Long enough that reading it takes a moment. */
 const manual = Array.from(
   { length: 15_000 },
   (_, i) =>
@@ -40,7 +41,7 @@ const page = (i: number): string =>
 
 eachDatabase("documents", (open) => {
   it(
-    "are read to their end after the program was killed amid a crawl, an upload and the reading of a file",
+    "are indexed completely after a kill amid a crawl, an upload and the parsing of a file",
     { timeout: 120_000 },
     async () => {
       const database = await open();
@@ -62,16 +63,16 @@ eachDatabase("documents", (open) => {
       try {
         await running.ready;
         for (let i = 0; i < pageCount; i += 1) site.pages.set(`/${i}`, page(i));
-        // Never answered, so that the crawl is under way for as long as it takes.
-        const asked = Promise.withResolvers<void>();
-        site.pages.set("/2", { answer: () => asked.resolve() });
+        // Never answered, so that the crawl does not finish.
+        const crawlStarted = Promise.withResolvers<void>();
+        site.pages.set("/2", { answer: () => crawlStarted.resolve() });
         const crawl = await fetch(`${base}/crawl`, {
           method: "POST",
           headers: { ...headers, "content-type": "application/json" },
           body: JSON.stringify({ url: `${site.origin}/0` }),
         });
         expect(crawl.status).toBe(202);
-        await asked.promise;
+        await crawlStarted.promise;
         streaming = beginUpload(`${base}/upload`, headers);
         await expect.poll(() => openParts(store)).toBe(2);
         const form = new FormData();
@@ -92,12 +93,12 @@ eachDatabase("documents", (open) => {
           .toEqual(["indexed", "indexed", "indexed"]);
         const documents = await list();
         expect(documents.find(({ source }) => source === "crawl")).toMatchObject({ pages: pageCount });
-        // What was there is not asked for once more.
+        // Pages already fetched are not requested again.
         const times = [0, 1, 2, 3].map((i) => site.paths().filter((path) => path === `/${i}`).length);
         expect(times).toEqual([1, 1, 2, 1]);
         await expectIndexedOnce(store);
 
-        // Of the upload that broke off nothing is shown; its bytes go when no upload can be that old.
+        // The aborted upload is not listed. Its bytes are deleted once no upload can be that old.
         expect(documents.map(({ title }) => title)).not.toContain("half.md");
         await store.write((tx) =>
           tx.updateTable("document_bodies").set({ created_at: 1 }).where("document_id", "is", null).execute(),
@@ -128,7 +129,7 @@ eachDatabase("documents", (open) => {
   );
 });
 
-/** Sends two and a half megabytes of a file that never comes to its end. */
+/** Sends 2.5 MB of an upload that never ends. */
 function beginUpload(url: string, headers: Readonly<Record<string, string>>): ClientRequest {
   const upload = request(url, {
     method: "POST",
@@ -144,7 +145,7 @@ function beginUpload(url: string, headers: Readonly<Record<string, string>>): Cl
   return upload;
 }
 
-/** Parts of files that are no document's. */
+/** The number of stored file parts without a document. */
 async function openParts(store: OpenStore): Promise<number> {
   const rows = await store.read
     .selectFrom("document_body_parts")
@@ -155,13 +156,13 @@ async function openParts(store: OpenStore): Promise<number> {
   return rows.length;
 }
 
-/** Each document has the passages of one version, as many as it says. */
+/** Checks that each document has as many passages as it reports, all of one version. */
 async function expectIndexedOnce(store: OpenStore): Promise<void> {
   const documents = await store.read.selectFrom("documents").selectAll().execute();
   const passages = await store.read.selectFrom("chunks").select(["document_id", "version"]).execute();
   const versions = Map.groupBy(passages, ({ document_id: id }) => id);
   for (const { id, title, chunks, indexed_version: version, source, parent_id: parent } of documents) {
-    // A website's passages are its pages'.
+    // The passages of a website belong to its pages.
     if (source === "crawl" && parent === null) continue;
     expect(
       versions.get(id)?.map((row) => row.version),

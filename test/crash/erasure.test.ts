@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newId } from "#domain/ids.ts";
+import { queueErasure } from "#conversations/retention/queued-erasure.ts";
 import { createConversationSearch } from "#database/search/open.ts";
 import type { OpenStore } from "#database/open.ts";
 import { openStore } from "#database/open.ts";
@@ -12,7 +13,8 @@ import type { TestDatabase } from "../support/database/databases.ts";
 import { eachDatabase } from "../support/database/databases.ts";
 import type { Installation } from "../support/program/installation.ts";
 import { install } from "../support/program/installation.ts";
-import { freePort, launch } from "../support/program/launch.ts";
+import { launch } from "../support/program/launch.ts";
+import { freePort } from "../support/servers/free-port.ts";
 import { parley } from "../support/program/program.ts";
 import { tablesWith, textsOf } from "../support/database/table-texts.ts";
 
@@ -21,7 +23,7 @@ const word = "xylotherapist";
 const conversationCount = 120;
 const messagesEach = 3;
 
-eachDatabase("an erasure that is killed", (open) => {
+eachDatabase("a killed erasure", (open) => {
   let database: TestDatabase;
   let installation: Installation;
   let store: OpenStore;
@@ -40,17 +42,17 @@ eachDatabase("an erasure that is killed", (open) => {
   });
 
   it(
-    "of a customer leaves whole conversations or none, and ends when it is run again, with what hung on those gone before",
+    "of a customer removes whole conversations, and completes when it is run again, remnants of removed ones included",
     { timeout: 120_000 },
     async () => {
       const { first } = await seed(store, installation);
-      const forget = ["forget", "--workspace", installation.workspaceId, "--email", email, "--yes", "--json"];
-      const left = await killBelow(conversationCount, forget);
+      const command = ["forget", "--workspace", installation.workspaceId, "--email", email, "--yes", "--json"];
+      const left = await killBelow(conversationCount, command);
       await expectWhole(left);
-      // Of the first, which is gone already, only the response that is kept for its request still tells.
+      // The first conversation is gone already; only the stored response to its request still contains its text.
       expect(tablesWith(await textsOf(store.read), first)).toContain("idempotency");
 
-      const again = await parley(forget, env);
+      const again = await parley(command, env);
       expect(again).toMatchObject({ status: 0, stderr: "" });
       expect(JSON.parse(again.stdout)).toMatchObject({ erased: true, contacts: 1, conversations: left });
       const texts = await textsOf(store.read);
@@ -59,8 +61,29 @@ eachDatabase("an erasure that is killed", (open) => {
     },
   );
 
+  it("of a customer in the queue is completed by the next start", { timeout: 120_000 }, async () => {
+    await seed(store, installation);
+    await store.write((tx) => queueErasure(tx, installation.workspaceId, email, Date.now()));
+    const killed = launch({ installation, port: await freePort() });
+    while ((await count()) === conversationCount) await sleep(1);
+    killed.signal("SIGKILL");
+    await killed.exited;
+    await expectWhole(await count());
+    const queued = () => store.read.selectFrom("outbox").select("id").where("kind", "=", "forget").execute();
+    expect(await queued()).toHaveLength(1);
+    const next = launch({ installation, port: await freePort() });
+    try {
+      await expect.poll(queued, { timeout: 60_000 }).toEqual([]);
+    } finally {
+      next.signal("SIGKILL");
+      await next.exited;
+    }
+    const texts = await textsOf(store.read);
+    expect([tablesWith(texts, word), tablesWith(texts, email)]).toEqual([[], []]);
+  });
+
   it(
-    "of a workspace lets nobody in, goes on when it is run again, and is ended by the program",
+    "of a workspace refuses its keys, resumes when it is run again, and is completed by the program",
     { timeout: 120_000 },
     async () => {
       await seed(store, installation);
@@ -69,19 +92,19 @@ eachDatabase("an erasure that is killed", (open) => {
       const left = await killBelow(conversationCount, deletion);
       await expectWhole(left);
       await expectWhole(await killBelow(left, deletion));
-      // Ten minutes later a worker takes it over.
+      // Ten minutes later a worker takes over.
       await store.write((tx) => tx.updateTable("outbox").set({ due_at: 1 }).where("kind", "=", "purge").execute());
       const port = await freePort();
       const running = launch({ installation, port });
       try {
         await running.ready;
-        const asked = await fetch(
+        const response = await fetch(
           `http://127.0.0.1:${port}/v1/conversations?workspace_id=${installation.workspaceId}`,
           {
             headers: { authorization: `Bearer ${installation.key}` },
           },
         );
-        expect([asked.status, await asked.json()]).toMatchObject([404, { code: "workspace_not_found" }]);
+        expect([response.status, await response.json()]).toMatchObject([404, { code: "workspace_not_found" }]);
         await expect
           .poll(() => store.read.selectFrom("outbox").select("id").where("kind", "=", "purge").execute(), {
             timeout: 60_000,
@@ -103,20 +126,20 @@ eachDatabase("an erasure that is killed", (open) => {
     expect([tablesWith(texts, word), tablesWith(texts, "harbour lamp")]).toEqual([[], []]);
     if (store.dialect === "sqlite") expect(await isInIndex()).toBe(false);
     const filled = [...texts].filter(([, rows]) => rows.length > 0).map(([name]) => name);
-    // A row of commit_marks holds numbers of transactions alone.
+    // A row of commit_marks holds only transaction numbers.
     const kept = ["api_keys", "audit", "commit_marks", "counters", "outbox", "processes", "workspaces"];
     expect(kept).toEqual(expect.arrayContaining(filled));
     expect(texts.get("audit")?.filter((text) => text.includes(workspaceId.toLowerCase()))).toHaveLength(1);
   }
 
-  /** Whether FTS5's own tables hold the word's stem, which is not found any more. */
+  /** Whether FTS5's own tables contain the word's stem, which a search no longer finds. */
   async function isInIndex(): Promise<boolean> {
     const { rows } = await sql`select id from conversation_fts_data
       where instr(block, cast(${word.slice(2, -3)} as blob)) > 0`.execute(store.read);
     return rows.length > 0;
   }
 
-  /** Kills the command when fewer conversations are there than this; how many are left. */
+  /** Kills the command once fewer than `conversations` are left, and returns the number left. */
   async function killBelow(conversations: number, args: readonly string[]): Promise<number> {
     const child = spawn(process.execPath, ["bin/parley.js", ...args], {
       env: { PATH: process.env["PATH"], ...env },
@@ -139,7 +162,7 @@ eachDatabase("an erasure that is killed", (open) => {
     return Number(rows);
   }
 
-  /** Each conversation that is left has all its messages, and none is without its conversation. */
+  /** Checks that each remaining conversation has all its messages, and that no message is without its conversation. */
   async function expectWhole(conversations: number): Promise<void> {
     const messages = await store.read.selectFrom("messages").select("conversation_id").execute();
     const counts = Map.groupBy(messages, ({ conversation_id: id }) => id);
@@ -148,7 +171,7 @@ eachDatabase("an erasure that is killed", (open) => {
   }
 });
 
-/** A customer with many conversations, and kept responses about the first and the last of them. */
+/** A customer with many conversations, and stored responses for the first and the last of them. */
 async function seed(store: OpenStore, { workspaceId }: Installation): Promise<{ readonly first: string }> {
   const now = Date.now();
   const contact = newId("con", now);

@@ -2,7 +2,8 @@ import { expect, it } from "vitest";
 import { eachDatabase } from "../support/database/databases.ts";
 import { install } from "../support/program/installation.ts";
 import type { Launched } from "../support/program/launch.ts";
-import { freePort, launch } from "../support/program/launch.ts";
+import { launch } from "../support/program/launch.ts";
+import { freePort } from "../support/servers/free-port.ts";
 
 interface Answered {
   readonly answer: string;
@@ -14,12 +15,12 @@ interface Conversation {
   readonly messages: readonly { readonly id: string; readonly role: string; readonly content: string }[];
 }
 
-/** The question is stored; its answer is being made; the answer is stored and the client does not have it. */
+/** After the question is stored; while the answer is generated; after the answer is stored but not received. */
 const points = ["accept.committed", "answer.before", "answer.stored"] as const;
 
 eachDatabase("a question under an Idempotency-Key", (open) => {
   it.each(points)(
-    "is asked once and answered once when the program is killed at %s",
+    "is stored once and answered once when the program is killed at %s",
     { timeout: 120_000 },
     async (at) => {
       const database = await open();

@@ -1,7 +1,7 @@
-// Kills the program again and again under load, at random moments and at each named point of a message's path, and
-// says what was lost, doubled or left undone:
+// Kills the program repeatedly under load, at random moments and at each named point of a message's path, and reports
+// what was lost, duplicated or left undone:
 //   node test/crash/main.ts [--kills 100] [--database sqlite|mysql|mysql://user:password@host:port/] [--seed 1]
-// `mysql` starts a server where one is installed. With a URL, a database of its own is made there and dropped again.
+// `mysql` starts a server where one is installed. With a URL, a database is created on that server and dropped afterwards.
 import { parseArgs } from "node:util";
 import { median } from "../support/quantile.ts";
 import type { TestDatabase } from "../support/database/new-database.ts";

@@ -10,11 +10,12 @@ import { openStore } from "#database/open.ts";
 import { eachDatabase } from "../support/database/databases.ts";
 import { install } from "../support/program/installation.ts";
 import type { Launched } from "../support/program/launch.ts";
-import { freePort, launch } from "../support/program/launch.ts";
+import { launch } from "../support/program/launch.ts";
+import { freePort } from "../support/servers/free-port.ts";
 import type { ShopServer } from "../support/servers/shop-server.ts";
 import { sendJson, startShopServer } from "../support/servers/shop-server.ts";
-import type { Teller } from "./teller.ts";
-import { openTeller } from "./teller.ts";
+import type { Sender } from "./sender.ts";
+import { openSender } from "./sender.ts";
 
 const patienceMs = 60_000;
 
@@ -56,19 +57,19 @@ interface Single {
 
 interface World {
   readonly shop: ShopServer;
-  /** Starts the program; at this point it ends by itself. */
+  /** Starts the program; it kills itself at the point `killAt`. */
   start(killAt?: string): Promise<void>;
-  /** Until it is dead. */
+  /** Waits until the process has been killed. */
   died(): Promise<void>;
   kill(): Promise<void>;
-  tell(text: string): Teller;
-  /** Until nothing is left to do. */
+  write(text: string): Sender;
+  /** Waits until no work is left. */
   settled(): Promise<void>;
-  /** The one conversation that begins with this. */
+  /** The only conversation that begins with this text. */
   conversation(text: string): Promise<Single>;
 }
 
-eachDatabase("a program that is killed", (open) => {
+eachDatabase("a killed program", (open) => {
   async function inWorld(work: (world: World) => Promise<void>): Promise<void> {
     const database = await open();
     const installation = await install(database.url);
@@ -76,7 +77,7 @@ eachDatabase("a program that is killed", (open) => {
     const path = join(installation.dataDir, "parley.yaml");
     await writeFile(path, file(shop.url));
     const port = await freePort();
-    const tellers: Teller[] = [];
+    const senders: Sender[] = [];
     let running: Launched | undefined;
     let store: OpenStore | undefined;
     let workspaceId = "";
@@ -86,7 +87,7 @@ eachDatabase("a program that is killed", (open) => {
       async start(killAt) {
         const env = { PARLEY_CONFIG: path, ...(killAt === undefined ? {} : { PARLEY_TEST_KILL_AT: `${killAt}:1` }) };
         running = launch({ installation, port, env });
-        // With what was left to do it may be at that point before it is ready.
+        // Pending work may reach the point before the program is ready.
         if ((await running.ready) === undefined && killAt === undefined) throw new Error(running.complaints.join("\n"));
         store ??= await openStore(installation.databaseUrl);
         if (key !== "") return;
@@ -102,11 +103,11 @@ eachDatabase("a program that is killed", (open) => {
         running?.signal("SIGKILL");
         await running?.exited;
       },
-      tell(text) {
+      write(text) {
         const url = `ws://127.0.0.1:${port}/widget/ws?workspace=${workspaceId}&channel=widget`;
-        const teller = openTeller(url, randomBytes(12).toString("hex"), text);
-        tellers.push(teller);
-        return teller;
+        const sender = openSender(url, randomBytes(12).toString("hex"), text);
+        senders.push(sender);
+        return sender;
       },
       async settled() {
         const left = async (): Promise<number> => {
@@ -132,7 +133,7 @@ eachDatabase("a program that is killed", (open) => {
     try {
       await work(world);
     } finally {
-      for (const teller of tellers) teller.close();
+      for (const sender of senders) sender.close();
       await world.kill();
       await store?.close();
       await shop.close();
@@ -143,7 +144,7 @@ eachDatabase("a program that is killed", (open) => {
 
   const texts = ({ messages }: Single) => messages.map(({ role, content }) => `${role}: ${content}`);
 
-  it("has done what a rule does, and told why, once, wherever it was", { timeout: 180_000 }, () =>
+  it("applies a rule and records it exactly once, at whatever point it is killed", { timeout: 180_000 }, () =>
     inWorld(async (world) => {
       await world.start();
       await world.kill();
@@ -156,14 +157,14 @@ eachDatabase("a program that is killed", (open) => {
         "send.after",
         "send.marked",
       ];
-      const tellers: Teller[] = [];
+      const senders: Sender[] = [];
       for (const point of points) {
         await world.start(point);
-        tellers.push(world.tell(`A xylophone, please: ${point}`));
+        senders.push(world.write(`A xylophone, please: ${point}`));
         await world.died();
       }
       await world.start();
-      await Promise.all(tellers.map(({ told }) => told));
+      await Promise.all(senders.map(({ acknowledged }) => acknowledged));
       await world.settled();
       for (const [n, point] of points.entries()) {
         const text = `A xylophone, please: ${point}`;
@@ -173,25 +174,25 @@ eachDatabase("a program that is killed", (open) => {
         expect(found.internal_notes.map(({ content }) => content)).toEqual(["Somebody asks for music."]);
         expect(found.audit_log.filter(({ action }) => action === "rule_fired")).toHaveLength(1);
         expect(found.audit_log.filter(({ action }) => action === "tagged")).toHaveLength(1);
-        const seen = () => tellers[n]?.shown().filter((role) => role !== "user");
+        const seen = () => senders[n]?.shown().filter((role) => role !== "user");
         await expect.poll(seen, { timeout: patienceMs }).toEqual(["assistant"]);
       }
     }),
   );
 
-  it("asks again what it was looking up, and answers once", { timeout: 180_000 }, () =>
+  it("repeats an interrupted lookup, and answers once", { timeout: 180_000 }, () =>
     inWorld(async (world) => {
       await world.start();
       const ask = "What is the status of order BK-1234?";
       world.shop.answer = () => void world.kill();
-      const teller = world.tell(ask);
+      const sender = world.write(ask);
       await world.died();
       world.shop.answer = (_request, response) => sendJson(response, { status: "shipped" });
-      // The answer is stored, and then it is killed again.
+      // Killed a second time, once the answer is stored.
       await world.start("answer.stored");
       await world.died();
       await world.start();
-      await teller.told;
+      await sender.acknowledged;
       await world.settled();
       const found = await world.conversation(ask);
       expect(texts(found)).toEqual([`user: ${ask}`, "assistant: Order BK-1234 is shipped."]);
@@ -203,22 +204,25 @@ eachDatabase("a program that is killed", (open) => {
     }),
   );
 
-  it("does not repeat a call that may have changed something, and says so, once", { timeout: 180_000 }, () =>
-    inWorld(async (world) => {
-      await world.start();
-      const ask = "Please cancel order BK-1234";
-      world.shop.answer = () => void world.kill();
-      const teller = world.tell(ask);
-      await world.died();
-      await world.start();
-      await teller.told;
-      await world.settled();
-      const found = await world.conversation(ask);
-      expect(texts(found)).toEqual([`user: ${ask}`, "assistant: Perhaps it is cancelled."]);
-      expect(found.audit_log.filter(({ action }) => action === "skill_called")).toEqual([
-        expect.objectContaining({ detail: expect.stringMatching(/failed: an earlier try was cut off/) }),
-      ]);
-      expect(world.shop.requests).toHaveLength(1);
-    }),
+  it(
+    "does not repeat an interrupted call that may have changed something, and says so once",
+    { timeout: 180_000 },
+    () =>
+      inWorld(async (world) => {
+        await world.start();
+        const ask = "Please cancel order BK-1234";
+        world.shop.answer = () => void world.kill();
+        const sender = world.write(ask);
+        await world.died();
+        await world.start();
+        await sender.acknowledged;
+        await world.settled();
+        const found = await world.conversation(ask);
+        expect(texts(found)).toEqual([`user: ${ask}`, "assistant: Perhaps it is cancelled."]);
+        expect(found.audit_log.filter(({ action }) => action === "skill_called")).toEqual([
+          expect.objectContaining({ detail: expect.stringMatching(/failed: an earlier try was cut off/) }),
+        ]);
+        expect(world.shop.requests).toHaveLength(1);
+      }),
   );
 });

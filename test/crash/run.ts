@@ -3,7 +3,8 @@ import { checkpoints } from "#runtime/checkpoints.ts";
 import { openStore } from "#database/open.ts";
 import { install } from "../support/program/installation.ts";
 import type { Launched } from "../support/program/launch.ts";
-import { freePort, launch } from "../support/program/launch.ts";
+import { launch } from "../support/program/launch.ts";
+import { freePort } from "../support/servers/free-port.ts";
 import { openApiClient } from "./api-client.ts";
 import { openCustomer } from "./customer.ts";
 import { createRandom } from "./random.ts";
@@ -22,7 +23,7 @@ export interface CrashOptions {
 export interface Kill {
   /** A named point of the path, `start` (before it was ready) or `run` (at a random moment). */
   readonly at: string;
-  /** Null when it was killed before. */
+  /** Null if it was killed before it was ready. */
   readonly readyMs: number | null;
 }
 
@@ -37,7 +38,7 @@ export interface CrashReport {
   readonly violations: readonly string[];
 }
 
-/** A named point that is not passed within this time is passed by nobody. */
+/** A named point that is not reached within this time is taken as unreachable. */
 const pointMs = 10_000;
 const drainMs = 30_000;
 
@@ -47,7 +48,7 @@ type Plan =
   | { readonly kind: "run"; readonly afterMs: number };
 
 /**
- * Kills the program again and again while customers and API clients ask, and says afterwards what was lost, doubled or
+ * Kills the program repeatedly while customers and API clients send questions, and reports what was lost, duplicated or
  * left undone.
  */
 export async function runCrashTest(options: CrashOptions): Promise<CrashReport> {
@@ -94,10 +95,10 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashReport> 
       for (const each of customers) each.close();
       running.signal("SIGTERM");
       const exit = await running.exited;
-      if (exit.code !== 0) violations.push(`the last process ended with ${exit.code ?? exit.signal ?? "nothing"}`);
+      if (exit.code !== 0) violations.push(`the last process exited with ${exit.code ?? exit.signal ?? "nothing"}`);
       complaints.push(...running.complaints);
       violations.push(...(await verifyStored(store, installation.workspaceId, records, answered)));
-      violations.push(...complaints.map((line) => `the program complained: ${line.slice(0, 1_000)}`));
+      violations.push(...complaints.map((line) => `error in the program's log: ${line.slice(0, 1_000)}`));
       return {
         kills,
         messagesAcknowledged: sum(records.map(({ acknowledged }) => acknowledged.size)),
@@ -119,7 +120,7 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashReport> 
   }
 }
 
-/** Every named point in turn, and between them moments that nobody chose. */
+/** Uses every named point in turn, alternating with random moments. */
 function plansOf(kills: number, random: () => number): readonly Plan[] {
   return Array.from({ length: kills }, (_, i): Plan => {
     if (kills <= 2 * checkpoints.length ? i < checkpoints.length : i % 2 === 0) {
@@ -148,7 +149,7 @@ async function killAsPlanned(program: Launched, plan: Plan): Promise<Kill> {
   program.signal("SIGKILL");
   const exit = await program.exited;
   if (exit.signal !== "SIGKILL")
-    throw new Error(`the program ended by itself (${String(exit.code)}): ${program.complaints.join("\n")}`);
+    throw new Error(`the program exited before the kill (${String(exit.code)}): ${program.complaints.join("\n")}`);
   const readyMs = (await program.ready) ?? null;
   return { at: plan.kind === "point" ? plan.point : plan.kind, readyMs };
 }

@@ -1,4 +1,6 @@
 import { sql } from "kysely";
+import { storedCells } from "#conversations/reporting/compare.ts";
+import { recountReports } from "#conversations/reporting/repair.ts";
 import type { OpenStore } from "#database/open.ts";
 import type { Installation } from "../support/program/installation.ts";
 import type { AnsweredQuestion } from "./api-client.ts";
@@ -14,10 +16,10 @@ interface StoredMessage {
   readonly metadata: string | null;
 }
 
-/** Work that is due for longer than this is stuck. */
+/** Work that has been due for longer than this is stuck. */
 const stuckMs = 3_000;
 
-/** What a customer can see for themselves: the history of their conversation, on a new connection. */
+/** Checks the history that a customer sees on a new connection. */
 export async function verifyFromOutside(
   record: CustomerRecord,
   urls: { readonly base: string; readonly socket: string },
@@ -30,12 +32,14 @@ export async function verifyFromOutside(
   const history = await fetchHistory(urls.socket, token);
   const line = (message: { readonly seq: number; readonly id: string }): string => `${message.seq}:${message.id}`;
   if (history.map(line).join() !== shown.map(line).join()) {
-    violations.push(`${name}: what was shown is not the history (${shown.length} shown, ${history.length} stored)`);
+    violations.push(
+      `${name}: the shown messages differ from the history (${shown.length} shown, ${history.length} stored)`,
+    );
   }
   for (const [clientId, { seq, id }] of acknowledged) {
     const found = history.filter((message) => message.clientId === clientId);
     if (found.length !== 1 || found[0]?.seq !== seq || found[0].id !== id) {
-      violations.push(`${name}: the acknowledged message ${seq} is ${found.length} times in the history`);
+      violations.push(`${name}: the history has the acknowledged message ${seq} ${found.length} times`);
     }
   }
   const response = await fetch(`${urls.base}/v1/conversations/${conversation}`, {
@@ -44,12 +48,12 @@ export async function verifyFromOutside(
   const body = (await response.json()) as { readonly messages?: readonly { readonly id: string }[] };
   const ids = (body.messages ?? []).map(({ id }) => id);
   if (ids.join() !== history.map(({ id }) => id).join()) {
-    violations.push(`${name}: the API shows another conversation than the widget (${response.status})`);
+    violations.push(`${name}: the API and the widget show different conversations (${response.status})`);
   }
   return violations;
 }
 
-/** Work that can be done now and is not, or was given up. */
+/** Due or abandoned work. */
 export async function workLeft(store: OpenStore): Promise<readonly string[]> {
   const rows = await store.read
     .selectFrom("outbox")
@@ -57,11 +61,11 @@ export async function workLeft(store: OpenStore): Promise<readonly string[]> {
     .where((eb) => eb.or([eb("due_at", "<=", Date.now()), eb("dead_at", "is not", null)]))
     .execute();
   return rows.map(
-    (row) => `${row.dead_at === null ? "undone" : "dead"} ${row.kind} of ${row.lane}, ${row.last_error ?? "no error"}`,
+    (row) => `${row.dead_at === null ? "pending" : "dead"} ${row.kind} of ${row.lane}, ${row.last_error ?? "no error"}`,
   );
 }
 
-/** What must hold of the database, whatever was killed when. */
+/** Checks the database, whatever was killed and when. */
 export async function verifyStored(
   store: OpenStore,
   workspaceId: string,
@@ -133,11 +137,12 @@ export async function verifyStored(
     .where("state", "in", ["queued", "sending", "failed", "unknown"])
     .execute();
   for (const { id, state } of unsent) violations.push(`the delivery ${id} is ${state}`);
+  violations.push(...(await verifyReports(store, workspaceId)));
   violations.push(...(await verifyIntegrity(store)));
   return violations;
 }
 
-/** Each question has an answer, and none has two: over the API one each, elsewhere one for a burst. */
+/** Each question has exactly one answer: over the API one for each, elsewhere one for a burst of messages. */
 function verifyAnswers(
   { id, channel }: { readonly id: string; readonly channel: string },
   messages: readonly StoredMessage[],
@@ -155,6 +160,19 @@ function verifyAnswers(
     if (answer === undefined) violations.push(`${id} (${channel}): message ${seq} of ${messages.length} has no answer`);
   }
   return violations;
+}
+
+/** The reports equal a recount from the stored conversations. */
+async function verifyReports(store: OpenStore, workspaceId: string): Promise<readonly string[]> {
+  const today = Math.floor(Date.now() / 86_400_000);
+  const days = { from: today - 7, to: today + 1 };
+  const { differences, changing } = await recountReports(store, { workspaceId, days, repair: false });
+  const counted = await storedCells(store.read, workspaceId, days);
+  return [
+    ...(counted.length === 0 ? ["the reports count nothing"] : []),
+    ...differences.map((difference) => `the reports differ from a recount: ${JSON.stringify(difference)}`),
+    ...changing.map((day) => `the reports of day ${day} still change`),
+  ];
 }
 
 async function verifyIntegrity(store: OpenStore): Promise<readonly string[]> {

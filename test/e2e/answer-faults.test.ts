@@ -12,7 +12,7 @@ import { numbersBehind } from "../support/tally.ts";
 const authorEmail = "mia@shop.example";
 const mia: Actor = { type: "agent", id: authorEmail, name: "Mia" };
 
-/** The call by which a reply goes out, by channel. */
+/** Matches the call that sends a reply, by channel. */
 const sends: Readonly<Record<string, (method: string, path: string) => boolean>> = {
   Telegram: (_method, path) => path.endsWith("/sendMessage"),
   Slack: (_method, path) => path.endsWith("/chat.postMessage"),
@@ -24,7 +24,7 @@ const sends: Readonly<Record<string, (method: string, path: string) => boolean>>
   Intercom: (method, path) => method === "POST" && /\/conversations\/[^/]+\/reply$/.test(path),
 };
 
-eachDatabase("Answers of platforms that fail", (open) => {
+eachDatabase("faulty answers of platforms", (open) => {
   let all: AllChannels;
   beforeAll(async () => {
     all = await openAllChannels(
@@ -36,12 +36,12 @@ eachDatabase("Answers of platforms that fail", (open) => {
 
   const portOf = ({ platform }: Line): number => Number(new URL(String(platform.config["base_url"])).port);
 
-  /** A conversation that an agent has. */
+  /** Starts a conversation, which an agent claims. */
   async function begin(line: Line): Promise<string> {
     const text = `Hello from ${line.name}`;
     const message = { customer: "customer", id: `${line.channel}-first`, text };
     const taken = async (): Promise<boolean> => line.platform.deliver(message);
-    expect(await all.comes(taken), line.name).toBe(true);
+    expect(await all.waitFor(taken), line.name).toBe(true);
     const { id } = await all.app.store.read
       .selectFrom("messages")
       .innerJoin("conversations", "conversations.id", "messages.conversation_id")
@@ -49,7 +49,7 @@ eachDatabase("Answers of platforms that fail", (open) => {
       .where("conversations.account_id", "=", all.accountId(line))
       .where("messages.content", "=", text)
       .executeTakeFirstOrThrow();
-    expect(await all.comes(async () => (await line.platform.shown("customer")).length > 0), line.name).toBe(true);
+    expect(await all.waitFor(async () => (await line.platform.shown("customer")).length > 0), line.name).toBe(true);
     const body = { status: "claimed", assigned_to: authorEmail };
     expect((await all.app.call("PATCH", `/v1/conversations/${id}`, { key: all.key, body })).status).toBe(200);
     return id;
@@ -65,11 +65,11 @@ eachDatabase("Answers of platforms that fail", (open) => {
         .execute()
     ).length;
 
-  it("reach the customer, or an agent is told", { timeout: 240_000 }, async () => {
+  it("reach the customer, or an agent gets a note", { timeout: 240_000 }, async () => {
     const courses = await Promise.all(all.lines.map(async (line) => ({ line, id: await begin(line) })));
     await all.settle();
     const found = new Map<string, string>();
-    // What comes too late takes a time limit of the adapter, which no clock of ours moves.
+    // A slow answer runs into the adapter's real timeout, which the test's clock does not control. Once is enough.
     const isSqlite = expect.getState().currentTestName?.includes("on SQLite") === true;
     const faults = answerFaults.filter(({ slow }) => slow !== true || isSqlite);
     for (const [at, fault] of faults.entries()) {
@@ -89,12 +89,12 @@ eachDatabase("Answers of platforms that fail", (open) => {
           const texts = (await line.platform.transmitted?.("customer")) ?? (await line.platform.shown("customer"));
           return numbersBehind("reply", texts).filter((number) => number === at + 1).length;
         };
-        const isTold = (await doubts(id)) > (before.get(line.name) ?? 0);
-        if (!isTold) await all.comes(async () => (await shown()) > 0, 3_000);
+        const isNoted = (await doubts(id)) > (before.get(line.name) ?? 0);
+        if (!isNoted) await all.waitFor(async () => (await shown()) > 0, 3_000);
         const times = await shown();
-        expect(times > 0 || isTold, `${line.name}, ${fault.name}: lost, and nobody is told`).toBe(true);
+        expect(times > 0 || isNoted, `${line.name}, ${fault.name}: lost, and nobody is told`).toBe(true);
         const words = ["not", "once", "twice"][times] ?? `${times} times`;
-        found.set(`${line.name}\n${fault.name}`, isTold ? `${words}, note` : words);
+        found.set(`${line.name}\n${fault.name}`, isNoted ? `${words}, note` : words);
       }
     }
     expectDocumentedAnswers(

@@ -10,7 +10,7 @@ import { readConfigFile } from "#config/file.ts";
 import { problemStatus } from "#domain/problem.ts";
 import { problemMeaning } from "#http/problem.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
-import type { Ran } from "../support/program/program.ts";
+import type { CommandResult } from "../support/program/program.ts";
 import { startGateway } from "../support/program/program.ts";
 import { skipped } from "../support/skipped.ts";
 import { projectDir } from "../support/project/source-tree.ts";
@@ -18,7 +18,7 @@ import { projectDir } from "../support/project/source-tree.ts";
 interface Example {
   readonly title: string;
   readonly command: string;
-  /** What the guide shows below it. */
+  /** The output that the guide shows below the command. */
   readonly shown: string | undefined;
   readonly language: string | undefined;
 }
@@ -26,7 +26,7 @@ interface Example {
 const guide = await readFile(join(projectDir, "docs/api.md"), "utf8");
 const readme = await readFile(join(projectDir, "README.md"), "utf8");
 
-/** Every command of a page, each with the block that follows it at once, if one does. */
+/** Every command of a page, with the block that follows it directly, if any. */
 function examplesOf(page: string): readonly Example[] {
   return page.split(/^## /m).flatMap((section) => {
     const [title = ""] = section.split("\n", 1);
@@ -40,18 +40,15 @@ const examples = examplesOf(guide);
 const blocksOf = (page: string, language: string): readonly string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm"))].map(([, block = ""]) => block);
 
-it.each([...blocksOf(readme, "yaml"), ...blocksOf(guide, "yaml")])(
-  "shows a configuration that can be read: %s",
-  (block) => {
-    const env = Object.fromEntries([...block.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name, "1234567:a-token"]));
-    expect(readConfigFile("parley.yaml", block, env).workspaces).toHaveLength(1);
-  },
-);
+it.each([...blocksOf(readme, "yaml"), ...blocksOf(guide, "yaml")])("shows a valid configuration: %s", (block) => {
+  const env = Object.fromEntries([...block.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name, "1234567:a-token"]));
+  expect(readConfigFile("parley.yaml", block, env).workspaces).toHaveLength(1);
+});
 
-/** The test has done this itself, or there is no Docker here; `test/conformance/container.test.ts` reads what Compose would. */
+/** The test runs these itself, or Docker is missing; `test/conformance/container.test.ts` checks the Compose file. */
 const notRun = /^(?:npm ci|npm start|docker compose .*)$/gm;
 
-/** What a checkout has, so that what the commands write stays out of it. */
+/** Copies what a checkout contains, so that the commands write nothing to the project. */
 async function checkout(folder: string): Promise<void> {
   for (const name of ["adapters", "bin", "dist", "docs", "node_modules", "src", "package.json"]) {
     await symlink(join(projectDir, name), join(folder, name));
@@ -61,7 +58,7 @@ async function checkout(folder: string): Promise<void> {
   }
 }
 
-/** Kinds instead of values; null and what is empty stand for anything. */
+/** Types in place of values; null and empty values match anything. */
 function shape(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? expect.any(Array) : expect.arrayContaining([shape(value[0])]);
   if (value === null) return expect.toSatisfy(() => true);
@@ -91,7 +88,7 @@ it("has an example of every operation", async () => {
   }
 });
 
-it("lists the codes of errors as the program has them", () => {
+it("lists the program's error codes", () => {
   const rows = [...guide.matchAll(/^\| (\d{3}) \| `(\w+)` \| (.+) \|$/gm)].map(([, status, code, meaning]) => [
     code,
     Number(status),
@@ -112,10 +109,10 @@ describe("on a fresh installation", () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "parley-guide-"));
     await checkout(folder);
-    // Makes curl say by its exit status what the server said.
+    // Makes curl fail on error statuses and print the body.
     await writeFile(join(folder, ".curlrc"), "fail-with-body\n");
     gateway = await startGateway({ PARLEY_DATA_DIR: join(folder, "data") });
-    await vi.waitUntil(() => gateway.printed().includes("documents add"), { timeout: 60_000, interval: 100 });
+    await vi.waitUntil(() => gateway.printed().includes("Set it up"), { timeout: 60_000, interval: 100 });
   });
   afterAll(async () => {
     await gateway.stop();
@@ -125,18 +122,18 @@ describe("on a fresh installation", () => {
   it.each([
     ["README.md", examplesOf(readme)],
     ["docs/api.md", examples],
-  ] as const)("runs every block of %s, and shows what is answered", { timeout: 180_000 }, async (page, all) => {
+  ] as const)("runs every block of %s, and shows the actual answers", { timeout: 180_000 }, async (page, all) => {
     const environment = join(folder, "environment");
     await writeFile(environment, "");
     const { PATH = "", HOME = "" } = process.env;
     const env = { PATH, HOME, CURL_HOME: folder, PARLEY_DATA_DIR: join(folder, "data") };
-    const run = async ({ command }: Example): Promise<Ran> => {
+    const run = async ({ command }: Example): Promise<CommandResult> => {
       const here = command.replaceAll("http://127.0.0.1:8080", gateway.url).replaceAll(notRun, "");
       const script = `set -euo pipefail\n. "${environment}"\n${here}\nexport -p > "${environment}"\n`;
       try {
         return { status: 0, ...(await promisify(execFile)("bash", ["-c", script], { cwd: folder, env })) };
       } catch (error) {
-        const { code, stdout, stderr } = error as Omit<Ran, "status"> & { readonly code: number };
+        const { code, stdout, stderr } = error as Omit<CommandResult, "status"> & { readonly code: number };
         return { status: code, stdout, stderr };
       }
     };
@@ -168,10 +165,10 @@ describe("on a fresh installation", () => {
   });
 });
 
-function compare({ title, language, shown = "" }: Example, { status, stdout, stderr }: Ran): void {
+function compare({ title, language, shown = "" }: Example, { status, stdout, stderr }: CommandResult): void {
   const json = language === "json" ? (JSON.parse(shown) as object) : undefined;
   const refused = json !== undefined && "code" in json;
-  expect({ of: title, status, stdout, stderr }).toMatchObject({ status: refused ? 22 : 0 });
+  expect(status, `${title}: ${stdout}${stderr}`).toBe(refused ? 22 : 0);
   if (json !== undefined) {
     expect(JSON.parse(stdout), title).toEqual(shape(json));
     if (refused) expect(JSON.parse(stdout)).toMatchObject({ code: json.code });
@@ -182,7 +179,7 @@ function compare({ title, language, shown = "" }: Example, { status, stdout, std
   expect(events(stdout)).toEqual(events(shown));
 }
 
-it("shows values where a value is expected, not an ellipsis", () => {
+it("shows values, not ellipses, where a value is expected", () => {
   for (const page of [guide, readme]) {
     for (const [block] of page.matchAll(/^```[^]*?^```$/gm)) expect(block).not.toContain("…");
   }

@@ -10,7 +10,7 @@ import { countedLineUp } from "../support/channels/line-up.ts";
 import type { Tally } from "../support/tally.ts";
 import { numbersBehind, tally } from "../support/tally.ts";
 
-/** Messages in each direction, on each channel, under each fault. */
+/** The number of messages per direction, channel and fault. */
 const count = 3;
 const numbers = Array.from({ length: count }, (_, i) => i + 1);
 const hourMs = 3_600_000;
@@ -20,12 +20,12 @@ const backoffMaxMs = 15 * 60_000;
 const authorEmail = "mia@shop.example";
 const mia: Actor = { type: "agent", id: authorEmail, name: "Mia" };
 
-/** A conversation under one fault: the agent has it, so that nobody but people writes. */
+/** A conversation under one fault. An agent has claimed it, so that the bot does not answer. */
 interface Course {
   readonly line: Line;
   readonly customer: string;
   readonly conversationId: string;
-  /** Whose it is on this channel: a caller's next call is another conversation of theirs. */
+  /** Identifies the customer on this channel: a caller's next call is another conversation. */
   readonly accountId: string;
   readonly contactId: string;
 }
@@ -33,22 +33,22 @@ interface Course {
 interface Fault {
   readonly name: string;
   readonly sentence: string;
-  /** Channels that do not know it. */
+  /** Channels without this fault. */
   readonly not: ReadonlySet<Channel>;
   run(courses: readonly Course[]): Promise<void>;
 }
 
-/** Nothing is sent to anybody: customers fetch what is stored. */
+/** Channels without deliveries: customers fetch stored messages. */
 const fetched: ReadonlySet<Channel> = new Set<Channel>(["widget", "hosted", "api"]);
-/** One connection, or one sender who waits for the answer, brings everything in order. */
+/** Channels in order: one connection, or one sender that waits for each answer. */
 const ordered: ReadonlySet<Channel> = new Set<Channel>([...fetched, "discord"]);
 
-eachDatabase("Faults on all channels", (open) => {
+eachDatabase("faults on all channels", (open) => {
   let all: AllChannels;
   beforeAll(async () => {
     all = await openAllChannels(open, countedLineUp);
   }, 120_000);
-  afterAll(() => all.close());
+  afterAll(() => all?.close());
 
   const message = ({ line, customer }: Course, number: number) => ({
     customer,
@@ -64,10 +64,10 @@ eachDatabase("Faults on all channels", (open) => {
     return false;
   }
 
-  /** As a platform, or a customer's browser, does: until it is acknowledged. */
+  /** Delivers until the message is acknowledged, as a platform or a customer's browser does. */
   async function deliver(course: Course, number: number): Promise<void> {
-    const taken = await all.meanwhile(untilTaken(() => course.line.platform.deliver(message(course, number))));
-    if (!taken) throw new Error(`${course.line.name}: nobody takes message ${number}`);
+    const taken = await all.whileAdvancing(untilTaken(() => course.line.platform.deliver(message(course, number))));
+    if (!taken) throw new Error(`${course.line.name}: message ${number} was not acknowledged`);
   }
 
   const reply = ({ conversationId }: Course, number: number): Promise<unknown> =>
@@ -83,8 +83,8 @@ eachDatabase("Faults on all channels", (open) => {
     const { platform, name } = line;
     const first = { customer, id: `${line.channel}-${customer}-first`, text: `Hello, I am ${customer}` };
     const accountId = all.accountId(line);
-    if (!(await all.meanwhile(untilTaken(() => platform.deliver(first)))))
-      throw new Error(`${name}: nobody takes the first message`);
+    if (!(await all.whileAdvancing(untilTaken(() => platform.deliver(first)))))
+      throw new Error(`${name}: the first message was not acknowledged`);
     const row = await all.app.store.read
       .selectFrom("messages")
       .innerJoin("conversations", "conversations.id", "messages.conversation_id")
@@ -92,7 +92,7 @@ eachDatabase("Faults on all channels", (open) => {
       .where("conversations.account_id", "=", accountId)
       .where("messages.content", "=", first.text)
       .executeTakeFirstOrThrow();
-    if (!(await all.comes(async () => (await platform.shown(customer)).length > 0))) {
+    if (!(await all.waitFor(async () => (await platform.shown(customer)).length > 0))) {
       throw new Error(`${name}: the bot does not answer`);
     }
     const { status, text } = await all.app.call("PATCH", `/v1/conversations/${row.id}`, {
@@ -103,8 +103,8 @@ eachDatabase("Faults on all channels", (open) => {
     return { line, customer, conversationId: row.id, accountId, contactId: row.contact_id };
   }
 
-  /** What the agents have of the customer. */
-  async function held({ accountId, contactId }: Course) {
+  /** The customer's messages and files as agents see them. */
+  async function seenByAgents({ accountId, contactId }: Course) {
     const conversations = all.app.store.read
       .selectFrom("conversations")
       .select("id")
@@ -127,15 +127,15 @@ eachDatabase("Faults on all channels", (open) => {
     };
   }
 
-  /** Files of the customer that have not come. */
-  async function unfetched({ accountId }: Course): Promise<readonly string[]> {
+  /** The customer's files that are not fetched yet. */
+  async function pendingFiles({ accountId }: Course): Promise<readonly string[]> {
     const files = all.app.store.read
       .selectFrom("attachments")
       .select(["name", "reason"])
       .where("account_id", "=", accountId)
       .where("state", "!=", "stored");
     const read = async () => (await files.execute()).map(({ name, reason }) => `${name}: ${reason ?? "on its way"}`);
-    await all.comes(async () => (await read()).length === 0, 10_000);
+    await all.waitFor(async () => (await read()).length === 0, 10_000);
     return read();
   }
 
@@ -160,7 +160,7 @@ eachDatabase("Faults on all channels", (open) => {
   const faults: readonly Fault[] = [
     {
       name: "an hour away",
-      sentence: "the platform, or the customer, cannot be reached for an hour",
+      sentence: "the platform, or the customer, is unreachable for an hour",
       not: new Set(),
       async run(courses) {
         await each(courses, ({ line, customer }) => line.platform.away(customer));
@@ -172,14 +172,14 @@ eachDatabase("Faults on all channels", (open) => {
         }
         await all.pass(hourMs, 60_000);
         await each(courses, ({ line, customer }) => line.platform.back(customer));
-        // After so many tries the next one is a while away.
+        // Moves past the longest wait between retries.
         await all.pass(backoffMaxMs, 5_000);
         for (const number of numbers) await each(courses, (course) => deliver(course, number));
       },
     },
     {
       name: "429 storm",
-      sentence: `the platform refuses ${stormCalls} calls in a row and asks for time`,
+      sentence: `the platform refuses ${stormCalls} consecutive calls with a retry time`,
       not: fetched,
       async run(courses) {
         for (const { line } of courses) for (let i = 0; i < stormCalls; i += 1) line.platform.misbehave("limit");
@@ -193,19 +193,19 @@ eachDatabase("Faults on all channels", (open) => {
     },
     {
       name: "taken, then hung up",
-      sentence: "the platform takes every reply and hangs up before it says so",
+      sentence: "the platform accepts every reply and closes the connection before it answers",
       not: fetched,
       run: (courses) => misbehaves(courses, "hang_up_after_commit"),
     },
     {
       name: "hung up, not taken",
-      sentence: "the platform hangs up at every reply, and has not taken it",
+      sentence: "the platform closes the connection at every reply without accepting it",
       not: fetched,
       run: (courses) => misbehaves(courses, "hang_up"),
     },
     {
       name: "duplicates",
-      sentence: "everything is delivered three times at once, and later again, our own messages included",
+      sentence: "every message is delivered three times at once and again later, the program's own included",
       not: new Set(),
       async run(courses) {
         await each(courses, async (course) => {
@@ -240,7 +240,7 @@ eachDatabase("Faults on all channels", (open) => {
     },
   ];
 
-  describe("messages lost, doubled and out of order", () => {
+  describe("lost, duplicated and disordered messages", () => {
     const found = new Map<string, { readonly inbound: Tally; readonly outbound: Tally }>();
     for (const [at, { name, sentence, not, run }] of faults.entries()) {
       it(`${name}: ${sentence}`, { timeout: 180_000 }, async () => {
@@ -249,18 +249,18 @@ eachDatabase("Faults on all channels", (open) => {
         await all.settle();
         await run(courses);
         await all.settle();
-        const isThere = async (course: Course) =>
+        const hasArrived = async (course: Course) =>
           new Set(numbersBehind("reply", await course.line.platform.shown(course.customer))).size === count;
-        // On its way over the network when the program is done with it.
-        await each(courses, (course) => all.comes(() => isThere(course), 1_000));
+        // The message may still be on the network when the program is idle.
+        await each(courses, (course) => all.waitFor(() => hasArrived(course), 1_000));
         for (const course of courses) {
-          const { written, doubts } = await held(course);
+          const { written, doubts } = await seenByAgents(course);
           const outbound = tally(count, numbersBehind("reply", await arrived(course)));
           found.set(`${course.line.name}\n${name}`, {
             inbound: tally(count, numbersBehind("message", written)),
             outbound,
           });
-          expect(await unfetched(course), `${course.line.name}: a file is not there`).toEqual([]);
+          expect(await pendingFiles(course), `${course.line.name}: a file is missing`).toEqual([]);
           expect(doubts.length, `${course.line.name}: nobody is told of what is lost`).toBeGreaterThanOrEqual(
             outbound.lost,
           );

@@ -6,6 +6,7 @@ import { chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openStore } from "#database/open.ts";
 import type { TestDatabase } from "../support/database/databases.ts";
 import { eachDatabase } from "../support/database/databases.ts";
 import { says, startModelServer } from "../support/servers/model-server.ts";
@@ -33,8 +34,8 @@ eachDatabase("the command line", (open) => {
     await database.remove();
   });
 
-  /** The one JSON value on stdout of a command that succeeds. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- what a test reads of an output, its expectations check.
+  /** Runs a command that succeeds and parses the single JSON value on stdout. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- expectations check the fields that a test reads.
   async function json(args: readonly string[], status = 0): Promise<any> {
     const ran = await parley([...args, "--json"], env);
     expect(ran.stderr).toBe("");
@@ -42,7 +43,7 @@ eachDatabase("the command line", (open) => {
     return JSON.parse(ran.stdout);
   }
 
-  it("makes a workspace with its identity secret, and lists it", async () => {
+  it("creates a workspace with its identity secret, and lists it", async () => {
     const made = await json(["workspace", "create", "--name", "Second", "--plan", "growth"]);
     expect(made).toMatchObject({ name: "Second", plan: "growth" });
     expect(made.id).toMatch(/^wt_[a-z0-9]{6}_[a-z0-9]{10,}$/);
@@ -51,7 +52,7 @@ eachDatabase("the command line", (open) => {
     expect(names).toEqual(["Acme", "Second"]);
   });
 
-  it("changes settings of a workspace, and says what is wrong with those that do not exist", async () => {
+  it("changes settings of a workspace, and reports unknown and invalid ones", async () => {
     const { settings } = await json([
       "workspace",
       "set",
@@ -70,7 +71,7 @@ eachDatabase("the command line", (open) => {
     expect(wrong.stderr).toContain("colour is not a setting; allowed here: name, plan");
   });
 
-  it("makes, lists and revokes a key, whose text is shown once", async () => {
+  it("creates, lists and revokes a key, whose text is shown once", async () => {
     const made = await json(["key", "create", "--workspace", workspaceId, "--name", "server", "--limit-minute", "5"]);
     expect(made.key).toMatch(/^ak_[a-z0-9]{6}_[a-z0-9]{32}$/);
     const listed = await parley(["key", "list", "--workspace", workspaceId, "--json"], env);
@@ -89,7 +90,7 @@ eachDatabase("the command line", (open) => {
     expect(ran.stderr).toContain("1 to the workspace's 1000");
   });
 
-  it("makes an agent once, and a link that signs in", async () => {
+  it("creates an agent once, and a link that signs in", async () => {
     const email = "Ann@Example.com";
     const made = await json(["agent", "create", "--workspace", workspaceId, "--email", email, "--name", "Ann"]);
     expect(made).toMatchObject({ email: "ann@example.com", name: "Ann", role: "agent" });
@@ -100,7 +101,32 @@ eachDatabase("the command line", (open) => {
     expect(link).toMatch(/\/inbox\/login\/[\w-]{43}$/);
   });
 
-  it("adds documents, tells the outcome of each, answers from them, and removes them", async () => {
+  it("turns off the second factor of an agent who lost it", async () => {
+    const bob = ["--workspace", workspaceId, "--email", "bob@example.com"];
+    await json(["agent", "create", ...bob, "--name", "Bob"]);
+    const reset = () => json(["agent", "reset-second-factor", ...bob]);
+    expect(await reset()).toEqual({ email: "bob@example.com", reset: false });
+    const store = await openStore(database.url);
+    try {
+      const rows = store.read
+        .selectFrom("agents")
+        .select(["id", "second_factor"])
+        .where("email", "=", bob[3] ?? "");
+      const { id } = await rows.executeTakeFirstOrThrow();
+      await store.write(async (tx) => {
+        await tx.updateTable("agents").set({ second_factor: "sealed" }).where("id", "=", id).execute();
+        await tx.insertInto("recovery_codes").values({ agent_id: id, hash: "hash", created_at: 0 }).execute();
+      });
+      expect(await reset()).toEqual({ email: "bob@example.com", reset: true });
+      expect((await rows.executeTakeFirstOrThrow()).second_factor).toBeNull();
+      const codes = store.read.selectFrom("recovery_codes").selectAll().where("agent_id", "=", id);
+      expect(await codes.execute()).toEqual([]);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it("adds documents, reports each outcome, answers from them, and removes them", async () => {
     const good = join(folder, "returns.md");
     const bad = join(folder, "photo.md");
     await writeFile(
@@ -124,12 +150,27 @@ eachDatabase("the command line", (open) => {
     const readable = await parley(["ask", "--workspace", workspaceId, "How long can I return an order?"], env);
     expect(readable.stdout).toMatch(/within 45 days[^]*\[1\] Returns/);
 
+    const questions = join(folder, "questions.csv");
+    const lines = ["question,answer,document", "How long can I return an order?,45 days,Returns"];
+    await writeFile(
+      questions,
+      [...lines, "How long can I return an order?,30 days,", "Do you sell tyres?,,"].join("\n"),
+    );
+    const evaluated = await json(["evaluate", "--workspace", workspaceId, questions]);
+    expect(evaluated.results.map(({ verdict }: { verdict: string }) => verdict)).toEqual([
+      "right",
+      "wrong",
+      "refused rightly",
+    ]);
+    const table = await parley(["evaluate", "--workspace", workspaceId, questions], env);
+    expect(table.stdout).toMatch(/3 questions, strict\n +right +1 +33 % +\(6 to 79\)[^]*The worst\n +line 3: wrong/);
+
     await json(["documents", "remove", "--workspace", workspaceId, outcomes[0].id]);
     expect((await json(["ask", "--workspace", workspaceId, "How long can I return an order?"])).confidence).toBe("low");
     expect(await json(["documents", "list", "--workspace", workspaceId, "--status", "indexed"])).toEqual([]);
   });
 
-  it("adds no document where the disk of the database has no room for it", async () => {
+  it("refuses a document if the database's disk has no room", async () => {
     const file = join(folder, "room.md");
     await writeFile(file, "# Room\n\nThere is room for everybody.\n");
     const add = ["documents", "add", "--workspace", workspaceId, file, "--json"];
@@ -142,13 +183,13 @@ eachDatabase("the command line", (open) => {
     expect([outcome, ran.status]).toEqual([expect.objectContaining(expected), expected.error === null ? 0 : 1]);
   });
 
-  it("ends with status 1 for what does not exist", async () => {
+  it("exits with status 1 for unknown ids", async () => {
     const ran = await runProcess(["key", "list", "--workspace", "wt_aaaaaa_bbbbbbbbbbbb"], env);
     expect(ran).toMatchObject({ status: 1, stdout: "" });
     expect(ran.stderr).toContain("there is no workspace wt_aaaaaa_bbbbbbbbbbbb");
   });
 
-  it("is told by doctor that searches fail while the search engine is away, and that all else works", async () => {
+  it("reports by doctor that searches fail while the search engine is down, and that all else works", async () => {
     const away = { ...env, TYPESENSE_URL: "http://127.0.0.1:1", TYPESENSE_API_KEY: "a-secret-key" };
     const checked = await parley(["doctor", "--json"], away);
     expect(checked.status).toBe(0);
@@ -161,7 +202,7 @@ eachDatabase("the command line", (open) => {
     expect(checked.stdout).not.toContain("a-secret-key");
   });
 
-  it("rebuilds the search engine's collections only where there is one", async () => {
+  it("rebuilds the search engine's collections only if there is one", async () => {
     const refused = await parley(["search", "rebuild"], env);
     expect(refused.status).toBe(1);
     expect(refused.stderr).toContain("TYPESENSE_URL is not set");
@@ -171,11 +212,11 @@ eachDatabase("the command line", (open) => {
     expect((JSON.parse(queued.stdout) as { readonly queued: readonly string[] }).queued.length).toBeGreaterThan(0);
   });
 
-  it("is told by doctor that all is well", async () => {
+  it("reports by doctor that all is well", async () => {
     expect(await json(["doctor"])).toMatchObject({ ok: true });
   });
 
-  it("is told by doctor before the first start, for which it makes no secret", async () => {
+  it("runs doctor before the first start, without creating a secret", async () => {
     const fresh = join(folder, "fresh");
     const before = { PARLEY_DATA_DIR: fresh, DATABASE_URL: `sqlite:${join(folder, "fresh.sqlite")}`, HOST: "::" };
     const checked = await parley(["doctor"], before);
@@ -185,7 +226,7 @@ eachDatabase("the command line", (open) => {
     expect(existsSync(join(fresh, "secret"))).toBe(false);
   });
 
-  it("keeps what customers have written from other users of the machine, and is told by doctor where it is not", async () => {
+  it("protects customers' data from other users of the machine, and reports by doctor where it does not", async () => {
     const dataDir = join(folder, "kept", "data");
     const kept = { PARLEY_DATA_DIR: dataDir, DATABASE_URL: `sqlite:${join(folder, "of-the-database", "kept.sqlite")}` };
     expect((await parley(["doctor"], kept)).stdout).toMatch(/✓ data folder: .*MB free/);
@@ -197,12 +238,12 @@ eachDatabase("the command line", (open) => {
     expect(wide.stdout).toContain(`! data folder: other users of this machine`);
     expect(wide.stdout).toContain(`chmod 700 ${dataDir}`);
     expect(wide.status).toBe(0);
-    // A group that makes backups, say, is the operator's own choice.
+    // A group may have access, for example for backups.
     await chmod(dataDir, 0o750);
     expect((await parley(["doctor"], kept)).stdout).toContain("✓ data folder");
   });
 
-  it("is told by doctor when another server answers at the public address, and when a proxy finds nobody", async () => {
+  it("reports by doctor another server at the public address, and a proxy without an upstream", async () => {
     let status = 200;
     const other = createServer((_request, response) => response.writeHead(status).end("<html>Welcome!</html>"));
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
@@ -210,7 +251,7 @@ eachDatabase("the command line", (open) => {
     const wrong = await parley(["doctor"], address);
     expect(wrong.status).toBe(1);
     expect(wrong.stdout).toMatch(/✗ public address: another server than Parley answers at http:\/\/localhost:\d+: set/);
-    // It may be that Parley is not started yet.
+    // Parley may not have started yet.
     status = 502;
     const nobody = await parley(["doctor"], address);
     await new Promise((resolve) => other.close(resolve));
@@ -218,12 +259,12 @@ eachDatabase("the command line", (open) => {
     expect(nobody.status).toBe(0);
   });
 
-  it("greets once, on the first start, with what a person needs next", async () => {
+  it("prints the next steps once, on the first start", async () => {
     const own = await open();
     const start = { PARLEY_DATA_DIR: join(folder, "first"), DATABASE_URL: own.url };
     try {
       const first = await startGateway(start);
-      await expect.poll(() => first.printed(), { timeout: 60_000 }).toContain("documents add");
+      await expect.poll(() => first.printed(), { timeout: 60_000 }).toContain("Set it up");
       const printed = first.printed();
       const key = /ak_\w+/.exec(printed)?.[0] ?? "";
       const workspace = /wt_\w+/.exec(printed)?.[0] ?? "";
@@ -236,7 +277,7 @@ eachDatabase("the command line", (open) => {
       expect(asked.status).toBe(200);
       const { sources } = (await asked.json()) as { readonly sources: readonly unknown[] };
       expect(sources.length).toBeGreaterThan(0);
-      // Works while the server runs.
+      // Commands work while the server runs.
       expect((await runProcess(["workspace", "list", "--json"], start)).status).toBe(0);
       expect(await first.stop()).toBe(0);
 
@@ -248,7 +289,7 @@ eachDatabase("the command line", (open) => {
     }
   }, 120_000);
 
-  it("ends when its port is taken, instead of living on and serving nobody", async () => {
+  it("exits if its port is taken", async () => {
     const first = await startGateway(env);
     try {
       const ran = await runProcess(["start"], { ...env, PORT: new URL(first.url).port });
@@ -259,7 +300,7 @@ eachDatabase("the command line", (open) => {
     }
   });
 
-  it("gives a workspace a new identity secret, with which the old one's proofs are refused", async () => {
+  it("replaces a workspace's identity secret, and refuses proofs by the old one", async () => {
     const made = await json(["workspace", "create", "--name", "Rotated"]);
     const { key } = await json(["key", "create", "--workspace", made.id, "--name", "server"]);
     const { id, identity_secret: secret } = await json(["workspace", "rotate-secret", made.id]);
@@ -283,7 +324,7 @@ eachDatabase("the command line", (open) => {
     }
   });
 
-  it("does nothing with another secret than the data was stored with", async () => {
+  it("refuses to run with another secret than the data was stored with", async () => {
     const other = { ...env, PARLEY_SECRET: "0123456789abcdef0123456789abcdef" };
     for (const args of [["start"], ["workspace", "create", "--name", "Third"]]) {
       const ran = await parley(args, other);
@@ -295,7 +336,7 @@ eachDatabase("the command line", (open) => {
     expect(checked.stdout).toMatch(/✓ database[^]*✗ secret: .*set PARLEY_SECRET/);
   });
 
-  it("asks the language model, and tells by doctor what is wrong with it", async () => {
+  it("calls the language model, and reports its faults by doctor", async () => {
     const server = await startModelServer();
     try {
       const model = {
@@ -317,7 +358,7 @@ eachDatabase("the command line", (open) => {
     }
   });
 
-  it("warns a second process on the database that it needs Redis to hear of the first", async () => {
+  it("warns a second process on the database that signals between processes need Redis", async () => {
     const first = await startGateway(env);
     const second = await startGateway(env);
     expect(first.printed()).not.toContain("set REDIS_URL");
@@ -325,7 +366,7 @@ eachDatabase("the command line", (open) => {
     await Promise.all([first.stop(), second.stop()]);
   });
 
-  it("does not start with a mistake in the configuration file, and names file, line and what is allowed", async () => {
+  it("does not start with an error in the configuration file, and reports file, line and allowed values", async () => {
     const file = join(folder, "parley.yaml");
     await writeFile(file, "workspaces:\n  - name: Acme\n    strictness: careless\n");
     const ran = await parley(["start"], { ...env, PARLEY_CONFIG: file });
@@ -341,7 +382,7 @@ eachDatabase("the command line", (open) => {
     expect(missing.stderr).toContain(`${file}, line 2: the environment has no variable NO_SUCH_VARIABLE`);
   });
 
-  it("needs no variable of the configuration file in a command that does not use it", async () => {
+  it("requires a variable of the configuration file only in commands that use it", async () => {
     const file = join(folder, "parley.yaml");
     const bot = "{ name: bot, channel: telegram, token: '${NO_SUCH_VARIABLE}', transport: polling }";
     await writeFile(file, `workspaces:\n  - name: Acme\n    channels:\n      - ${bot}\n`);
@@ -355,8 +396,8 @@ eachDatabase("the command line", (open) => {
   });
 });
 
-// The database is not what matters here.
-describe("the command line, called wrongly", () => {
+// The database does not matter here.
+describe("the command line with invalid arguments", () => {
   let folder: string;
   let env: Record<string, string>;
   let host: CommandHost;
@@ -371,7 +412,7 @@ describe("the command line, called wrongly", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it("ends with status 2 as a process, and says nothing on standard output", async () => {
+  it("exits with status 2 as a process, without output on stdout", async () => {
     const ran = await runProcess(["frobnicate"], env);
     expect(ran).toMatchObject({ status: 2, stdout: "" });
     expect(ran.stderr).toContain('no command "frobnicate"');
@@ -387,8 +428,11 @@ describe("the command line, called wrongly", () => {
       "--expires takes a time in the future",
     ],
     [["ask", "--workspace", "w"], 'use: parley ask --workspace W "question"'],
+    [["evaluate", "--workspace", "w"], "use: parley evaluate --workspace W FILE.csv"],
+    [["evaluate", "--workspace", "w", "absent.csv"], "absent.csv: there is no such file"],
+    [["evaluate", "--workspace", "w", "--mode", "mild", "a.csv"], '--mode takes strict or helpful, not "mild"'],
     [["documents", "list", "--workspace", "w", "--status", "lost"], "--status is one of pending"],
-  ])("ends with status 2 and says how, called wrongly: %s", async (args, reason) => {
+  ])("exits with status 2 and shows the usage for %s", async (args, reason) => {
     const ran = await host.parley(args, env);
     expect(ran).toMatchObject({ status: 2, stdout: "" });
     expect(ran.stderr).toContain(reason);
@@ -404,7 +448,7 @@ describe("the command line, called wrongly", () => {
     [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL is "loud"'],
     [{ TYPESENSE_URL: "http://localhost:8108" }, "set TYPESENSE_API_KEY"],
     [{ TYPESENSE_URL: "localhost:8108", TYPESENSE_API_KEY: "k" }, "use http://host:8108"],
-  ])("does not start with %o, and says what is allowed", async (setting, reason) => {
+  ])("does not start with %o, and names the allowed values", async (setting, reason) => {
     const ran = await host.parley(["start"], { ...env, ...setting });
     expect(ran.status).toBe(1);
     expect(ran.stderr).toContain(reason);

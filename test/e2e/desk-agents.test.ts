@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newSqlite } from "../support/database/databases.ts";
 import type { DeskBench } from "../support/desk/bench.ts";
 import { openDeskBench } from "../support/desk/bench.ts";
-import { createHands, newest } from "../support/desk/agent-steps.ts";
+import { createAgentSteps, newest } from "../support/desk/agent-steps.ts";
 import type { DeskWorld } from "../support/desk/world.ts";
 import { ben, deskChannel, mia } from "../support/desk/world.ts";
 
 let bench: DeskBench;
 let world: DeskWorld;
 
-const hands = createHands(() => bench);
-const { escalated, claimed, click, write, sees, told, notes, view } = hands;
+const steps = createAgentSteps(() => bench);
+const { escalated, claimed, click, write, sees, lastNotice, notes, view } = steps;
 
 describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (transport) => {
   beforeAll(async () => {
@@ -19,14 +19,14 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
   });
   afterAll(() => bench.close());
 
-  it("claims a conversation that nobody has for whoever replies", async () => {
+  it("assigns an unclaimed conversation to the agent who replies", async () => {
     const card = await escalated();
     await write(ben, card, "Good morning");
     expect(sees().at(-1)).toBe("Ben Bauer:\nGood morning");
     expect(await bench.conversation()).toMatchObject({ status: "claimed", assigned_to: "ben@shop.example" });
   });
 
-  it("calls agents by the name that they have in the inbox, where they have one", async () => {
+  it("shows agents by their inbox name, if they have one", async () => {
     const { store, clock } = bench.app;
     const row = { id: "agt_1", workspace_id: bench.workspaceId, email: "cleo@shop.example", name: "Cleo" };
     await store.write((tx) =>
@@ -41,6 +41,19 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(sees().at(-1)).toBe("Cleo:\nHello");
   });
 
+  it("refuses messages and actions of viewers, with the reason", async () => {
+    const setRole = (role: "viewer" | "agent") =>
+      bench.app.store.write((tx) => tx.updateTable("agents").set({ role }).where("id", "=", "agt_1").execute());
+    await setRole("viewer");
+    const card = await escalated();
+    const before = sees().length;
+    await write("U0CLEO001", card, "Hello");
+    await click("U0CLEO001", card, "parley_claim");
+    expect(lastNotice("U0CLEO001")).toBe("Nothing was done: your role is viewer, which may only read.");
+    expect([sees().length, (await bench.conversation()).status]).toEqual([before, "escalated"]);
+    await setRole("agent");
+  });
+
   it("tells the loser of a race who claimed the conversation", async () => {
     const card = await escalated();
     const clicks = [world.clicks(mia, card, "parley_claim"), world.clicks(ben, card, "parley_claim")];
@@ -48,10 +61,10 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     await bench.settle();
     const { assigned_to: holder } = await bench.conversation();
     const loser = holder === "mia@shop.example" ? ben : mia;
-    expect(told(loser)).toBe(`${loser === ben ? "Mia Meyer" : "Ben Bauer"} already claimed this conversation.`);
+    expect(lastNotice(loser)).toBe(`${loser === ben ? "Mia Meyer" : "Ben Bauer"} already claimed this conversation.`);
   });
 
-  it("does once what is clicked twice", async () => {
+  it("applies a double click once", async () => {
     const card = await escalated();
     await Promise.all([world.clicks(mia, card, "parley_claim"), world.clicks(mia, card, "parley_claim")]);
     await bench.settle();
@@ -64,16 +77,16 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     ]);
   });
 
-  it("refuses what a card of before asks for, and says how it is now", async () => {
+  it("refuses an action of an outdated card, and reports the current state", async () => {
     const card = await escalated();
     const old = [...card.blocks];
     await click(mia, card, "parley_claim");
     await click(ben, { ...card, blocks: old }, "parley_resolve");
     expect((await bench.conversation()).status).toBe("claimed");
-    expect(told(ben)).toBe("Mia Meyer already claimed this conversation.");
+    expect(lastNotice(ben)).toBe("Mia Meyer already claimed this conversation.");
   });
 
-  it("keeps what somebody else writes, and asks them what to do", async () => {
+  it("holds a colleague's reply, and asks the colleague what to do", async () => {
     const card = await claimed();
     const before = sees().length;
     const written = await write(ben, card, "I would say 5 euros");
@@ -81,24 +94,24 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(await notes()).toEqual([{ content: "I would say 5 euros", author: "ben@shop.example" }]);
     const whisper = world.whispers(ben).at(-1);
     expect(whisper).toMatchObject({ text: expect.stringContaining("Mia Meyer has this conversation") });
-    if (whisper === undefined) throw new Error("nothing is asked");
+    if (whisper === undefined) throw new Error("there is no question");
 
     await world.clicksPrivately(ben, whisper, "parley_choose_send");
     await world.clicksPrivately(ben, whisper, "parley_choose_send");
     await bench.settle();
     expect(sees().slice(before)).toEqual(["Ben Bauer:\nI would say 5 euros"]);
     expect(await notes()).toEqual([]);
-    // What was answered is asked no more.
+    // The question is deleted once it is answered.
     expect(world.slack.responses.at(-1)).toEqual({ id: `question-${card.ts}`, body: { delete_original: true } });
     expect((await bench.conversation()).assigned_to).toBe("mia@shop.example");
     expect(world.slack.reactions).toContainEqual({ channel: deskChannel, ts: written.ts, name: "white_check_mark" });
   });
 
-  it("lets somebody else take the conversation over with what they wrote", async () => {
+  it("lets a colleague take the conversation over with the held reply", async () => {
     const card = await claimed();
     await write(ben, card, "Let me");
     const whisper = world.whispers(ben).at(-1);
-    if (whisper === undefined) throw new Error("nothing is asked");
+    if (whisper === undefined) throw new Error("there is no question");
     await world.clicksPrivately(ben, whisper, "parley_choose_take_over");
     await bench.settle();
     expect(sees().at(-1)).toBe("Ben Bauer:\nLet me");
@@ -106,52 +119,56 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(world.thread(card)).toContain("Ben Bauer took it over from Mia Meyer.");
   });
 
-  it("tells what a choice does not do any more", async () => {
+  it("refuses outdated choices with the reason", async () => {
     const card = await claimed();
     await write(ben, card, "First");
     const whisper = world.whispers(ben).at(-1);
-    if (whisper === undefined) throw new Error("nothing is asked");
+    if (whisper === undefined) throw new Error("there is no question");
     await click(mia, card, "parley_resolve");
     await world.clicksPrivately(ben, whisper, "parley_choose_take_over");
     await bench.settle();
-    expect(told(ben)).toBe("Nothing was done: a conversation that is resolved cannot become claimed; reopen it first.");
+    expect(lastNotice(ben)).toBe(
+      "Nothing was done: a conversation that is resolved cannot become claimed; reopen it first.",
+    );
     await click(mia, card, "parley_reopen");
     await click(mia, card, "parley_claim");
     await world.clicksPrivately(ben, whisper, "parley_choose_send");
     await world.clicksPrivately(ben, whisper, "parley_choose_take_over");
     await bench.settle();
     expect(sees().filter((text) => text.includes("First"))).toEqual(["Ben Bauer:\nFirst"]);
-    expect(told(ben)).toMatch(/^It was sent already, and Mia Meyer still has this conversation\. To take it over, use/);
+    expect(lastNotice(ben)).toMatch(
+      /^It was sent already, and Mia Meyer still has this conversation\. To take it over, use/,
+    );
     expect((await bench.conversation()).assigned_to).toBe("mia@shop.example");
   });
 
-  it("lets only its writer send what was kept", async () => {
+  it("lets only its author send a held reply", async () => {
     const card = await claimed();
     await write(ben, card, "Not yet");
     const whisper = world.whispers(ben).at(-1);
-    if (whisper === undefined) throw new Error("nothing is asked");
+    if (whisper === undefined) throw new Error("there is no question");
     const before = sees().length;
     await world.clicksPrivately(mia, whisper, "parley_choose_send");
     await world.clicksPrivately(ben, whisper, "parley_choose_note");
     await bench.settle();
-    expect(told(mia)).toBe("Only who wrote it can send it.");
+    expect(lastNotice(mia)).toBe("Only its author can send it.");
     expect(sees()).toHaveLength(before);
     expect(await notes()).toHaveLength(1);
   });
 
-  it("lets its writer send what was kept, with its file, when their address is another by then", async () => {
+  it("lets its author send a held reply with its file after a change of address", async () => {
     const card = await claimed(ben);
     const file = world.slack.addFile({ name: "a.pdf", mimetype: "application/pdf", bytes: Buffer.from("%PDF-1.7") });
     const files = [{ id: file.id, name: "a.pdf", mimetype: "application/pdf", url_private: world.slack.fileUrl(file) }];
     await write(mia, card, "Here it is", { subtype: "file_share", files });
     const whisper = world.whispers(mia).at(-1);
     const before = world.slack.users.get(mia);
-    if (whisper === undefined || before === undefined) throw new Error("nothing is asked");
+    if (whisper === undefined || before === undefined) throw new Error("there is no question");
     world.slack.users.set(mia, { ...before, email: "mia.meyer@shop.example" });
     bench.app.clock.advance(11 * 60_000);
     await world.clicksPrivately(ben, whisper, "parley_choose_send");
     await bench.settle();
-    expect(told(ben)).toBe("Only who wrote it can send it.");
+    expect(lastNotice(ben)).toBe("Only its author can send it.");
     await world.clicksPrivately(mia, whisper, "parley_choose_send");
     await bench.settle();
     expect(sees()).toContain("Mia Meyer:\nHere it is");
@@ -160,7 +177,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     bench.app.clock.advance(11 * 60_000);
   });
 
-  it("keeps what begins with // for colleagues, and shows it once", async () => {
+  it("keeps messages that begin with // internal, and shows them once", async () => {
     const card = await claimed();
     const before = sees().length;
     const written = await write(mia, card, "// a *difficult* one");
@@ -175,7 +192,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(await notes()).toEqual([]);
   });
 
-  it("listens to members of the own team alone", async () => {
+  it("accepts members of its own team only", async () => {
     const { teamId, users } = world.slack;
     const card = await claimed();
     const before = sees().length;
@@ -192,7 +209,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
       await write(user.id, card, "I am the boss");
       await click(user.id, card, "parley_resolve");
     }
-    // Programs, and what we have posted ourselves.
+    // Bots, and the app's own messages.
     await write("U0BOT0003", card, "I am a program", { bot_id: "B0OTHER01" });
     await write(world.slack.botUserId, card, "I am you", { bot_id: world.slack.botId });
     await write(mia, card, "has joined", { subtype: "channel_join" });
@@ -203,7 +220,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(answer).toContain("guests are no agents");
   });
 
-  it("changes and takes back replies on Telegram", async () => {
+  it("edits and deletes replies on Telegram", async () => {
     const written = await write(mia, await claimed(), "Five euros");
     await world.edits(written, "Six euros");
     await bench.settle();
@@ -213,7 +230,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(sees().join()).not.toContain("euros");
   });
 
-  it("changes and takes back replies where the channel can", async () => {
+  it("edits and deletes replies where the channel can", async () => {
     const user = "U0SAM0001";
     world.slack.users.set(user, { id: user, name: "Sam", teamId: world.slack.teamId });
     const before = world.cards().length;
@@ -238,7 +255,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(stored).toEqual([{ content: "", deleted_at: expect.any(Number) }]);
   });
 
-  it("takes an edit that comes before its text", async () => {
+  it("applies an edit that arrives before its message", async () => {
     const card = await claimed();
     const written = { channel: deskChannel, user: mia, ts: world.slack.nextTs(), text: "tpyo", threadTs: card.ts };
     await world.edits(written, "typo");
@@ -248,7 +265,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(sees().at(-1)).toBe("Mia Meyer:\ntypo");
   });
 
-  it("takes an event once that Slack delivers again", async () => {
+  it("applies a repeated event of Slack once", async () => {
     const card = await claimed();
     const before = sees().length;
     const written = await world.writes(mia, card.ts, "Once");
@@ -258,7 +275,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(sees().slice(before)).toEqual(["Mia Meyer:\nOnce"]);
   });
 
-  it("marks a reply that the customer did not get, and says why", async () => {
+  it("marks an undelivered reply, with the reason", async () => {
     const card = await claimed();
     const description = "Forbidden: bot was blocked by the user";
     world.telegram.fail("sendMessage", { kind: "error", code: 403, description });
@@ -278,10 +295,10 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect((await bench.conversation()).status).toBe("escalated");
 
     await click(mia, card, "parley_snooze", "morning");
-    const morning = (await bench.conversation()).snoozed_until ?? 0;
+    const nineInBerlin = (await bench.conversation()).snoozed_until ?? 0;
     // Summer time in Berlin.
-    expect(new Date(morning).toISOString()).toMatch(/T07:00:00\.000Z$/);
-    expect(morning - clock.now()).toBeGreaterThan(0);
+    expect(new Date(nineInBerlin).toISOString()).toMatch(/T07:00:00\.000Z$/);
+    expect(nineInBerlin - clock.now()).toBeGreaterThan(0);
     await click(mia, card, "parley_reopen");
 
     await click(mia, card, "parley_snooze", "reply");
@@ -291,7 +308,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     await click(mia, card, "parley_snooze", "pick");
     const late = await world.submits(mia, view(), { selected_date_time: 1 });
     expect(await late.json()).toMatchObject({ response_action: "errors" });
-    // No time of a picker, which a card could not show.
+    // Times that no picker sends and that a card could not show.
     for (const seconds of [1e300, clock.now() / 1_000 + 3_600.5]) {
       const response = await world.submits(mia, view(), { selected_date_time: seconds });
       expect(await response.json()).toMatchObject({ response_action: "errors" });
@@ -302,7 +319,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect((await bench.conversation()).snoozed_until).toBe(at * 1_000);
   });
 
-  it("tags and notes by dialogs, and leaves what a colleague has tagged meanwhile", async () => {
+  it("adds tags and notes by dialogs, and keeps tags that a colleague added meanwhile", async () => {
     const card = await escalated();
     const { id } = await bench.conversation();
     await click(mia, card, "parley_tag");
@@ -318,7 +335,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     const words = "Call <!here> back\n# 3 times\n[1]: his number";
     await world.submits(mia, view(), { value: words });
     await bench.settle();
-    // In Markdown, as what is written in a thread.
+    // In Markdown, like messages in a thread.
     expect((await notes()).map(({ content }) => content)).toEqual([
       "Call \\<!here> back\n\\# 3 times\n[1\\]: his number",
     ]);
@@ -333,12 +350,12 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     await click(mia, card, "parley_archive");
     expect((await bench.conversation()).status).toBe("archived");
     await write(mia, card, "Too late?");
-    expect(told(mia)).toContain("Reopen it to reply");
+    expect(lastNotice(mia)).toContain("Reopen it to reply");
     await click(mia, card, "parley_reopen");
     expect((await bench.conversation()).status).toBe("open");
   });
 
-  it("does by the shortcut on a message what its dialog says", async () => {
+  it("runs the chosen action of the shortcut's dialog", async () => {
     const card = await claimed();
     const written = await write(ben, card, "My two cents");
     await world.shortcut(ben, written);
@@ -353,11 +370,11 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(JSON.stringify(view())).toContain("in no thread of a conversation");
   });
 
-  it("never lets a customer's text ping anybody or look like a link", async () => {
+  it("shows a customer's text without mentions and links", async () => {
     const text =
       "I want to talk to a human <!channel> <@U0MIA0001> <https://evil.example|your bank> &lt;!here&gt; *x* :boom:";
     const card = await escalated(text);
-    await world.telegramSays(hands.chat(), 2, text);
+    await world.telegramSays(steps.chat(), 2, text);
     await bench.settle();
     const posted = world.slack.messages.filter((each) => each.ts === card.ts || each.threadTs === card.ts);
     expect(world.thread(card).at(-1)).toContain(text);
@@ -367,7 +384,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     }
   });
 
-  it("begins a thread anew whose card was deleted", async () => {
+  it("starts a new thread if its card was deleted", async () => {
     const card = await claimed();
     await write(mia, card, "Hello");
     await write(ben, card, "// Be nice to them");
@@ -375,7 +392,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     await world.submits(mia, view(), { value: "I am" });
     await bench.settle();
     card.deleted = true;
-    await world.telegramSays(hands.chat(), 2, "Are you there?");
+    await world.telegramSays(steps.chat(), 2, "Are you there?");
     await bench.settle();
     const next = world.cards().at(-1);
     if (next === undefined) throw new Error("there is no card");
@@ -388,7 +405,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(sees().at(-1)).toBe("Mia Meyer:\nI am");
   });
 
-  it("shows what is done in the inbox and over the API, and their replies, once", async () => {
+  it("shows actions and replies of the inbox and the API once", async () => {
     const card = await escalated();
     const { id } = await bench.conversation();
     const agent = { email: "zoe@shop.example", name: "Zoe" };
@@ -410,7 +427,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     });
   });
 
-  it("takes back what it shows of a conversation that is deleted", async () => {
+  it("removes the posts of a deleted conversation", async () => {
     const card = await claimed();
     await write(mia, card, "Secret");
     const { id } = await bench.conversation();
@@ -455,8 +472,8 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(await ask(mia, "search")).toContain("What for?");
   });
 
-  it("brings a conversation to the desk that somebody claims by its id", async () => {
-    await world.telegramSays(hands.nextChat(), 1, "How much?");
+  it("shows a conversation at the desk when an agent claims it by its id", async () => {
+    await world.telegramSays(steps.nextChat(), 1, "How much?");
     await bench.settle();
     const before = world.cards().length;
     await world.command(mia, `claim ${(await bench.conversation()).id}`);

@@ -4,17 +4,17 @@ import { syncLater } from "#conversations/transaction/desk-sync-work.ts";
 import { newSqlite } from "../support/database/databases.ts";
 import type { DeskBench } from "../support/desk/bench.ts";
 import { openDeskBench } from "../support/desk/bench.ts";
-import { createHands, newest } from "../support/desk/agent-steps.ts";
+import { createAgentSteps, newest } from "../support/desk/agent-steps.ts";
 import type { DeskWorld } from "../support/desk/world.ts";
 import { ben, deskChannel, mia } from "../support/desk/world.ts";
 
 let bench: DeskBench;
 let world: DeskWorld;
 
-const hands = createHands(() => bench);
-const { escalated, claimed, click, write, sees, told, notes, view } = hands;
+const steps = createAgentSteps(() => bench);
+const { escalated, claimed, click, write, sees, lastNotice, notes, view } = steps;
 
-describe("what Slack allows and a desk has to bear", () => {
+describe("a desk at Slack's limits", () => {
   beforeAll(async () => {
     bench = await openDeskBench(newSqlite);
     ({ world } = bench);
@@ -31,14 +31,14 @@ describe("what Slack allows and a desk has to bear", () => {
     return rows.map(({ tag }) => tag).toSorted();
   };
 
-  it("shows and does nothing for members of the team who are not in the channel", async () => {
+  it("hides everything from members of the team who are not in the channel", async () => {
     const { teamId, users, channels } = world.slack;
     await escalated("I want to talk to a human about my salary");
     const { id } = await bench.conversation();
     users.set("U0SALES01", { id: "U0SALES01", name: "Sal", teamId, email: "sal@shop.example" });
     const channel = channels.get(deskChannel);
     if (channel === undefined) throw new Error("there is no desk channel");
-    // More than a page of them.
+    // Several pages of members.
     channel.people = [...Array.from({ length: 1_500 }, (_, i) => `U1${i}`), mia, ben];
     for (const text of ["open", "mine", "search salary", `claim ${id}`]) {
       const answer = await (await world.command("U0SALES01", text)).text();
@@ -51,20 +51,20 @@ describe("what Slack allows and a desk has to bear", () => {
     const asked = world.slack.calls("conversations.members").length;
     await world.command(mia, "open");
     expect(world.slack.calls("conversations.members")).toHaveLength(asked);
-    // Whoever joins is there at once.
+    // A new member has access at once.
     channel.people = [...channel.people, "U0SALES01"];
     expect(await (await world.command("U0SALES01", "open")).text()).toContain(id);
     delete channel.people;
   });
 
-  it("shows nobody anything while Slack does not tell who is in the channel", async () => {
+  it("hides everything while Slack does not return the channel's members", async () => {
     bench.app.clock.advance(11 * 60_000);
     world.slack.fail("conversations.members", { kind: "limit", seconds: 30 });
     expect(await (await world.command(mia, "open")).text()).toContain("Please try again in a minute");
     expect(await (await world.command(mia, "open")).text()).not.toContain("try again");
   });
 
-  it("loses no tag that its dialog has no room for", async () => {
+  it("keeps the tags that do not fit into its dialog", async () => {
     const card = await escalated();
     const { id } = await bench.conversation();
     const tags = Array.from({ length: 40 }, (_, i) => `${"a-long-tag-of-this-team-".repeat(2)}${i}`);
@@ -77,7 +77,7 @@ describe("what Slack allows and a desk has to bear", () => {
     };
     const [{ hint, element }] = dialog.blocks;
     const shown = element.initial_value.split(", ");
-    // What Slack keeps for us until the dialog is sent.
+    // Slack's limit for the metadata of a dialog.
     expect(dialog.private_metadata.length).toBeLessThanOrEqual(3_000);
     expect(JSON.stringify(hint)).toContain(`${42 - shown.length} more, which stay`);
     expect(shown.length).toBeGreaterThan(10);
@@ -87,15 +87,15 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(await tagsNow()).toEqual(all.filter((tag) => tag !== shown[0]).toSorted());
   });
 
-  it("tells who forwards a message that the customer does not get it", async () => {
+  it("tells an agent who forwards a message that the customer does not get it", async () => {
     const card = await claimed();
     const before = sees().length;
     const share = { is_share: true, is_msg_unfurl: true, author_name: "Ben", text: "He never pays", fallback: "…" };
     await write(mia, card, "", { attachments: [share] });
-    expect(told(mia)).toMatch(/^Nothing was sent\. A forwarded message does not go to the customer/u);
+    expect(lastNotice(mia)).toMatch(/^Nothing was sent\. A forwarded message does not go to the customer/u);
     await write(mia, card, "See below", { attachments: [share] });
-    expect(told(mia)).toMatch(/^A forwarded message does not go to the customer/u);
-    // The preview of an address that somebody writes is none.
+    expect(lastNotice(mia)).toMatch(/^A forwarded message does not go to the customer/u);
+    // The preview of a link is not a forwarded message.
     const whispers = world.whispers(mia).length;
     await write(mia, card, "https://shop.example", { attachments: [{ text: "Our shop", is_msg_unfurl: true }] });
     expect(sees().slice(before)).toEqual(["Mia Meyer:\nSee below", "Mia Meyer:\nhttps://shop.example"]);
@@ -135,19 +135,19 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(stored).toEqual([{ name: "bill.pdf", state: "stored" }]);
   });
 
-  it("shows what is said while a thread is begun, and a first message that nobody has answered yet", async () => {
+  it("shows messages that arrive while a thread is created, and a first message without an answer", async () => {
     const { store } = bench.app;
     const bill = { file_id: world.telegram.keep(Buffer.from("%PDF-1.7")), file_name: "bill.pdf", file_size: 8 };
-    await world.telegramSays(hands.nextChat(), 1, "How much?");
+    await world.telegramSays(steps.nextChat(), 1, "How much?");
     await bench.settle();
-    await world.telegramSays(hands.chat(), 2, "", { document: bill });
+    await world.telegramSays(steps.chat(), 2, "", { document: bill });
     await bench.settle();
     world.slack.trouble((called) =>
       called === "files.getUploadURLExternal" ? { kind: "limit", seconds: 30 } : undefined,
     );
     await world.command(mia, `claim ${(await bench.conversation()).id}`);
     await bench.until("the file is tried", () => world.slack.calls("files.getUploadURLExternal").length > 0);
-    await world.telegramSays(hands.chat(), 3, "And in red?");
+    await world.telegramSays(steps.chat(), 3, "And in red?");
     world.slack.trouble(undefined);
     await bench.settle();
     const shown = world.thread(newest(world.cards()));
@@ -155,7 +155,7 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(shown.slice(1)).toEqual(["👤 Ada L.: bill.pdf", "Mia Meyer claimed it.", "👤 Ada L.\nAnd in red?"]);
 
     const long = `How much? ${"It is a long story. ".repeat(20)}`.trim();
-    await world.telegramSays(hands.nextChat(), 1, long);
+    await world.telegramSays(steps.nextChat(), 1, long);
     await bench.settle();
     const { id } = await bench.conversation();
     await store.write(async (tx) => {
@@ -169,7 +169,7 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(world.thread(card)).toEqual([`👤 Ada L.\n${long}`, "Mia Meyer claimed it."]);
     await write(mia, card, "// Be nice to them");
     card.deleted = true;
-    // The card, the message, and then the note is broken off.
+    // The card and the message are posted, and the note fails.
     let posts = 0;
     world.slack.trouble((called) => {
       if (called === "chat.postMessage") posts += 1;
@@ -180,38 +180,38 @@ describe("what Slack allows and a desk has to bear", () => {
     await bench.settle();
     world.slack.trouble(undefined);
     expect(posts).toBeGreaterThan(3);
-    const anew = world.thread(newest(world.cards())).filter((text) => !text.includes("priority"));
-    expect(anew).toEqual([`👤 Ada L.\n${long}`, "📝 Note of Mia Meyer\nBe nice to them"]);
+    const newCard = world.thread(newest(world.cards())).filter((text) => !text.includes("priority"));
+    expect(newCard).toEqual([`👤 Ada L.\n${long}`, "📝 Note of Mia Meyer\nBe nice to them"]);
   });
 
-  it("shows as text what Slack does not take in blocks, be it a card", async () => {
+  it("posts plain text if Slack refuses the blocks, also for a card", async () => {
     const refused = { kind: "error", error: "invalid_blocks" } as const;
     world.slack.fail("chat.postMessage", refused);
     const card = await escalated();
     expect(card).toMatchObject({ text: expect.stringContaining("I want to talk to a human") });
     world.slack.fail("chat.postMessage", refused);
-    await world.telegramSays(hands.chat(), 2, "Is it <!here>?");
+    await world.telegramSays(steps.chat(), 2, "Is it <!here>?");
     await bench.settle();
     expect(world.thread(card).at(-1)).toBe("👤 Ada L.\nIs it <!here>?");
     expect(world.slack.messages.at(-1)?.text).toContain("&lt;!here&gt;");
-    // The next change of the card has its buttons again.
+    // The next update of the card restores its buttons.
     await world.command(mia, `claim ${(await bench.conversation()).id}`);
     await bench.settle();
     expect(JSON.stringify(card.blocks)).toContain("parley_release");
   });
 
-  it("begins a thread anew where Slack posts outside of it", async () => {
+  it("starts a new thread if Slack posts outside of it", async () => {
     const card = await claimed();
     world.slack.fail("chat.postMessage", { kind: "outside" });
-    await world.telegramSays(hands.chat(), 2, "Are you there?");
+    await world.telegramSays(steps.chat(), 2, "Are you there?");
     await bench.settle();
-    const anew = newest(world.cards());
-    expect(anew.ts).not.toBe(card.ts);
-    expect(world.thread(anew)[0]).toContain("Are you there?");
+    const newCard = newest(world.cards());
+    expect(newCard.ts).not.toBe(card.ts);
+    expect(world.thread(newCard)[0]).toContain("Are you there?");
     expect(world.slack.shown(deskChannel).filter(({ text }) => text === "👤 Ada L.\nAre you there?")).toEqual([]);
   });
 
-  it("takes back what it shows of a deleted conversation after days, too, and holds up no other for it", async () => {
+  it("removes the posts of a deleted conversation even after days, without delaying others", async () => {
     const { store, clock, engine } = bench.app;
     const begun: { readonly card: FakeMessage; readonly remove: () => Promise<void> }[] = [];
     for (let i = 0; i < 2; i += 1) {
@@ -242,7 +242,7 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(world.thread(first.card)).toEqual([]);
   });
 
-  it("takes back what it can of a deleted conversation where one post cannot be taken back yet", async () => {
+  it("removes the other posts of a deleted conversation if one cannot be removed yet", async () => {
     const { store, clock, engine } = bench.app;
     const card = await claimed();
     await write(mia, card, "// They never pay");
@@ -262,7 +262,7 @@ describe("what Slack allows and a desk has to bear", () => {
     clock.advance(600_000);
     await bench.settle();
     expect(shown()).toEqual([]);
-    // A limit is one of them all.
+    // A rate limit applies to all posts.
     await claimed();
     const { id: second } = await bench.conversation();
     world.slack.trouble((method) => (method === "chat.delete" ? { kind: "limit", seconds: 600 } : undefined));
@@ -275,7 +275,7 @@ describe("what Slack allows and a desk has to bear", () => {
     await bench.settle();
   });
 
-  it("shows what is said while Slack takes no changes, and changes and marks when it does again", async () => {
+  it("shows new messages while Slack refuses updates, and applies updates and reactions afterwards", async () => {
     const card = await claimed();
     const changes = ["chat.update", "reactions.add"];
     world.slack.trouble((method) => (changes.includes(method) ? { kind: "limit", seconds: 3_600 } : undefined));
@@ -285,7 +285,7 @@ describe("what Slack allows and a desk has to bear", () => {
     const { id } = await bench.conversation();
     for (const [i, text] of ["One", "Two", "Three"].entries()) {
       await bench.app.engine.update(bench.workspaceId, id, { addTags: [text.toLowerCase()] }, actor);
-      await world.telegramSays(hands.chat(), 2 + i, text);
+      await world.telegramSays(steps.chat(), 2 + i, text);
       await bench.until("it is shown", () => world.thread(card).at(-1) === `👤 Ada L.\n${text}`);
     }
     expect(changes.map((method, i) => world.slack.calls(method).length - (before[i] ?? 0))).toEqual([1, 1]);
@@ -298,7 +298,7 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(world.thread(card).slice(-3)).toEqual(["One", "Two", "Three"].map((text) => `👤 Ada L.\n${text}`));
   });
 
-  it("changes texts and the card as soon as Slack takes that again, whatever else it does not take yet", async () => {
+  it("updates texts and the card as soon as Slack allows it, whatever else it still refuses", async () => {
     const { store, clock, engine } = bench.app;
     const card = await claimed();
     const actor = { type: "agent", id: "ben@shop.example", name: "Ben" } as const;
@@ -320,7 +320,7 @@ describe("what Slack allows and a desk has to bear", () => {
       store.read.selectFrom("outbox").select("due_at").where("lane", "like", `desk:later:%${id}`).execute();
     const reply = await world.writes(mia, card.ts, "Six euros");
     await bench.until("the mark waits", async () => (await waiting()).length === 1);
-    // The newest word of a limit counts, for what waited before, too.
+    // The newest retry time counts for earlier work, too.
     const now = clock.now();
     await store.write((tx) => syncLater(tx, { conversationId: id, change: { kind: "card" } }, now + 1_800_000, now));
     limits.set("chat.update", 30);
@@ -349,7 +349,7 @@ describe("what Slack allows and a desk has to bear", () => {
     clock.advance(3_600_000);
     await bench.settle();
     expect(world.slack.reactions).toContainEqual({ channel: deskChannel, ts: reply.ts, name: "white_check_mark" });
-    // What still waits of a conversation goes with it.
+    // Pending work of a conversation is dropped with it.
     world.slack.trouble((method) =>
       method === "chat.update" || method === "reactions.add" ? { kind: "limit", seconds: 3_600 } : undefined,
     );
@@ -364,7 +364,7 @@ describe("what Slack allows and a desk has to bear", () => {
     await bench.settle();
   });
 
-  it("leaves a reply as it is that was made short and is too long now for what is left of it", async () => {
+  it("leaves a shortened reply if its new text is too long for the remaining parts", async () => {
     const card = await claimed();
     const before = sees().length;
     const long = "One word more. ".repeat(600);
@@ -381,7 +381,7 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(sees()).toHaveLength(before);
   });
 
-  it("tells Slack to make no mention of what looks like one in names and tags", async () => {
+  it("disables mentions in names and tags", async () => {
     const card = await escalated();
     const { id } = await bench.conversation();
     const actor = { type: "agent", id: "ben@shop.example", name: "Ben" } as const;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newSqlite } from "../support/database/databases.ts";
 import type { DeskBench } from "../support/desk/bench.ts";
 import { openDeskBench } from "../support/desk/bench.ts";
-import { createHands, newest } from "../support/desk/agent-steps.ts";
+import { createAgentSteps, newest } from "../support/desk/agent-steps.ts";
 import type { DeskWorld, Written } from "../support/desk/world.ts";
 import { ben, deskChannel, mia } from "../support/desk/world.ts";
 import type { FakeMessage } from "#adapters/slack/test/support/fake-messages.ts";
@@ -10,11 +10,11 @@ import type { FakeMessage } from "#adapters/slack/test/support/fake-messages.ts"
 let bench: DeskBench;
 let world: DeskWorld;
 
-const hands = createHands(() => bench);
-const { escalated, claimed, write, sees, told, notes, view } = hands;
+const steps = createAgentSteps(() => bench);
+const { escalated, claimed, write, sees, lastNotice, notes, view } = steps;
 
-/** What an agent has written, before its event comes. */
-const unheard = (card: FakeMessage, text: string, user = mia): Written => ({
+/** A message of an agent whose event has not arrived. */
+const undelivered = (card: FakeMessage, text: string, user = mia): Written => ({
   channel: deskChannel,
   user,
   ts: world.slack.nextTs(),
@@ -22,8 +22,8 @@ const unheard = (card: FakeMessage, text: string, user = mia): Written => ({
   threadTs: card.ts,
 });
 
-/** Two edits, the second of which comes first. */
-async function editsTheWrongWayRound(written: Written, first: string, second: string): Promise<void> {
+/** Two edits whose events arrive in reverse order. */
+async function editsInReverse(written: Written, first: string, second: string): Promise<void> {
   const [before, after] = [world.slack.nextTs(), world.slack.nextTs()];
   for (const [text, at] of [
     [second, after],
@@ -34,7 +34,7 @@ async function editsTheWrongWayRound(written: Written, first: string, second: st
   }
 }
 
-/** A colleague whom nobody knows yet, and of whom Slack does not tell for now. */
+/** An agent who is not stored yet, and whom Slack does not return for now. */
 async function unknown(id: string): Promise<string> {
   world.slack.users.set(id, { id, name: "Dan", teamId: world.slack.teamId, email: `${id.toLowerCase()}@shop.example` });
   world.slack.trouble((method) => (method === "users.info" ? { kind: "status", status: 500 } : undefined));
@@ -45,48 +45,48 @@ const asked = (text: string): number =>
   world.telegram.calls("sendMessage").filter((call) => JSON.stringify(call).includes(text)).length;
 const until = (work: () => boolean): Promise<void> => bench.until("it is tried", work);
 
-describe("what comes late to the desk", () => {
+describe("late events at the desk", () => {
   beforeAll(async () => {
     bench = await openDeskBench(newSqlite);
     ({ world } = bench);
   });
   afterAll(() => bench.close());
 
-  it("counts the edit that was made last, in whatever order they come", async () => {
+  it("apply the last edit, in any order of arrival", async () => {
     const card = await claimed();
-    await editsTheWrongWayRound(await write(mia, card, "Five euros"), "Six euros", "Seven euros");
+    await editsInReverse(await write(mia, card, "Five euros"), "Six euros", "Seven euros");
     expect(sees().at(-1)).toBe("Mia Meyer:\nSeven euros");
-    await editsTheWrongWayRound(await write(mia, card, "// Five"), "// Six", "// Seven");
+    await editsInReverse(await write(mia, card, "// Five"), "// Six", "// Seven");
     expect((await notes()).map(({ content }) => content)).toEqual(["Seven"]);
   });
 
-  it("counts it also where the text comes after its edits", async () => {
+  it("apply the last edit, also if the message arrives after its edits", async () => {
     const card = await claimed();
-    const written = unheard(card, "Five euros");
-    await editsTheWrongWayRound(written, "Six euros", "Seven euros");
+    const written = undelivered(card, "Five euros");
+    await editsInReverse(written, "Six euros", "Seven euros");
     await world.writesLate(written);
     await bench.settle();
     expect(sees().at(-1)).toBe("Mia Meyer:\nSeven euros");
-    // The retry of an edit that was passed over.
+    // Slack repeats the superseded edit.
     await world.edits(written, "Eight euros");
     await bench.settle();
     expect(sees().at(-1)).toBe("Mia Meyer:\nEight euros");
   });
 
-  it("keeps a note a note whose sign was edited away before it came", async () => {
+  it("keep a note internal if its // was removed before it arrived", async () => {
     const card = await claimed();
     const before = sees().length;
-    const written = unheard(card, "// They never pay");
+    const written = undelivered(card, "// They never pay");
     await world.edits(written, "They never pay");
     await bench.settle();
     await world.writesLate(written);
     await bench.settle();
     expect(sees()).toHaveLength(before);
     expect(await notes()).toEqual([{ content: "They never pay", author: "mia@shop.example" }]);
-    expect(told(mia)).toContain("This stays an internal note");
+    expect(lastNotice(mia)).toContain("This stays an internal note");
   });
 
-  it("sends nothing that was taken back while it waited for its writer's name", async () => {
+  it("send no message that was deleted while its author's name was looked up", async () => {
     const card = await escalated();
     const written = await world.writes(await unknown("U0DAN0001"), card.ts, "To the wrong customer");
     const edited = await world.writes("U0DAN0001", card.ts, "A frist try");
@@ -100,7 +100,7 @@ describe("what comes late to the desk", () => {
     expect(sees().at(-1)).toBe("Dan:\nA third try");
   });
 
-  it("sends nothing that was taken back while its file was fetched", async () => {
+  it("send no message that was deleted while its file was fetched", async () => {
     const card = await claimed();
     const file = world.slack.addFile({ name: "a.pdf", mimetype: "application/pdf", bytes: Buffer.from("%PDF-1.7") });
     const files = [{ id: file.id, name: "a.pdf", mimetype: "application/pdf", url_private: world.slack.fileUrl(file) }];
@@ -115,7 +115,7 @@ describe("what comes late to the desk", () => {
     expect(asked("Here it is")).toBe(0);
   });
 
-  it("takes back what somebody has written who has left the team since", async () => {
+  it("delete a message whose author has left the team", async () => {
     const id = "U0LEO0001";
     world.slack.users.set(id, { id, name: "Leo", teamId: world.slack.teamId, email: "leo@shop.example" });
     const card = await escalated();
@@ -131,17 +131,17 @@ describe("what comes late to the desk", () => {
     expect(sees().join()).not.toContain("1234");
   });
 
-  it("says that an edit does not send what was refused", async () => {
+  it("report that an edit does not send a refused message", async () => {
     const card = await claimed();
     const written = await write(mia, card, "x".repeat(10_001));
-    expect(told(mia)).toContain("Nothing was sent");
+    expect(lastNotice(mia)).toContain("Nothing was sent");
     await world.edits(written, "Shorter");
     await bench.settle();
-    expect(told(mia)).toBe("This text was not sent, and a change does not send it: write it again.");
+    expect(lastNotice(mia)).toBe("This text was not sent, and an edit does not send it. Write it again.");
     expect(sees().at(-1)).not.toContain("Shorter");
   });
 
-  it("sends no empty message for a note that is only a file, and says what stays of others", async () => {
+  it("send no empty message for a note with only a file, and report which files stay", async () => {
     const card = await claimed();
     const before = sees().length;
     const files = [{ id: "F0NOTE001", name: "a.pdf", mimetype: "application/pdf" }];
@@ -152,26 +152,26 @@ describe("what comes late to the desk", () => {
       await bench.settle();
     };
     await send("//");
-    expect(told(mia)).toMatch(/^Nothing was sent: files of a note stay at the desk \(a\.pdf\)/u);
+    expect(lastNotice(mia)).toMatch(/^Nothing was sent: files of a note stay at the desk \(a\.pdf\)/u);
     expect(await notes()).toHaveLength(1);
     await send("// Have a look");
-    expect(told(mia)).toMatch(/^The text was sent without its files: .*a\.pdf/u);
+    expect(lastNotice(mia)).toMatch(/^The text was sent without its files: .*a\.pdf/u);
     expect(sees().slice(before)).toEqual(["Mia Meyer:\nHave a look"]);
   });
 });
 
-describe("what is written in a thread whose card is deleted", () => {
+describe("messages in a thread whose card is deleted", () => {
   beforeAll(async () => {
     bench = await openDeskBench(newSqlite);
     ({ world } = bench);
   });
   afterAll(() => bench.close());
 
-  it("stands in the thread that is begun anew, and is changed there", async () => {
+  it("move to the new thread, and are edited there", async () => {
     const card = await claimed();
-    // Slack takes nothing of ours for now, but tells what people write.
+    // Slack refuses our posts for now, but delivers people's messages.
     world.slack.trouble((method) => (method === "chat.postMessage" ? { kind: "limit", seconds: 60 } : undefined));
-    await world.telegramSays(hands.chat(), 2, "Is it in stock?");
+    await world.telegramSays(steps.chat(), 2, "Is it in stock?");
     await until(() => world.slack.calls("chat.postMessage").some(({ text = "" }) => text.includes("in stock")));
     const reply = await world.writes(mia, card.ts, "It is");
     const note = await world.writes(mia, card.ts, "// Order more of it");
@@ -179,58 +179,58 @@ describe("what is written in a thread whose card is deleted", () => {
     card.deleted = true;
     world.slack.trouble(undefined);
     await bench.settle();
-    const anew = newest(world.cards());
-    expect(anew.ts).not.toBe(card.ts);
-    const [transcript, ...after] = world.thread(anew);
+    const newCard = newest(world.cards());
+    expect(newCard.ts).not.toBe(card.ts);
+    const [transcript, ...after] = world.thread(newCard);
     expect(transcript).toContain("Is it in stock?");
     expect(after).toEqual(["💬 Mia Meyer\nIt is", "📝 Note of Mia Meyer\nOrder more of it"]);
     await world.edits(reply, "It was");
     await bench.settle();
     expect(sees().at(-1)).toBe("Mia Meyer:\nIt was");
-    expect(world.thread(anew)).toContain("💬 Mia Meyer\nIt was (edited)");
+    expect(world.thread(newCard)).toContain("💬 Mia Meyer\nIt was (edited)");
     const long = `// ${"Order many more of it. ".repeat(300)}`;
     for (const text of [long, "// Order two"]) {
       await world.edits(note, text);
       await bench.settle();
-      const shown = world.thread(anew).slice(2).join(" ").split(/\s+/);
+      const shown = world.thread(newCard).slice(2).join(" ").split(/\s+/);
       expect(shown).toEqual(["📝", "Note", "of", "Mia", "Meyer", ...text.slice(3).trim().split(/\s+/)]);
     }
     await world.removes(note);
     await bench.settle();
-    expect(world.thread(anew)).toHaveLength(2);
+    expect(world.thread(newCard)).toHaveLength(2);
   });
 });
 
-describe("what comes late to a desk with a Send button", () => {
+describe("late events at a desk with a Send button", () => {
   beforeAll(async () => {
     bench = await openDeskBench(newSqlite, { replyMode: "explicit" });
     ({ world } = bench);
   });
   afterAll(() => bench.close());
 
-  it("sends what the text was edited to last, and nothing that was taken back", async () => {
+  it("send the last edit, and no deleted message", async () => {
     const card = await claimed(ben);
     const before = sees().length;
     const written = await write(ben, card, "Five euros");
     const question = world.whispers(ben).at(-1);
-    await editsTheWrongWayRound(written, "Six euros", "Seven euros");
-    if (question === undefined) throw new Error("nothing is asked");
+    await editsInReverse(written, "Six euros", "Seven euros");
+    if (question === undefined) throw new Error("there is no question");
     await world.clicksPrivately(ben, question, "parley_choose_send");
     await bench.settle();
     expect(sees().slice(before)).toEqual(["Ben Bauer:\nSeven euros"]);
-    const gone = unheard(card, "Nine euros", ben);
-    await world.removes(gone);
+    const deletedLater = undelivered(card, "Nine euros", ben);
+    await world.removes(deletedLater);
     await bench.settle();
-    await world.writesLate(gone);
+    await world.writesLate(deletedLater);
     await bench.settle();
     expect(await notes()).toEqual([]);
     expect(world.whispers(ben).at(-1)).toBe(question);
   });
 
-  it("changes what the customer has only when its writer has pressed Send again", async () => {
+  it("change the sent text only after its author has pressed Send again", async () => {
     const press = async (): Promise<void> => {
       const question = world.whispers(ben).at(-1);
-      if (question === undefined) throw new Error("nothing is asked");
+      if (question === undefined) throw new Error("there is no question");
       await world.clicksPrivately(ben, question, "parley_choose_send");
       await bench.settle();
     };
@@ -242,12 +242,12 @@ describe("what comes late to a desk with a Send button", () => {
       await world.edits(written, text);
       await bench.settle();
       expect(sees().slice(before)).toEqual(["Ben Bauer:\nFive euros"]);
-      expect(told(ben)).toBe("The customer sees your reply as it was. Send them the change?");
+      expect(lastNotice(ben)).toBe("The customer sees your reply as it was. Send them the change?");
     }
     await press();
     await press();
     expect(sees().slice(before)).toEqual(["Ben Bauer:\nSix euros"]);
-    // Back to what the customer has: there is nothing to send.
+    // Equal to the sent text, so there is nothing to send.
     await world.edits(written, "Seven euros");
     await bench.settle();
     await world.edits(written, "Six euros");

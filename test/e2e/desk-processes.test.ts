@@ -2,15 +2,15 @@ import { afterEach, expect, it } from "vitest";
 import { onMysql } from "../support/database/databases.ts";
 import type { DeskBench } from "../support/desk/bench.ts";
 import { openDeskBench } from "../support/desk/bench.ts";
-import { createHands } from "../support/desk/agent-steps.ts";
-import { goAllTheWay, shownIn, sideOf, wholeConversation, wholeThread } from "../support/desk/walkthrough.ts";
+import { createAgentSteps } from "../support/desk/agent-steps.ts";
+import { playWholeConversation, shownIn, sideOf, wholeConversation, wholeThread } from "../support/desk/walkthrough.ts";
 import type { DeskWorld } from "../support/desk/world.ts";
 import { ben, mia } from "../support/desk/world.ts";
-import { createEndlessRush } from "../support/endless-burst.ts";
+import { createEndlessBurst } from "../support/endless-burst.ts";
 
 let bench: DeskBench;
 let world: DeskWorld;
-const hands = createHands(() => bench);
+const steps = createAgentSteps(() => bench);
 
 const timeout = 120_000;
 
@@ -19,8 +19,8 @@ async function begin(open: Parameters<typeof openDeskBench>[0], transport: "webh
   ({ world } = bench);
 }
 
-/** What agents have sent, as the customer reads it. */
-const replied = () => hands.sees().filter((text) => /^(?:Mia Meyer|Ben Bauer):/.test(text));
+/** Agents' replies as the customer reads them. */
+const replied = () => steps.sees().filter((text) => /^(?:Mia Meyer|Ben Bauer):/.test(text));
 
 onMysql("two processes with one desk", (open) => {
   afterEach(() => bench.close());
@@ -30,7 +30,7 @@ onMysql("two processes with one desk", (open) => {
       it(`show everything once and in order: over a ${transport}, customer on ${channel}`, { timeout }, async () => {
         await begin(open, transport);
         const side = sideOf(world, channel);
-        await goAllTheWay(bench, side);
+        await playWholeConversation(bench, side);
         expect(world.cards()).toHaveLength(1);
         const [card] = world.cards();
         expect(card === undefined ? [] : shownIn(world, card)).toEqual(wholeThread);
@@ -39,9 +39,9 @@ onMysql("two processes with one desk", (open) => {
     }
   }
 
-  it("take once what Slack delivers to both at the same time, and one of two claims", { timeout }, async () => {
+  it("apply an event once that Slack delivers to both, and one of two claims", { timeout }, async () => {
     await begin(open, "webhook");
-    const cards = [await hands.escalated(), await hands.escalated(), await hands.escalated()];
+    const cards = [await steps.escalated(), await steps.escalated(), await steps.escalated()];
     const last = cards.at(-1) ?? never();
     const clicks = [mia, ben, mia, ben].map((user) => world.clicks(user, last, "parley_claim"));
     expect((await Promise.all(clicks)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -55,7 +55,7 @@ onMysql("two processes with one desk", (open) => {
       await Promise.all([world.writesLate(written), world.writesLate(written)]);
       expected.push(`${winner === mia ? "Mia Meyer" : "Ben Bauer"}:\nReply ${i}`);
     }
-    // Elsewhere meanwhile.
+    // Claims in other conversations at the same time.
     await Promise.all(cards.slice(0, 2).map((card) => world.writes(ben, card.ts, "Elsewhere")));
     await bench.settle();
     expect(replied()).toEqual(expected);
@@ -64,36 +64,32 @@ onMysql("two processes with one desk", (open) => {
     }
   });
 
-  it(
-    "lose nothing when Slack asks for new connections, and when the one that is connected ends",
-    { timeout },
-    async () => {
-      await begin(open, "socket");
-      const card = await hands.claimed();
-      const expected: string[] = [];
-      for (let i = 1; i <= 6; i += 1) {
-        if (i === 2) world.slack.refreshSockets();
-        if (i === 3) world.slack.dropSockets();
-        if (i === 4) await bench.other?.close();
-        await world.writes(mia, card.ts, `Reply ${i}`);
-        expected.push(`Mia Meyer:\nReply ${i}`);
-      }
-      await bench.settle();
-      expect(replied()).toEqual(expected);
-      expect(world.slack.sockets()).toBe(1);
-      expect((await world.command(mia, "mine")).status).toBe(200);
-    },
-  );
+  it("lose nothing when Slack asks to reconnect, and when the connected process ends", { timeout }, async () => {
+    await begin(open, "socket");
+    const card = await steps.claimed();
+    const expected: string[] = [];
+    for (let i = 1; i <= 6; i += 1) {
+      if (i === 2) world.slack.refreshSockets();
+      if (i === 3) world.slack.dropSockets();
+      if (i === 4) await bench.other?.close();
+      await world.writes(mia, card.ts, `Reply ${i}`);
+      expected.push(`Mia Meyer:\nReply ${i}`);
+    }
+    await bench.settle();
+    expect(replied()).toEqual(expected);
+    expect(world.slack.sockets()).toBe(1);
+    expect((await world.command(mia, "mine")).status).toBe(200);
+  });
 });
 
 onMysql("a desk", (open) => {
-  it("does what agents do while customers' events rush in", { timeout }, async () => {
-    const rush = createEndlessRush();
-    bench = await openDeskBench(open, { rush });
+  it("applies agents' actions during an inbound burst", { timeout }, async () => {
+    const burst = createEndlessBurst();
+    bench = await openDeskBench(open, { burst });
     ({ world } = bench);
-    const card = await hands.escalated();
+    const card = await steps.escalated();
     await bench.settle();
-    rush.begin();
+    burst.begin();
     await world.clicks(mia, card, "parley_claim");
     await expect.poll(async () => (await bench.conversation()).status, { timeout: 20_000 }).toBe("claimed");
     await bench.close();

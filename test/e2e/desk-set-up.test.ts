@@ -5,31 +5,31 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "#config/environment.ts";
 import { readConfigFile } from "#config/file.ts";
-import { checkChannels } from "#app/services.ts";
+import { checkChannels } from "#app/channels/checks.ts";
 import { manifestScopes } from "#adapters/slack/test/support/fake-web-api.ts";
 import { startApp } from "../support/http/app.ts";
 import { newSqlite } from "../support/database/databases.ts";
 import type { DeskBench } from "../support/desk/bench.ts";
 import { openDeskBench } from "../support/desk/bench.ts";
-import { createHands, newest } from "../support/desk/agent-steps.ts";
+import { createAgentSteps, newest } from "../support/desk/agent-steps.ts";
 import type { DeskWorld } from "../support/desk/world.ts";
 import { ben, deskChannel, mia } from "../support/desk/world.ts";
 
 let bench: DeskBench;
 let world: DeskWorld;
-const hands = createHands(() => bench);
-const { escalated, claimed, click, write, sees, told } = hands;
+const steps = createAgentSteps(() => bench);
+const { escalated, claimed, click, write, sees, lastNotice } = steps;
 
 async function begin(options: Parameters<typeof openDeskBench>[1] = {}): Promise<void> {
   bench = await openDeskBench(newSqlite, options);
   ({ world } = bench);
 }
 
-describe("what doctor says of a desk", () => {
+describe("doctor on a desk", () => {
   beforeAll(() => begin());
   afterAll(() => bench.close());
 
-  it("names the channel, and what is wrong with it and the mend", async () => {
+  it("names the channel, its faults and their fixes", async () => {
     const config = loadConfig({
       DATABASE_URL: bench.databaseUrl,
       PARLEY_DATA_DIR: await mkdtemp(join(tmpdir(), "parley-doctor-")),
@@ -52,7 +52,7 @@ describe("what doctor says of a desk", () => {
       world.slack.channels.set(deskChannel, { ...channel, kind: "group" });
       expect(await said()).toEqual({ name: "desk slack", ok: true, detail: "#support" });
       world.slack.channels.set(deskChannel, channel);
-      // Each scope of the manifest is one that it would miss.
+      // Doctor reports each scope of the manifest that is missing.
       for (const scope of manifestScopes) {
         world.slack.scopes.splice(world.slack.scopes.indexOf(scope), 1);
         const wrong = (await checked()).filter(({ ok }) => !ok);
@@ -64,11 +64,11 @@ describe("what doctor says of a desk", () => {
     }
   });
 
-  it("shows everything once the app is in the channel again", async () => {
+  it("shows everything once the app is back in the channel", async () => {
     const card = await claimed();
     const channel = world.slack.channels.get(deskChannel) ?? never();
     channel.member = false;
-    for (const [i, text] of ["One", "Two", "Three"].entries()) await world.telegramSays(hands.chat(), 2 + i, text);
+    for (const [i, text] of ["One", "Two", "Three"].entries()) await world.telegramSays(steps.chat(), 2 + i, text);
     await bench.until("the work has failed", async () => {
       const row = await bench.app.store.read
         .selectFrom("outbox")
@@ -88,7 +88,7 @@ describe("a desk with a Send button", () => {
   beforeAll(() => begin({ replyMode: "explicit", mirror: "every" }));
   afterAll(() => bench.close());
 
-  it("sends nothing without it", async () => {
+  it("sends nothing before the button is pressed", async () => {
     const card = await claimed();
     const before = sees().length;
     const written = await write(mia, card, "Draft");
@@ -96,13 +96,13 @@ describe("a desk with a Send button", () => {
     await world.edits(written, "Better draft");
     await bench.settle();
     const whisper = world.whispers(mia).at(-1);
-    if (whisper === undefined) throw new Error("nothing is asked");
+    if (whisper === undefined) throw new Error("there is no question");
     await world.clicksPrivately(mia, whisper, "parley_choose_send");
     await bench.settle();
     expect(sees().slice(before)).toEqual(["Mia Meyer:\nBetter draft"]);
   });
 
-  it("asks again where a colleague has claimed the conversation meanwhile", async () => {
+  it("asks again if a colleague has claimed the conversation meanwhile", async () => {
     const card = await escalated();
     const before = sees().length;
     await write(mia, card, "Five euros");
@@ -112,15 +112,15 @@ describe("a desk with a Send button", () => {
     await send(-1);
     await bench.settle();
     expect(sees()).toHaveLength(before);
-    expect(told(mia)).toContain("Ben Bauer has this conversation");
+    expect(lastNotice(mia)).toContain("Ben Bauer has this conversation");
     await Promise.all([send(-1), send(-1)]);
     await bench.settle();
     expect(sees().slice(before)).toEqual(["Mia Meyer:\nFive euros"]);
     expect((await bench.conversation()).assigned_to).toBe("ben@shop.example");
   });
 
-  it("shows every conversation from its beginning where it is told to", async () => {
-    await world.telegramSays(hands.nextChat(), 1, "How much?");
+  it("shows every conversation from its beginning if configured", async () => {
+    await world.telegramSays(steps.nextChat(), 1, "How much?");
     await bench.settle();
     const card = newest(world.cards());
     expect(world.thread(newest(world.cards()))).toEqual([
@@ -131,18 +131,18 @@ describe("a desk with a Send button", () => {
   });
 });
 
-describe("a desk that moves to another channel", () => {
-  it("tells who writes in its old threads, lets them correct what they sent, and takes none of it for a customer's", async () => {
+describe("a desk in a new channel", () => {
+  it("sends notices to authors in its old threads, applies edits of sent replies, and takes no message there for a customer's", async () => {
     await begin();
     const old = await claimed();
     const quiet = await claimed();
-    const [chat, { slack }] = [hands.chat() - 1, world];
+    const [chat, { slack }] = [steps.chat() - 1, world];
     const reply = await write(mia, old, "Five euros");
     const other = "C0DESK002";
     const channel = { id: other, kind: "channel", name: "agents", archived: false, member: true } as const;
     slack.channels.set(other, channel);
     await bench.app.app.close();
-    // Everything in every other channel is a customer's.
+    // All messages in other channels are customers'.
     const yaml = world.yaml
       .replace(deskChannel, other)
       .replace(`base_url: ${slack.url}`, `base_url: ${slack.url}\n        channel_messages: all`);
@@ -159,7 +159,7 @@ describe("a desk that moves to another channel", () => {
       await world.writes(mia, old.ts, "I am here");
       await world.writes(mia, quiet.ts, "So am I");
       const whispers = () => world.whispers(mia).map(({ text, channel: where }) => ({ text, where }));
-      await bench.until("both are told", () => whispers().length === 2);
+      await bench.until("both authors get a notice", () => whispers().length === 2);
       const text = "Nothing was sent: this conversation has a new thread by now, and goes on there.";
       expect(whispers()).toEqual([1, 2].map(() => ({ text, where: deskChannel })));
       await bench.until(

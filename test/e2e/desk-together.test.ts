@@ -10,17 +10,17 @@ import { startApp } from "../support/http/app.ts";
 import { newSqlite } from "../support/database/databases.ts";
 import type { DeskBench } from "../support/desk/bench.ts";
 import { openDeskBench } from "../support/desk/bench.ts";
-import { createHands, newest } from "../support/desk/agent-steps.ts";
+import { createAgentSteps, newest } from "../support/desk/agent-steps.ts";
 import type { DeskWorld } from "../support/desk/world.ts";
 import { ben, mia } from "../support/desk/world.ts";
 
 let bench: DeskBench;
 let world: DeskWorld;
 
-const hands = createHands(() => bench);
-const { escalated, claimed, click, write, sees, told, notes } = hands;
+const steps = createAgentSteps(() => bench);
+const { escalated, claimed, click, write, sees, lastNotice, notes } = steps;
 
-/** A conversation of a visitor of the website that waits for a person. */
+/** Starts a conversation of a visitor that waits for an agent, and returns its id. */
 async function visitor(name: string): Promise<string> {
   const { store, engine, clock } = bench.app;
   const widget = await store.read
@@ -45,7 +45,7 @@ describe("the desk", () => {
   });
   afterAll(() => bench.close());
 
-  it("changes and takes back replies on the website, while the page is open", async () => {
+  it("edits and deletes replies on the website while the page is open", async () => {
     const socketUrl = `${bench.app.url.replace("http", "ws")}/widget/ws?workspace=${bench.workspaceId}&channel=widget`;
     const page = await connect({ socketUrl });
     page.send({ kind: "hello", lastSeq: 0 });
@@ -74,7 +74,7 @@ describe("the desk", () => {
     page.close();
   });
 
-  it("tells in the thread what becomes in the inbox of a reply that was written there", async () => {
+  it("reports in the thread how a reply changes in the inbox", async () => {
     const card = await claimed();
     const first = await write(mia, card, "Five *euros*");
     const { id } = await bench.conversation();
@@ -85,7 +85,7 @@ describe("the desk", () => {
       await bench.app.engine.postAgentMessage(bench.workspaceId, id, { kind: "amend", messageId, content }, agent);
       await bench.settle();
     };
-    // What is changed in the thread itself stands there.
+    // An edit in the thread itself is shown there already.
     await world.edits(first, "Five euros");
     await bench.settle();
     expect(world.thread(card).at(-1)).toBe(`${mia}: Five *euros*`);
@@ -101,18 +101,18 @@ describe("the desk", () => {
     expect(world.thread(card)).toHaveLength(shown + 1);
   });
 
-  it("names the files of customers, those of an album that come one by one too", async () => {
+  it("names customers' files, also those of an album that arrive one by one", async () => {
     const card = await escalated();
     const file = (name: string) => ({
       document: { file_id: world.telegram.keep(Buffer.from("%PDF-1.7")), file_name: name, file_size: 8 },
     });
-    await world.telegramSays(hands.chat(), 2, "", file("invoice.pdf"));
+    await world.telegramSays(steps.chat(), 2, "", file("invoice.pdf"));
     await bench.settle();
     expect(world.thread(card).slice(-2)).toEqual(["👤 Ada L.\n📎 invoice.pdf", "👤 Ada L.: invoice.pdf"]);
     const album = { media_group_id: "album" };
-    await world.telegramSays(hands.chat(), 3, "", { ...file("front.pdf"), ...album, caption: "Look at these" });
+    await world.telegramSays(steps.chat(), 3, "", { ...file("front.pdf"), ...album, caption: "Look at these" });
     await bench.settle();
-    await world.telegramSays(hands.chat(), 4, "", { ...file("back.pdf"), ...album });
+    await world.telegramSays(steps.chat(), 4, "", { ...file("back.pdf"), ...album });
     await bench.settle();
     expect(world.thread(card).slice(-3)).toEqual([
       "👤 Ada L.\nLook at these\n📎 front.pdf\n📎 back.pdf",
@@ -121,22 +121,22 @@ describe("the desk", () => {
     ]);
   });
 
-  it("leaves a reply as it was sent when its writer makes a note of it, and a note a note, and says so", async () => {
+  it("keeps a sent reply that is edited into a note, and a note edited into a reply, with a notice", async () => {
     const card = await claimed();
     const reply = await write(mia, card, "They never pay");
     await world.edits(reply, "// They never pay");
     await bench.settle();
     expect(sees().at(-1)).toBe("Mia Meyer:\nThey never pay");
-    expect(told(mia)).toContain("Delete your message to take it back");
+    expect(lastNotice(mia)).toContain("Delete your message to take it back");
     const note = await write(mia, card, "// Ask Ben");
     await world.edits(note, "Ask Ben first");
     await bench.settle();
     expect(await notes()).toEqual([{ content: "Ask Ben first", author: "mia@shop.example" }]);
     expect(sees().at(-1)).toBe("Mia Meyer:\nThey never pay");
-    expect(told(mia)).toContain("This stays an internal note");
+    expect(lastNotice(mia)).toContain("This stays an internal note");
   });
 
-  it("snoozes once for two clicks, takes nobody's own click for a colleague's, and shows who has it", async () => {
+  it("snoozes once for two clicks, does not take an agent's own click for a colleague's, and shows the assignee", async () => {
     const card = await claimed();
     const old = { ...card, blocks: [...card.blocks] };
     const before = world.whispers(mia).length;
@@ -151,10 +151,10 @@ describe("the desk", () => {
     await click(ben, other, "parley_snooze", "reply");
     expect(JSON.stringify(other.blocks)).toContain("Snoozed until the customer replies, assigned to Mia Meyer");
     await click(mia, seen, "parley_resolve");
-    expect(told(mia)).toBe("Ben Bauer already snoozed this conversation.");
+    expect(lastNotice(mia)).toBe("Ben Bauer already snoozed this conversation.");
   });
 
-  it("shows a customer's name on the card once Slack tells it", async () => {
+  it("shows a customer's name on the card once Slack returns it", async () => {
     const user = "U0LATE001";
     const before = world.cards().length;
     await world.slackSays(user, "I want to talk to a human");
@@ -169,22 +169,22 @@ describe("the desk", () => {
     expect(world.thread(card).at(-1)).toBe("👤 Lea Late\nStill here");
   });
 
-  it("takes back the rest of a thread whose card was deleted, and tells who writes there where it goes on", async () => {
+  it("removes the rest of a thread whose card was deleted, and points authors there to the new one", async () => {
     const card = await claimed();
     const reply = await write(mia, card, "Five euros");
     card.deleted = true;
-    await world.telegramSays(hands.chat(), 2, "Are you there?");
+    await world.telegramSays(steps.chat(), 2, "Are you there?");
     await bench.settle();
     expect(world.thread(card)).toEqual([`${mia}: Five euros`]);
     await write(mia, card, "I am");
     expect(sees().at(-1)).toBe("Mia Meyer:\nFive euros");
-    expect(told(mia)).toContain("this conversation has a new thread by now");
+    expect(lastNotice(mia)).toContain("this conversation has a new thread by now");
     await world.edits(reply, "Six euros");
     await bench.settle();
     expect(sees().at(-1)).toBe("Mia Meyer:\nSix euros");
   });
 
-  it("finds the conversation of a card that becomes known while it is looked for", async () => {
+  it("finds the conversation of a card whose id is stored during the lookup", async () => {
     await escalated();
     const { store } = bench.app;
     const { id } = await bench.conversation();
@@ -209,7 +209,7 @@ describe("the desk", () => {
     expect(await conversationAt(store.read, accountId ?? "", "C0DESK001:1.1")).toBeUndefined();
   });
 
-  it("shows what rules note, and whom they assign to", async () => {
+  it("shows notes and assignments of rules", async () => {
     const card = await escalated();
     const { store, clock, engine } = bench.app;
     const row = { id: "agt_2", workspace_id: bench.workspaceId, email: "ben@shop.example", name: "Ben Bauer" };
@@ -227,9 +227,9 @@ describe("the desk", () => {
     expect(shown).toContain("Parley gave it to Ben Bauer.");
   });
 
-  it("takes back its cards when its workspace is deleted while nothing runs", async () => {
+  it("removes its cards when its workspace is deleted while the program is stopped", async () => {
     const own = await openDeskBench(newSqlite);
-    const at = createHands(() => own);
+    const at = createAgentSteps(() => own);
     const card = await at.claimed();
     await own.app.app.close();
     const store = await openStore(own.databaseUrl);
@@ -256,7 +256,7 @@ describe("the desk", () => {
     }
   }, 60_000);
 
-  it("marks a reply once what would have followed the customer is not needed", async () => {
+  it("marks a reply once its follow-up e-mail is not needed", async () => {
     const { store, clock } = bench.app;
     const id = await visitor("follow");
     await write(mia, newest(world.cards()), "Five euros");
@@ -268,7 +268,7 @@ describe("the desk", () => {
       .executeTakeFirstOrThrow();
     const posts = store.read.selectFrom("desk_posts").select("mark").where("ref_id", "=", message.id);
     const { account_id } = await bench.conversation();
-    // As it is while an e-mail waits whether they look at the reply.
+    // The state while an e-mail waits for the customer to look at the reply.
     await store.write(async (tx) => {
       await tx.updateTable("desk_posts").set({ mark: null }).where("ref_id", "=", message.id).execute();
       await tx.updateTable("deliveries").set({ state: "read" }).where("message_id", "=", message.id).execute();

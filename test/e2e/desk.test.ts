@@ -3,7 +3,7 @@ import type { Fault } from "#adapters/slack/test/support/fake-slack.ts";
 import { eachDatabase } from "../support/database/databases.ts";
 import type { DeskBench } from "../support/desk/bench.ts";
 import { openDeskBench } from "../support/desk/bench.ts";
-import { goAllTheWay, shownIn, sideOf, wholeConversation, wholeThread } from "../support/desk/walkthrough.ts";
+import { playWholeConversation, shownIn, sideOf, wholeConversation, wholeThread } from "../support/desk/walkthrough.ts";
 
 let bench: DeskBench;
 afterEach(() => bench.close());
@@ -13,13 +13,13 @@ const timeout = 120_000;
 eachDatabase("a conversation at the desk", (open) => {
   for (const channel of ["Telegram", "Slack"]) {
     it(
-      `goes from a customer on ${channel} by the bot to an agent in Slack and back, and again`,
+      `passes from a customer on ${channel} through the bot to an agent in Slack and back, twice`,
       { timeout },
       async () => {
         bench = await openDeskBench(open);
         const { world } = bench;
         const side = sideOf(world, channel);
-        const written = await goAllTheWay(bench, side);
+        const written = await playWholeConversation(bench, side);
         const [card] = world.cards();
         expect(world.cards()).toHaveLength(1);
         expect(shownIn(world, card ?? never())).toEqual(wholeThread);
@@ -32,7 +32,7 @@ eachDatabase("a conversation at the desk", (open) => {
     );
 
     it(
-      `shows everything once and in order though Slack refuses and fails for a minute: customer on ${channel}`,
+      `shows everything once and in order although Slack refuses and fails for a minute: customer on ${channel}`,
       { timeout },
       async () => {
         bench = await openDeskBench(open);
@@ -49,7 +49,7 @@ eachDatabase("a conversation at the desk", (open) => {
         world.slack.trouble(() =>
           app.clock.now() - began < 60_000 ? faults[(calls += 1) % faults.length] : undefined,
         );
-        await goAllTheWay(bench, side);
+        await playWholeConversation(bench, side);
         expect(calls).toBeGreaterThan(5);
         expect(world.cards()).toHaveLength(1);
         expect(shownIn(world, world.cards()[0] ?? never())).toEqual(wholeThread);

@@ -7,7 +7,7 @@ import { startTokenProvider } from "#adapters/email/test/support/token-provider.
 import type { DeskWorld } from "../support/desk/world.ts";
 import { deskChannel, openDeskWorld } from "../support/desk/world.ts";
 import type { CommandHost } from "../support/program/program.ts";
-import { freePort } from "../support/program/launch.ts";
+import { freePort } from "../support/servers/free-port.ts";
 import { openCommandHost, startGateway } from "../support/program/program.ts";
 
 let world: DeskWorld;
@@ -34,7 +34,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** What doctor says of the channels and the desk, by name. */
+/** Doctor's results on the channels and the desk, by name. */
 async function said(): Promise<Readonly<Record<string, string>>> {
   const { stdout } = await host.parley(["doctor", "--json"], env);
   const { checks } = JSON.parse(stdout) as {
@@ -47,7 +47,7 @@ async function said(): Promise<Readonly<Record<string, string>>> {
 const writeFileWith = (from: string, to: string): Promise<void> =>
   writeFile(env["PARLEY_CONFIG"] ?? "", world.yaml.replace(from, to));
 
-it("tells before the first start what is wrong with the accounts of the file, and the mend", async () => {
+it("reports errors of the file's accounts before the first start, with their fixes", async () => {
   const { slack, telegram } = world;
   expect(await said()).toEqual({
     "channel slack": expect.stringMatching(
@@ -65,7 +65,7 @@ it("tells before the first start what is wrong with the accounts of the file, an
   expect((await said())["channel telegram"]).toBe(
     "✗ Telegram does not know this token: get the bot's token from @BotFather, and set `token`",
   );
-  // What is wrong with one account is told in full, and keeps nobody from asking about the other.
+  // Reports one account's errors in full, and still checks the other account.
   await writeFileWith("transport: webhook", "transport: pigeons\n        groops: all");
   const half = await said();
   expect(half["channel slack"]).toMatch(/^✓ @parley in Shop/);
@@ -83,9 +83,9 @@ it("tells before the first start what is wrong with the accounts of the file, an
   expect(inside["channel telegram"]).toMatch(/^✗ .*set PUBLIC_URL to an https address, or transport: polling/);
 }, 240_000);
 
-it("looks at the file as it is now, and tells the address that an account has since its first start", async () => {
+it("reads the current file, and shows the address that an account has had since its first start", async () => {
   const running = await startGateway(env);
-  // Accounts sign in while the program serves already.
+  // Accounts connect while the program already serves.
   const isSet = async (): Promise<boolean> => (await said())["channel telegram"]?.startsWith("✓") === true;
   for (const end = Date.now() + 60_000; !(await isSet()) && Date.now() < end;) await sleep(100);
   expect(await running.stop()).toBe(0);
@@ -99,7 +99,7 @@ it("looks at the file as it is now, and tells the address that an account has si
   expect((await said())["channel telegram"]).toMatch(/^✗ @\w+ still delivers to support\.example: start Parley/);
 }, 240_000);
 
-it("uses up no refresh token of which the next one could not be kept, and signs in once it can be", async () => {
+it("uses no refresh token whose successor could not be stored, and signs in once it can be", async () => {
   const provider = await startTokenProvider();
   const port = await freePort();
   const yaml = (name: string): string =>
@@ -141,7 +141,7 @@ it("uses up no refresh token of which the next one could not be kept, and signs 
     }
     expect(provider.given()).toBe(1);
     expect(await running.stop()).toBe(0);
-    // The access token that the program was given is good for another while.
+    // The program's current access token is still valid.
     expect((await said())["channel mail"]).toContain(unreachable);
     expect(provider.given()).toBe(1);
     await writeFile(file, yaml("The shop"));

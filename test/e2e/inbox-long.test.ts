@@ -98,7 +98,7 @@ function inTheBrowser(): void {
     expect((goTo?.y ?? 0) - (claim?.y ?? 0)).toBeLessThan(claim?.height ?? 0);
   });
 
-  it("leads to the first message, to a date and back by the keyboard, and holds a bounded number of messages", async () => {
+  it("jumps to the first message, to a date and back by keyboard, with a bounded number of messages in the page", async () => {
     const page = await open();
     await log(page).focus();
     await page.keyboard.press("Home");
@@ -126,7 +126,7 @@ function inTheBrowser(): void {
     await page.keyboard.press("End");
     await line(page, total).waitFor();
     expect(await focused(page)).toBe("DIV");
-    // Reading back page by page does not make the page longer and longer.
+    // The page does not grow when older messages are loaded page by page.
     for (let step = 0; step < 8; step += 1) {
       const before = await log(page).locator("article").first().textContent();
       await log(page).evaluate((node) => {
@@ -141,7 +141,7 @@ function inTheBrowser(): void {
     await line(page, total).waitFor();
   });
 
-  it("stays where it is read when messages are fetched and when they arrive, and keeps the focus", async () => {
+  it("keeps the reading position and the focus when messages are loaded and when they arrive", async () => {
     const page = await open();
     await log(page).evaluate((node) => (node.scrollTop = 2_000));
     const seen = await log(page).evaluate((node) => {
@@ -160,7 +160,7 @@ function inTheBrowser(): void {
     await page.getByRole("button", { name: "New messages" }).waitFor();
     expect(Math.abs((await top(page, seen)) - was)).toBeLessThanOrEqual(1);
 
-    // Dropped with the focus in it, at the far end of what is held.
+    // The focused message is dropped at the far end of the loaded range.
     const last = log(page).locator("article").last();
     await last.evaluate((node) => {
       node.tabIndex = -1;

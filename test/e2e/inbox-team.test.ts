@@ -53,7 +53,7 @@ function inTheirBrowsers(): void {
       .executeTakeFirstOrThrow();
   const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent.trim());
 
-  it("gives a conversation to a colleague by the keyboard, who is told and comes to it by the link", async () => {
+  it("assigns a conversation to a colleague by keyboard, who gets a notice with a link", async () => {
     const { conversationId: id } = await asked(app, "given", "How long does delivery take?", "Ada Byron");
     const [anna, ben] = [await pages.open("anna", {}, `#/all/${id}`), await pages.open("ben")];
     await anna.getByRole("button", { name: "Assigned to: Nobody" }).waitFor();
@@ -72,7 +72,7 @@ function inTheirBrowsers(): void {
     await ben.getByRole("button", { name: "Assigned to: Ben (you)" }).waitFor();
   });
 
-  it("puts a saved reply into the field by its name, with the names filled in, and sends nothing by that", async () => {
+  it("inserts a saved reply by its name, with the names filled in, without sending it", async () => {
     const { conversationId: id } = await asked(app, "saved", "How long does delivery take?", "Grace Hopper");
     const page = await pages.open("anna", {}, `#/all/${id}`);
     const field = page.getByRole("textbox", { name: "Reply to Grace Hopper" });
@@ -113,9 +113,15 @@ function inTheirBrowsers(): void {
     await page.keyboard.press("Escape");
     expect(await choices.count()).toBe(0);
     expect(await other.evaluate((element) => element === document.activeElement)).toBe(true);
+    await other.pressSequentially(" /");
+    await expect.poll(() => choices.count()).toBe(8);
+    // A click outside closes the list and does not return the focus to the field.
+    await page.getByRole("heading", { name: "Details" }).click();
+    await expect.poll(() => choices.count()).toBe(0);
+    expect(await focusIn(page)).toBe("BODY");
   });
 
-  it("holds a reply back while a file of it could not be uploaded, and keeps its text", async () => {
+  it("holds a reply whose file could not be uploaded, and keeps its text", async () => {
     const { conversationId: id } = await asked(app, "upload", "How long does delivery take?", "Ida Rhodes");
     const page = await pages.open("anna", {}, `#/all/${id}`);
     const field = page.getByRole("textbox", { name: "Reply to Ida Rhodes" });
@@ -137,7 +143,7 @@ function inTheirBrowsers(): void {
     await expect.poll(() => field.inputValue()).toBe("");
   });
 
-  it("changes several conversations by the keyboard, and says which a colleague changed first", async () => {
+  it("changes several conversations by keyboard, and reports those that a colleague changed first", async () => {
     const made = [await asked(app, "many-1", "One?", "Kim One"), await asked(app, "many-2", "Two?", "Kim Two")];
     const [one = "", two = ""] = made.map(({ conversationId }) => conversationId);
     const page = await pages.open("anna", {}, "#/open");
@@ -148,7 +154,7 @@ function inTheirBrowsers(): void {
     }
     const bar = page.getByRole("group", { name: "Chosen conversations" });
     await bar.getByText("2 chosen").waitFor();
-    // The list as it is shown is what is decided by.
+    // The action uses the list as shown, so it must not be refreshed.
     await page.route("**/inbox/api/conversations?*", () => undefined);
     await app.engine.applyAction(app.workspace.id, two, { kind: "claim" }, { email: "ben@shop.example", name: "Ben" });
     await bar.getByRole("button", { name: "Resolve" }).click();
@@ -156,7 +162,7 @@ function inTheirBrowsers(): void {
     await bar.getByText("Kim Two: Ben already claimed this conversation.").waitFor();
     await bar.getByText("1 conversation could not be changed:").waitFor();
     expect([(await stateOf(one)).status, (await stateOf(two)).status]).toEqual(["resolved", "claimed"]);
-    // What is asked for and ends after the bar was closed is told in passing, and not in the next bar.
+    // An action that ends after the bar was closed is reported in a passing notice, not in the next bar.
     await page.keyboard.press("Escape");
     await expect.poll(() => bar.isVisible()).toBe(false);
     await page.getByRole("link", { name: "Kim Two" }).focus();
@@ -173,7 +179,7 @@ function inTheirBrowsers(): void {
     expect(await bar.getByText("could not be changed").count()).toBe(0);
   });
 
-  it("keeps what is ticked after a change, for the next one", async () => {
+  it("keeps the selection after a change, for the next one", async () => {
     const made = [await asked(app, "keep-1", "One?", "Lu One"), await asked(app, "keep-2", "Two?", "Lu Two")];
     const page = await pages.open("anna", {}, "#/open");
     for (const label of ["Lu One", "Lu Two"]) {
@@ -188,16 +194,16 @@ function inTheirBrowsers(): void {
     expect(await focusIn(page)).toContain("Add a tag");
     await bar.getByRole("button", { name: "Resolve" }).press("Enter");
     await page.getByText("2 conversations resolved.").waitFor();
-    // They are not in this view any more, so nothing is left to choose.
+    // The conversations have left this view, so nothing is selected.
     await expect.poll(() => bar.isVisible()).toBe(false);
     await expect.poll(() => focusIn(page)).not.toBe("BODY");
     for (const { conversationId } of made) expect((await stateOf(conversationId)).status).toBe("resolved");
   });
 
-  it("leaves the letters to the search that ends the choosing", async () => {
+  it("leaves letters to the search field, which ends the selection", async () => {
     const { conversationId: id } = await asked(app, "letters", "Seasonal offers?", "Lin Search");
     const page = await pages.open("anna", {}, `#/open/${id}`);
-    await page.getByRole("heading", { name: "Lin Search" }).waitFor();
+    await page.getByRole("link", { name: "Lin Search" }).focus();
     await page.keyboard.press("x");
     const bar = page.getByRole("group", { name: "Chosen conversations" });
     await bar.getByText("1 chosen").waitFor();
@@ -217,7 +223,7 @@ function inTheirBrowsers(): void {
     await second.goto(`${app.url}/inbox#/all/${id}`);
     await second.getByRole("button", { name: "Saved replies" }).waitFor();
     const ben = second.getByRole("menuitemradio", { name: "Ben" });
-    // Unfolds, folds up, and unfolds: who works here is fetched while the page is looked at already.
+    // Opens, closes and opens the menu: the agents may be loaded after the page is shown.
     const offered = async () => {
       await second.getByRole("button", { name: "Assigned to: Nobody" }).click();
       return ben.count();
@@ -225,7 +231,7 @@ function inTheirBrowsers(): void {
     await expect.poll(offered, { timeout: 10_000 }).toBe(1);
   });
 
-  it("takes nothing from a colleague who claimed it before the assignment was chosen", async () => {
+  it("does not reassign a conversation that a colleague claimed before the assignment was chosen", async () => {
     const { conversationId: id } = await asked(app, "chosen", "How long does delivery take?", "Mary Menu");
     const page = await pages.open("anna", {}, `#/all/${id}`);
     await page.getByRole("button", { name: "Assigned to: Nobody" }).click();
@@ -238,7 +244,7 @@ function inTheirBrowsers(): void {
     expect((await stateOf(id)).assigned_to).toBe("ben@shop.example");
   });
 
-  it("comes to the conversation that a link names through the sign-in page, and back to it when the session has ended", async () => {
+  it("opens a linked conversation after the sign-in, and returns to it when the session has expired", async () => {
     const { conversationId: id } = await asked(app, "linked", "How long does delivery take?", "Joan Clarke");
     const page = await pages.open("anna");
     const signInAgain = async () => {
@@ -258,7 +264,7 @@ function inTheirBrowsers(): void {
     const field = page.getByRole("textbox", { name: "Reply to Joan Clarke" });
     await field.fill("Written with care");
     await app.store.write((tx) => tx.deleteFrom("agent_tokens").where("kind", "=", "session").execute());
-    // Whichever request of the page is the first to hear of it.
+    // The first request of the page that fails may be any.
     await page.keyboard.press("Control+Enter");
     await page.getByLabel("Password").waitFor();
     await signInAgain();
@@ -266,7 +272,7 @@ function inTheirBrowsers(): void {
     pages.excuse("401");
   });
 
-  it("shows a draft in every window of a browser, and in none what has been sent", async () => {
+  it("shows a draft in every window of a browser, and clears it everywhere once it is sent", async () => {
     const { conversationId: id } = await asked(app, "twice", "How long does delivery take?", "Mary Shelley");
     const one = await pages.open("anna", {}, `#/all/${id}`);
     const two = await one.context().newPage();
@@ -282,7 +288,7 @@ function inTheirBrowsers(): void {
     expect(await one.getByRole("button", { name: "Send reply" }).isDisabled()).toBe(true);
   });
 
-  it("cuts nothing off a text that is too long for a reply, and says so", async () => {
+  it("truncates no text that is too long for a reply, and reports the excess", async () => {
     const { conversationId: id } = await asked(app, "long", "How long does delivery take?", "Edith Clarke");
     const page = await pages.open("anna", {}, `#/all/${id}`);
     const field = page.getByRole("textbox", { name: "Reply to Edith Clarke" });
@@ -302,18 +308,21 @@ function inTheirBrowsers(): void {
     expect(await page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
   });
 
-  /** A page whose notifications are on. The system's own are not seen from here: those that the page makes are. */
+  /**
+   * A page with notifications on. The test records the notifications that the page creates, since the system does not
+   * show them.
+   */
   async function openNotified(hash = "") {
     const page = await pages.open("anna", {}, hash);
     const made: string[] = [];
-    await page.exposeFunction("tell", (text: string) => void made.push(text));
+    await page.exposeFunction("record", (text: string) => void made.push(text));
     await page.addInitScript(() => {
-      const held = window as unknown as { tell(text: string): void; last: Notification };
+      const held = window as unknown as { record(text: string): void; last: Notification };
       window.Notification = class extends Notification {
         constructor(title: string, options?: NotificationOptions) {
           super(title, options);
           held.last = this;
-          held.tell(`${title}: ${options?.body ?? ""}`);
+          held.record(`${title}: ${options?.body ?? ""}`);
         }
       };
     });
@@ -328,17 +337,17 @@ function inTheirBrowsers(): void {
       .toEqual(["Notifications are on: You are told here what waits for you while you look elsewhere."]);
     made.length = 0;
     expect(await bell.getAttribute("aria-pressed")).toBe("true");
-    // The list of this view is asked for by nothing else.
-    const isLook = (request: Request): boolean => request.url().endsWith("view=mine");
-    let begun = 0;
-    let looks = 0;
-    page.on("request", (request) => void (begun += isLook(request) ? 1 : 0));
-    page.on("requestfinished", (request) => void (looks += isLook(request) ? 1 : 0));
-    /** Looks that the page has begun, what it was about to ask for included. */
-    const begins = async (): Promise<number> => {
+    // Only polls request the list of this view.
+    const isPoll = (request: Request): boolean => request.url().endsWith("view=mine");
+    let pollsBegun = 0;
+    let polls = 0;
+    page.on("request", (request) => void (pollsBegun += isPoll(request) ? 1 : 0));
+    page.on("requestfinished", (request) => void (polls += isPoll(request) ? 1 : 0));
+    /** Counts the page's polls, pending ones included. */
+    const countPolls = async (): Promise<number> => {
       await page.clock.fastForward(2_000);
       await page.evaluate(async () => void (await fetch(location.pathname)));
-      return begun;
+      return pollsBegun;
     };
     const looksAt = (here: boolean, visible = true) =>
       page.evaluate(
@@ -352,29 +361,29 @@ function inTheirBrowsers(): void {
         },
         [here, visible] as const,
       );
-    /** Goes elsewhere, until the page has seen what there is then. */
-    const leaves = async (visible = true): Promise<void> => {
-      const before = looks;
+    /** Hides the page, and waits until it has seen the current state. */
+    const lookAway = async (visible = true): Promise<void> => {
+      const before = polls;
       await looksAt(false, visible);
-      await expect.poll(() => looks).toBe(before + 1);
+      await expect.poll(() => polls).toBe(before + 1);
       await page.evaluate(() => undefined);
     };
-    return { page, bell, made, begins, looks: () => looks, comesBack: () => looksAt(true), leaves };
+    return { page, bell, made, countPolls, polls: () => polls, comesBack: () => looksAt(true), lookAway };
   }
 
-  it("tells an agent who looks elsewhere what waits for them, and leads there", async () => {
+  it("notifies an agent who looks elsewhere about waiting conversations, with links", async () => {
     const customer = await asked(app, "told", "How long does delivery take?", "Ida Rhodes");
-    const { page, bell, made, begins, comesBack, leaves } = await openNotified();
+    const { page, bell, made, countPolls, comesBack, lookAway } = await openNotified();
     const writes = async (text: string): Promise<void> => {
       app.clock.advance(5_000);
       await customer.write(text);
     };
-    await leaves();
+    await lookAway();
     await writes("I want to talk to a human");
     await expect.poll(() => made.length).toBe(1);
     expect(made.splice(0).join()).toContain("Ida Rhodes waits for a person: ");
     await comesBack();
-    const before = await begins();
+    const before = await countPolls();
     await page.evaluate(() => (window as unknown as { last: Notification }).last.dispatchEvent(new Event("click")));
     await page.getByRole("heading", { name: "Ida Rhodes" }).waitFor();
     await page.getByRole("button", { name: "Claim" }).click();
@@ -387,8 +396,8 @@ function inTheirBrowsers(): void {
     );
     await asked(app, "later", "How long does delivery take?");
     await (await listed).finished();
-    expect(await begins()).toBe(before);
-    await leaves();
+    expect(await countPolls()).toBe(before);
+    await lookAway();
     await writes("Are you there?");
     await expect.poll(() => made).toEqual(["Ida Rhodes wrote: Are you there?"]);
     await page.reload();
@@ -397,7 +406,7 @@ function inTheirBrowsers(): void {
     expect(await bell.getAttribute("aria-pressed")).toBe("false");
   });
 
-  it("tells of more than a page of those who wait only who is new, and asks seldom when it is hidden", async () => {
+  it("notifies about new conversations only, if more than a page wait, and polls rarely while hidden", async () => {
     const startedAt = app.clock.now();
     const workspaceId = app.workspace.id;
     await seedConversations(
@@ -407,21 +416,21 @@ function inTheirBrowsers(): void {
     app.clock.advance(60_000);
     const { conversationId: id } = await asked(app, "claimed", "I want to talk to a human");
     app.clock.advance(60_000);
-    const { page, made, looks, leaves } = await openNotified();
+    const { page, made, polls, lookAway } = await openNotified();
     const now = () => page.evaluate(() => Date.now());
-    await leaves(false);
+    await lookAway(false);
     const leftAt = await now();
-    const before = looks();
+    const before = polls();
     await app.engine.applyAction(workspaceId, id, { kind: "claim" }, { email: "ben@shop.example", name: "Ben" });
-    const looksInTime = async (): Promise<number> => {
+    const pollsInTime = async (): Promise<number> => {
       await page.clock.fastForward(1_000);
-      return looks();
+      return polls();
     };
-    await expect.poll(looksInTime).toBe(before + 1);
+    await expect.poll(pollsInTime).toBe(before + 1);
     expect((await now()) - leftAt).toBeGreaterThan(9_000);
     app.clock.advance(1_000);
     await asked(app, "new", "I want to talk to a human", "Nora New");
-    await expect.poll(looksInTime).toBe(before + 2);
+    await expect.poll(pollsInTime).toBe(before + 2);
     await expect.poll(() => made.length).toBe(1);
     expect(made.join()).toContain("Nora New waits for a person: ");
   });

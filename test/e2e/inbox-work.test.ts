@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { buildBrowserCode } from "#web/build.ts";
-import { barriersOn } from "../support/accessibility.ts";
+import { accessibilityViolations } from "../support/accessibility.ts";
 import type { TestApp } from "../support/http/app.ts";
 import { startApp } from "../support/http/app.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
@@ -49,7 +49,7 @@ function inTheBrowser(): void {
       .where("id", "=", id)
       .executeTakeFirstOrThrow();
 
-  it("opens the next conversation after Resolve, and takes that back with u", async () => {
+  it("opens the next conversation after Resolve, and undoes it with u", async () => {
     const made = [];
     for (const label of ["Ida One", "Ida Two", "Ida Three"]) made.push(await asked(app, label, "Hello?", label));
     const [one = "", two = ""] = made.map(({ conversationId }) => conversationId);
@@ -78,12 +78,12 @@ function inTheBrowser(): void {
     await heading("Ida Two").waitFor();
     expect(await statusOf(two)).toEqual({ status: "claimed", assigned_to: "anna@shop.example" });
     await expect.poll(() => focusIn(page)).toBe("H2 Ida Two");
-    // Redrawn with another state, and hidden while it loads: the focus stays with the work.
+    // Redrawn with another status, and hidden while it loads: the focus stays in the conversation.
     await page.getByRole("button", { name: "Resolve" }).click();
     await heading("Ida One").waitFor();
     const undo = page.getByRole("button", { name: "Undo" });
     await undo.waitFor();
-    expect(await barriersOn(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await undo.click();
     await heading("Ida Two").waitFor();
     await expect.poll(() => focusIn(page)).toBe("H2 Ida Two");
@@ -93,14 +93,14 @@ function inTheBrowser(): void {
       .waitFor();
     await page.keyboard.press("u");
     await page.getByText("There is nothing to undo.").waitFor();
-    // Several at once: what was resolved before by itself stays resolved.
+    // Undoes several at once, but not the conversation resolved separately before.
     await page.getByRole("button", { name: "Resolve" }).click();
     await heading("Ida One").waitFor();
     await page.getByRole("button", { name: "Choose several" }).click();
     await page.getByRole("checkbox", { name: "Choose Ida One" }).click();
     await page.getByRole("group", { name: "Chosen conversations" }).getByRole("button", { name: "Resolve" }).click();
     await page.getByText("1 conversation resolved.").waitFor();
-    // The list is empty: the focus moves to the search field, where u is a letter.
+    // The list is empty, so the focus moves to the search field, where u is a letter.
     await expect.poll(() => focusIn(page)).toContain("INPUT");
     await page.keyboard.press("Escape");
     await page.keyboard.press("u");
@@ -111,7 +111,7 @@ function inTheBrowser(): void {
     await expect.poll(() => focusIn(page)).toContain("A Resolved");
   });
 
-  it("removes the built-in manual by a click and its confirmation, for an admin", async () => {
+  it("removes the built-in manual by a click and a confirmation, for an admin", async () => {
     await app.learn("troubleshooting.md", "# Troubleshooting\n\nRestart the server.\n");
     const anna = "anna@shop.example";
     await app.store.write(async (tx) => {
@@ -126,7 +126,7 @@ function inTheBrowser(): void {
     await page.getByRole("button", { name: "Keep it" }).click();
     expect(await titles()).toContain("Troubleshooting");
     await remove.click();
-    expect(await barriersOn(page)).toEqual([]);
+    expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await page.getByText("The built-in manual was removed.").waitFor();
     await remove.waitFor({ state: "detached" });
@@ -137,7 +137,7 @@ function inTheBrowser(): void {
     await app.store.write((tx) => tx.updateTable("agents").set({ role: "agent" }).where("email", "=", anna).execute());
   });
 
-  it("lists the most urgent first, and as the agent has chosen after a reload, too", async () => {
+  it("lists the most urgent first, and keeps the agent's chosen order after a reload", async () => {
     const made = [];
     for (const label of ["Uri Late", "Uri New"]) {
       made.push((await asked(app, label, "I want to talk to a human", label)).conversationId);
@@ -162,7 +162,7 @@ function inTheBrowser(): void {
     await expect.poll(shown).toEqual(["Uri Late", "Uri New"]);
   });
 
-  it("sends with Ctrl+Enter after a file was attached, also while it is uploaded", async () => {
+  it("sends with Ctrl+Enter after a file was attached, also during the upload", async () => {
     const { conversationId: id } = await asked(app, "attached", "Where is my bill?", "Ina Clip");
     const page = await open("anna", {}, `#/all/${id}`);
     const field = page.getByRole("textbox", { name: "Reply to Ina Clip" });
@@ -196,7 +196,7 @@ function inTheBrowser(): void {
     await expect.poll(() => focusIn(page)).toContain("TEXTAREA");
   });
 
-  it("asks for no other list than the one that the address names", async () => {
+  it("requests only the list that the address names", async () => {
     await asked(app, "address", "How long does delivery take?", "Ada Address");
     const page = await open("anna", {}, "#/all");
     const lists: string[] = [];
@@ -215,14 +215,14 @@ function inTheBrowser(): void {
     await field.fill("line\n".repeat(20));
     await expect.poll(() => sideways(page)).toBeLessThanOrEqual(0);
     await expect.poll(async () => (await thread(page).boundingBox())?.height).toBeGreaterThanOrEqual(90);
-    // The rest is reached by scrolling, and nothing lies over the messages.
+    // The rest is reached by scrolling, and nothing covers the messages.
     const [messages, form] = [await thread(page).boundingBox(), await page.locator(".composer").boundingBox()];
     expect(form?.y).toBeGreaterThanOrEqual((messages?.y ?? 0) + (messages?.height ?? 0));
     await page.getByRole("button", { name: "Send reply" }).click();
     await thread(page).locator(".agent").getByText("line").first().waitFor();
   });
 
-  it("opens a conversation from the list at a zoom of 400 percent, with a title from left to right", async () => {
+  it("opens a conversation from the list at a zoom of 400 percent, with a left-to-right title", async () => {
     await asked(app, "list zoom", "I want to talk to a human", "דנה כהן");
     const page = await open("anna", { viewport: { width: 320, height: 200 } });
     await page.getByRole("link", { name: "דנה כהן" }).click();
@@ -230,7 +230,7 @@ function inTheBrowser(): void {
     await expect.poll(() => page.title()).toMatch(/^\u200e\(\d+\) דנה כהן · Test$/u);
   });
 
-  it("shows the whole name of each workspace to choose from at sign-in", async () => {
+  it("shows the full names of the workspaces at sign-in", async () => {
     const other = await app.createWorkspace();
     const longName = "Kettles and Teapots of the Northern Harbour Company Limited";
     await app.store.write((tx) =>

@@ -50,7 +50,7 @@ function inTheBrowser(): void {
       .where("id", "=", id)
       .executeTakeFirstOrThrow();
 
-  it("can be worked with by the keyboard alone, and shows at once what customers write", async () => {
+  it("works by keyboard alone, and shows customers' messages at once", async () => {
     const customer = await customerWrites(app, "keys", "How long does delivery take?", "Ada Byron");
     await settled(app);
     const page = await open("anna");
@@ -87,7 +87,7 @@ function inTheBrowser(): void {
     expect((await statusOf(customer.conversationId)).status).toBe("resolved");
   });
 
-  it("shows all conversations again when the search is left by the keyboard", async () => {
+  it("shows all conversations again when the search is left by keyboard", async () => {
     await customerWrites(app, "spain", "Do you ship to Spain?", "Sol Ruiz");
     await settled(app);
     const page = await open("anna");
@@ -101,7 +101,7 @@ function inTheBrowser(): void {
     expect(await page.getByRole("searchbox").inputValue()).toBe("");
   });
 
-  it("changes and takes back a reply by the keyboard, and leaves the focus where the work goes on", async () => {
+  it("edits and deletes a reply by keyboard, and keeps the focus at the place of work", async () => {
     const question = await app.post("/v1/query", {
       workspace_id: app.workspace.id,
       query: "How long does delivery take?",
@@ -142,7 +142,7 @@ function inTheBrowser(): void {
     expect(await page.getByRole("button", { name: "Edit your reply" }).count()).toBe(0);
   });
 
-  it("asks what becomes of a reply in a colleague's conversation", async () => {
+  it("asks what to do with a reply in a colleague's conversation", async () => {
     const customer = await customerWrites(app, "theirs", "Hello?", "Mary Shelley");
     await settled(app);
     const bens = await open("ben", {}, `#/all/${customer.conversationId}`);
@@ -171,7 +171,7 @@ function inTheBrowser(): void {
     expect(said.map(({ content }) => content)).toEqual(["I take it from here."]);
   });
 
-  it("marks notes as internal while they are written and when they are read", async () => {
+  it("marks notes as internal while they are written and read", async () => {
     const customer = await customerWrites(app, "notes", "Hello?", "Grace Hopper");
     await settled(app);
     const page = await open("anna", {}, `#/all/${customer.conversationId}`);
@@ -190,7 +190,7 @@ function inTheBrowser(): void {
     expect(JSON.stringify(customerSees)).not.toContain("VIP");
   });
 
-  it("keeps a draft over a reload, and a reply and a note apart", async () => {
+  it("keeps a draft over a reload, and separates replies from notes", async () => {
     const customer = await customerWrites(app, "drafts", "Hi", "Joan Clarke");
     await settled(app);
     const page = await open("anna", {}, `#/all/${customer.conversationId}`);
@@ -206,7 +206,7 @@ function inTheBrowser(): void {
     expect(await reply.inputValue()).toBe("Half a sent");
   });
 
-  it("sends files with a reply, shows pictures, and lets anything else be saved only", async () => {
+  it("sends files with a reply, shows pictures, and offers other files as downloads only", async () => {
     const { conversationId } = await customerWrites(app, "files-1", "Where is my bill?");
     await settled(app);
     const page = await open("anna", {}, `#/unassigned/${conversationId}`);
@@ -217,7 +217,7 @@ function inTheBrowser(): void {
     ]);
     const tray = page.getByRole("list", { name: "Files to send" });
     await tray.getByText("photo.png").waitFor();
-    // Dropped anywhere on the conversation: the browser would open it in place of the inbox.
+    // Dropped anywhere on the conversation: the browser would open the file in place of the inbox.
     const stopped = await thread(page).evaluate((log) => {
       const dataTransfer = new DataTransfer();
       dataTransfer.items.add(new File(["hi"], "dropped.txt"));
@@ -231,7 +231,7 @@ function inTheBrowser(): void {
     await tray.getByRole("button", { name: "Remove dropped.txt" }).click();
     await tray.getByRole("button", { name: "Remove page.html" }).waitFor();
     await expect.poll(() => tray.locator("progress").count()).toBe(0);
-    // Unsent files are still there after a reload.
+    // Unsent files are kept over a reload.
     await page.reload();
     await tray.getByText("photo.png").waitFor();
     await page.getByRole("button", { name: "Send reply" }).click();
@@ -245,7 +245,7 @@ function inTheBrowser(): void {
     expect(await tray.isVisible()).toBe(false);
     expect(await sideways(page)).toBeLessThanOrEqual(0);
 
-    // A picture that comes late takes nobody away from the end.
+    // A picture that loads late does not move the view away from the end.
     let come = (): void => undefined;
     const late = new Promise<void>((resolve) => (come = resolve));
     await page.route("**/inbox/api/files/**", async (route) => {
@@ -261,7 +261,7 @@ function inTheBrowser(): void {
     await expect.poll(() => picture.evaluate((img) => (img as HTMLImageElement).naturalWidth)).toBe(1);
     await expect.poll(fromEnd).toBeLessThan(2);
 
-    // Who has scrolled up sees what they send.
+    // A reader who has scrolled up is moved to the message they send.
     await thread(page).evaluate((log) => void (log.scrollTop = 0));
     await expect.poll(fromEnd).toBeGreaterThan(90);
     await page.getByRole("textbox", { name: /^Reply to/u }).fill("That was your bill.");
@@ -270,7 +270,7 @@ function inTheBrowser(): void {
     await expect.poll(fromEnd).toBeLessThan(2);
   });
 
-  it("asks before it sends a reply over a message that was not seen", async () => {
+  it("asks before it sends a reply after an unseen message", async () => {
     const customer = await customerWrites(app, "unseen", "Where is my parcel?", "Mary Kenneth");
     await settled(app);
     const page = await open("anna");
@@ -311,7 +311,7 @@ function inTheBrowser(): void {
     pages.excuse("ERR_FAILED");
   });
 
-  it("shows what a customer writes as text, whatever it is", async () => {
+  it("shows a customer's message as text, whatever it contains", async () => {
     const evil = `<img src=x onerror="document.title='owned'"> [click](javascript:alert(1)) <script>document.title='owned'</script>`;
     const customer = await customerWrites(app, "evil", evil, `<b onmouseover=alert(1)>Bobby</b>`);
     await settled(app);
@@ -357,7 +357,7 @@ function inTheBrowser(): void {
     expect((await statusOf(customer.conversationId)).status).toBe("open");
   });
 
-  it("tells every window of a browser, and leads to the sign-in page when the session has ended", async () => {
+  it("updates every window of a browser, and shows the sign-in page when the session has expired", async () => {
     const customer = await customerWrites(app, "windows", "First", "Radia Perlman");
     await settled(app);
     const page = await open("anna", {}, `#/all/${customer.conversationId}`);
@@ -372,12 +372,12 @@ function inTheBrowser(): void {
     await thread(second).getByText("Third message").waitFor();
     await app.store.write((tx) => tx.deleteFrom("agent_tokens").where("kind", "=", "session").execute());
     app.clock.advance(20_000);
-    // Several requests may lead there at once, and a navigation that another replaces fails waitForURL.
+    // Several requests may redirect at once, and waitForURL fails on a navigation that another replaces.
     await expect.poll(() => second.url()).toBe(`${app.url}/inbox/login#/all/${customer.conversationId}`);
     pages.excuse("401");
   });
 
-  it("names every control, and shows where the focus is", async () => {
+  it("names every control, and shows the focus", async () => {
     const customer = await customerWrites(app, "controls", "Hello", "Edith Clarke");
     await settled(app);
     const page = await open("anna", {}, `#/all/${customer.conversationId}`);
@@ -405,7 +405,7 @@ function inTheBrowser(): void {
     }
   });
 
-  it("tells how long a customer on WhatsApp can be written to, and what becomes of a reply after that", async () => {
+  it("shows how long a customer on WhatsApp can get replies, and what happens to later ones", async () => {
     const customer = await customerWrites(app, "whatsapp", "Hello by WhatsApp", "Wanda");
     const account = newId("acc", app.clock.now());
     const wrote = (at: number) =>
@@ -440,7 +440,7 @@ function inTheBrowser(): void {
     await wrote(app.clock.now() - 2 * 3_600_000);
     const page = await open("anna", {}, `#/all/${customer.conversationId}`);
     await page.getByText(/Free replies: 2[12] h [0-9]+ min left/).waitFor();
-    // WhatsApp keeps what was sent, but cannot be reached: what waits for it can still be changed.
+    // WhatsApp is unreachable after the sent messages: waiting replies can still be edited.
     const field = page.getByRole("textbox", { name: /^Reply to/ });
     await field.fill("Thre days.");
     await field.press("Control+Enter");

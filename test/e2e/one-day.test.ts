@@ -23,7 +23,7 @@ const reply = "Yours is on its way.";
 const second = "How long is the warranty of a lamp?";
 const secondAnswer = "three years";
 
-/** What has come about so far on a channel. */
+/** The state of the day on one channel. */
 interface Course {
   readonly line: Line;
   conversationId: string;
@@ -37,7 +37,7 @@ interface Step {
   check(course: Course): Promise<void>;
 }
 
-eachDatabase("One day on all channels", (open) => {
+eachDatabase("one day on all channels", (open) => {
   let all: AllChannels;
   beforeAll(async () => {
     all = await openAllChannels(open);
@@ -46,13 +46,13 @@ eachDatabase("One day on all channels", (open) => {
 
   const says = async ({ line }: Course, text: string): Promise<void> => {
     const message = { customer, id: `${line.channel}-${text.length}`, text };
-    if (!(await line.platform.deliver(message))) throw new Error(`the program does not take "${text}"`);
+    if (!(await line.platform.deliver(message))) throw new Error(`"${text}" was not acknowledged`);
   };
-  /** How often the customer is shown this. */
+  /** How many times the customer sees this text. */
   const times = async ({ line }: Course, text: string): Promise<number> =>
     (await line.platform.shown(customer)).filter((each) => each.includes(text)).length;
   async function seesOnce(course: Course, text: string): Promise<void> {
-    if (!(await all.comes(async () => (await times(course, text)) > 0))) {
+    if (!(await all.waitFor(async () => (await times(course, text)) > 0))) {
       const seen = JSON.stringify(await course.line.platform.shown(customer));
       throw new Error(`the customer does not see "${text}" but ${seen}`);
     }
@@ -82,29 +82,29 @@ eachDatabase("One day on all channels", (open) => {
       .execute();
     return rows.flatMap(({ sources }) => sources ?? []);
   }
-  /** A new call: it is known whose it is and what came before, and what was done stays done. */
-  async function followsOn({ line, conversationId }: Course, first: string): Promise<void> {
+  /** A new call belongs to the same customer with a link to the previous conversation, which stays resolved. */
+  async function checkPreviousConversation({ line, conversationId }: Course, first: string): Promise<void> {
     const read = async (id: string) => (await all.app.get(`/v1/conversations/${id}`, { key: all.key })).body;
     const { previous_conversation_id: previous } = (await read(conversationId)) as unknown as {
       readonly previous_conversation_id: string | null;
     };
-    if (previous !== first) throw new Error(`${line.name}: it follows ${previous}`);
-    if ((await read(first)).status !== "resolved") throw new Error("the earlier conversation is not resolved any more");
+    if (previous !== first) throw new Error(`${line.name}: the previous conversation is ${previous}`);
+    if ((await read(first)).status !== "resolved") throw new Error("the earlier conversation was reopened");
     const contacts = await all.app.store.read
       .selectFrom("conversations")
       .select("contact_id")
       .distinct()
       .where("id", "in", [conversationId, first])
       .execute();
-    if (contacts.length !== 1) throw new Error("they are of two customers");
+    if (contacts.length !== 1) throw new Error("the calls belong to two customers");
   }
   async function becomes({ conversationId }: Course, status: string, assignedTo?: string): Promise<void> {
     const read = async () => (await all.app.get(`/v1/conversations/${conversationId}`, { key: all.key })).body;
-    if (!(await all.comes(async () => (await read()).status === status))) {
-      throw new Error(`it is ${(await read()).status}, not ${status}`);
+    if (!(await all.waitFor(async () => (await read()).status === status))) {
+      throw new Error(`the status is ${(await read()).status}, not ${status}`);
     }
     const { assigned_to: assignee } = (await read()) as unknown as { readonly assigned_to: string | null };
-    if (assignedTo !== undefined && assignee !== assignedTo) throw new Error(`it is assigned to ${assignee}`);
+    if (assignedTo !== undefined && assignee !== assignedTo) throw new Error(`the assignee is ${assignee}`);
   }
   const cardOf = ({ card }: Course): FakeMessage => {
     if (card === undefined) throw new Error("there is no card");
@@ -115,8 +115,8 @@ eachDatabase("One day on all channels", (open) => {
     if (status !== 200) throw new Error(`Slack was answered ${status}`);
   }
   async function threadSays(course: Course, text: string): Promise<void> {
-    const isThere = () => all.desk.thread(cardOf(course)).some((each) => each.includes(text));
-    if (!(await all.comes(isThere))) throw new Error(`the thread does not say "${text}"`);
+    const isShown = () => all.desk.thread(cardOf(course)).some((each) => each.includes(text));
+    if (!(await all.waitFor(isShown))) throw new Error(`the thread does not show "${text}"`);
   }
 
   const steps: readonly Step[] = [
@@ -131,9 +131,9 @@ eachDatabase("One day on all channels", (open) => {
       name: "answered with source",
       async check(course) {
         await seesOnce(course, answer);
-        const { platform, spoken } = course.line;
+        const { platform, isCall } = course.line;
         const shown = await platform.shown(customer);
-        const stored = spoken === true ? await storedSources(course) : [];
+        const stored = isCall === true ? await storedSources(course) : [];
         const sources = [...shown, ...((await platform.sources?.(customer)) ?? []), ...stored];
         if (!sources.some((text) => source.test(text))) throw new Error(`no source: ${JSON.stringify(sources)}`);
       },
@@ -151,10 +151,10 @@ eachDatabase("One day on all channels", (open) => {
       async check(course) {
         const found = () =>
           all.desk.cards().find(({ blocks }) => JSON.stringify(blocks).includes(course.conversationId));
-        if (!(await all.comes(() => found() !== undefined))) throw new Error("there is no card");
+        if (!(await all.waitFor(() => found() !== undefined))) throw new Error("there is no card");
         course.card = found();
         const text = JSON.stringify(course.card?.blocks);
-        if (!text.includes(question)) throw new Error(`the card does not tell what was asked: ${text}`);
+        if (!text.includes(question)) throw new Error(`the card does not show the question: ${text}`);
         for (const said of [answer, plea]) await threadSays(course, said);
       },
     },
@@ -178,7 +178,7 @@ eachDatabase("One day on all channels", (open) => {
         const { slack } = all.desk;
         const ticked = () =>
           slack.reactions.some(({ ts, name }) => ts === course.written?.ts && name === "white_check_mark");
-        if (!(await all.comes(ticked))) throw new Error("the reply has no tick");
+        if (!(await all.waitFor(ticked))) throw new Error("the reply has no tick");
       },
     },
     {
@@ -195,8 +195,8 @@ eachDatabase("One day on all channels", (open) => {
         const id = await conversationWith(course, second);
         const first = course.conversationId;
         course.conversationId = id;
-        if (course.line.spoken === true) await followsOn(course, first);
-        else if (id !== first) throw new Error("it has become another conversation");
+        if (course.line.isCall === true) await checkPreviousConversation(course, first);
+        else if (id !== first) throw new Error("the message is in another conversation");
         await seesOnce(course, secondAnswer);
       },
     },
@@ -204,14 +204,14 @@ eachDatabase("One day on all channels", (open) => {
       name: "reopened",
       async check(course) {
         await becomes(course, "open");
-        if (course.line.spoken !== true) await threadSays(course, "Reopened by");
+        if (course.line.isCall !== true) await threadSays(course, "Reopened by");
         for (const text of [answer, handover, reply, secondAnswer]) await seesOnce(course, text);
       },
     },
   ];
   const head = ["where", ...steps.map(({ name }) => name)];
 
-  it("goes through on every channel, and the documentation shows the same table", { timeout: 180_000 }, async () => {
+  it("succeeds on every channel, and the documentation has the same table", { timeout: 180_000 }, async () => {
     const courses = all.lines.map((line) => ({
       cells: [] as string[],
       course: { line, conversationId: "", card: undefined, written: undefined } as Course,
@@ -225,7 +225,7 @@ eachDatabase("One day on all channels", (open) => {
         }
         try {
           await check(course);
-          cells.push(name === "reopened" && course.line.spoken === true ? "✓ by a new call" : "✓");
+          cells.push(name === "reopened" && course.line.isCall === true ? "✓ by a new call" : "✓");
         } catch (error) {
           cells.push("✗");
           const reason = error instanceof Error ? error.message : String(error);

@@ -49,7 +49,7 @@ afterAll(async () => {
   await mail.close();
 });
 
-/** Writes by WhatsApp; the conversation. */
+/** A customer writes on WhatsApp; returns the conversation's id. */
 async function write(number: string, body: string): Promise<string> {
   const from = `whatsapp:${number}`;
   const response = await twilio.post(twilio.messageForm({ from, to: `whatsapp:${own}`, body }));
@@ -57,7 +57,7 @@ async function write(number: string, body: string): Promise<string> {
   return mail.conversationWith(body);
 }
 
-/** They have written on the website too, where they were signed in: the address is theirs. */
+/** The customer signs in on the website, which proves the address. */
 async function prove(thread: string, email: string, phone: string): Promise<void> {
   await mail.bench.engine.ingest(widgetId, {
     kind: "message",
@@ -84,8 +84,8 @@ const tagsOf = async (id: string) =>
       .execute()
   ).map(({ tag }) => tag);
 
-describe("a customer whom WhatsApp takes nothing for, and who has an e-mail address", () => {
-  it("gets the agent's reply there when it is proven, and goes on with the same conversation by answering it", async () => {
+describe("a customer with an e-mail address whose WhatsApp window is closed", () => {
+  it("gets the agent's reply by e-mail if the address is proven, and answers in the same conversation", async () => {
     const { bench } = mail;
     const [number, email] = ["+15551000001", "ada@customers.example"];
     const id = await write(number, "Where is my parcel?");
@@ -104,7 +104,7 @@ describe("a customer whom WhatsApp takes nothing for, and who has an e-mail addr
     const to = sent?.parsed.replyTo?.value[0]?.address ?? "";
     await mail.write({ from: email, to, id: "<ada-1@x.example>", text: "At what time?" });
     expect(await mail.conversationWith("At what time?")).toBe(id);
-    // An e-mail opens nothing at WhatsApp; what is written now goes by e-mail alone, and there is nothing to tell.
+    // An e-mail opens no window at WhatsApp: further replies go by e-mail alone, without a note.
     const notes = await bench.notes(id);
     await mail.reply(id, "At noon.");
     expect((await mail.mailsTo(email)).map(({ parsed }) => parsed.inReplyTo).at(-1)).toBe("<ada-1@x.example>");
@@ -115,7 +115,7 @@ describe("a customer whom WhatsApp takes nothing for, and who has an e-mail addr
     expect(twilio.taken.at(-1)?.body).toContain("Welcome back");
   });
 
-  it("gets it there once when WhatsApp refuses one part after the other, long after it took them", async () => {
+  it("gets the e-mail once if WhatsApp refuses one part after another, long after accepting them", async () => {
     const { bench } = mail;
     const [number, email] = ["+15551000003", "cleo@customers.example"];
     const id = await write(number, "How do I assemble it?");
@@ -131,7 +131,7 @@ describe("a customer whom WhatsApp takes nothing for, and who has an e-mail addr
     expect((await bench.notes(id)).filter((note) => note.includes("instead."))).toHaveLength(1);
   });
 
-  it("gets nothing there when they only say that it is theirs: it is a task of the agents", async () => {
+  it("gets no e-mail at an unproven address: agents get a task", async () => {
     const { bench } = mail;
     const number = "+15551000002";
     const id = await write(number, "I am ben@customers.example");

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createAgent } from "#admin/agents.ts";
+import { createAgent } from "#admin/team/agents.ts";
 import type { TestApp } from "../support/http/app.ts";
 import { startApp } from "../support/http/app.ts";
 import type { TestDatabase } from "../support/database/databases.ts";
@@ -57,7 +57,7 @@ describe("rules test", () => {
   });
 
   it(
-    "tells what rules of the file would have done, and why, and changes nothing",
+    "reports which rules of the file would have fired, and why, without changing anything",
     { timeout: patienceMs },
     async () => {
       const { body } = await app.post("/v1/query", { workspace_id: app.workspace.id, query: "I want a refund" });
@@ -71,7 +71,7 @@ describe("rules test", () => {
 
       const ran = await host.parley(["rules", "test", "--workspace", app.workspace.id, "--json"], env);
       expect(ran).toMatchObject({ status: 0, stderr: "" });
-      const told = JSON.parse(ran.stdout) as {
+      const report = JSON.parse(ran.stdout) as {
         readonly conversations: number;
         readonly fired: readonly {
           readonly rule: string;
@@ -79,8 +79,8 @@ describe("rules test", () => {
           readonly because: string[];
         }[];
       };
-      expect(told.conversations).toBe(1);
-      expect(told.fired.filter(({ rule }) => rule === "refunds")).toEqual([
+      expect(report.conversations).toBe(1);
+      expect(report.fired.filter(({ rule }) => rule === "refunds")).toEqual([
         {
           conversation_id: id,
           at: expect.stringMatching(/Z$/) as unknown,
@@ -89,15 +89,15 @@ describe("rules test", () => {
           would: ["tag money", "assign to the next agent who is available"],
         },
       ]);
-      // By the time of the machine that runs the command, years may have passed, or none.
-      expect(told.fired.find(({ rule }) => rule === "waits")?.because[0]).toBe(
+      // The rule counts by the stored times, not by the clock of the machine that runs the command.
+      expect(report.fired.find(({ rule }) => rule === "waits")?.because[0]).toBe(
         "45 minutes have passed since the last message",
       );
       expect((await app.get(`/v1/conversations/${id}`)).body).toEqual(before.body);
     },
   );
 
-  it("tells people, names rules that there are, and takes one of them", { timeout: patienceMs }, async () => {
+  it("prints text, lists the existing rules, and accepts one of them", { timeout: patienceMs }, async () => {
     const shown = await host.parley(["rules", "test", "--workspace", app.workspace.id, "--rule", "refunds"], env);
     expect(shown.stdout).toContain("1 rule on 1 conversation: would have fired 1 time. Nothing was changed.");
     const wrong = await host.parley(["rules", "test", "--workspace", app.workspace.id, "--rule", "x"], env);

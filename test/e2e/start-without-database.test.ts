@@ -26,7 +26,7 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-onMysql("A start whose database goes away", (open) => {
+onMysql("a start that loses its database", (open) => {
   const ends: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end();
@@ -43,7 +43,7 @@ onMysql("A start whose database goes away", (open) => {
   }
 
   it(
-    "waits and goes on where that is while the manual is read, and serves meanwhile",
+    "waits and continues if the database fails while the manual is read, and serves meanwhile",
     { timeout: 120_000 },
     async () => {
       const proxy = await newProxy();
@@ -65,7 +65,7 @@ onMysql("A start whose database goes away", (open) => {
     },
   );
 
-  it("ends with status 1 and says why where that is before it listens", { timeout: 120_000 }, async () => {
+  it("exits with status 1 and the reason if the database fails before it listens", { timeout: 120_000 }, async () => {
     const proxy = await newProxy();
     proxy.cutBefore(60);
     const { status, stderr } = await parley(["start"], {
@@ -79,41 +79,45 @@ onMysql("A start whose database goes away", (open) => {
     );
   });
 
-  it("fails as a whole, and leaves nothing open, at whichever statement that is", { timeout: 240_000 }, async () => {
-    const proxy = await newProxy();
-    const store = await openStore(proxy.url);
-    await store.migrate();
-    await store.close();
-    const failed: number[] = [];
-    const start = async (): Promise<boolean> => {
-      const config = loadConfig({
-        PARLEY_DATA_DIR: await newFolder(),
-        DATABASE_URL: proxy.url,
-        PARLEY_SECRET: "a secret for tests, of more than thirty-two characters",
-        PORT: "0",
-      });
-      try {
-        const app = await createApp(config, { clock: systemClock, log: pino({ level: "silent" }) });
-        await app.close().catch(() => undefined);
-        return true;
-      } catch {
-        return false;
+  it(
+    "fails completely, and leaves nothing open, at whichever statement the database fails",
+    { timeout: 240_000 },
+    async () => {
+      const proxy = await newProxy();
+      const store = await openStore(proxy.url);
+      await store.migrate();
+      await store.close();
+      const failed: number[] = [];
+      const start = async (): Promise<boolean> => {
+        const config = loadConfig({
+          PARLEY_DATA_DIR: await newFolder(),
+          DATABASE_URL: proxy.url,
+          PARLEY_SECRET: "a secret for tests, of more than thirty-two characters",
+          PORT: "0",
+        });
+        try {
+          const app = await createApp(config, { clock: systemClock, log: pino({ level: "silent" }) });
+          await app.close().catch(() => undefined);
+          return true;
+        } catch {
+          return false;
+        }
+      };
+      const before = proxy.packets();
+      expect(await start()).toBe(true);
+      const all = proxy.packets() - before;
+      for (let packet = 1; packet <= all; packet += Math.max(1, Math.floor(all / 20))) {
+        proxy.cutBefore(packet);
+        if (!(await start())) failed.push(packet);
+        proxy.restore();
       }
-    };
-    const before = proxy.packets();
-    expect(await start()).toBe(true);
-    const all = proxy.packets() - before;
-    for (let packet = 1; packet <= all; packet += Math.max(1, Math.floor(all / 20))) {
-      proxy.cutBefore(packet);
-      if (!(await start())) failed.push(packet);
-      proxy.restore();
-    }
-    expect(failed.length).toBeGreaterThan(5);
-    expect(await start()).toBe(true);
-  });
+      expect(failed.length).toBeGreaterThan(5);
+      expect(await start()).toBe(true);
+    },
+  );
 });
 
-it("ends with status 1 where the port is taken", { timeout: 60_000 }, async () => {
+it("exits with status 1 if the port is taken", { timeout: 60_000 }, async () => {
   const taken = createServer();
   taken.listen(0, "127.0.0.1");
   await once(taken, "listening");

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { systemClock } from "#runtime/clock.ts";
-import { createLoginToken } from "#admin/agents.ts";
+import { createLoginToken } from "#admin/team/login-links.ts";
 import { openStore } from "#database/open.ts";
 import type { Installation } from "../support/program/installation.ts";
 import { install } from "../support/program/installation.ts";
 import type { Gateway } from "../support/program/program.ts";
 import { startGateway } from "../support/program/program.ts";
 
-/** A connection of which the test says when each byte goes. */
+/** A connection on which the test sends each byte. */
 interface Wire {
   send(text: string): void;
   received(): string;
@@ -22,7 +22,7 @@ async function wire(port: string): Promise<Wire> {
   const socket = connect(Number(port), "127.0.0.1");
   let text = "";
   socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-  // To be cut off is what some of these tests are about.
+  // Some of these tests expect the connection to be reset.
   socket.on("error", () => undefined);
   const closed = new Promise((resolve) => socket.once("close", resolve));
   await once(socket, "connect");
@@ -36,14 +36,14 @@ interface Running {
   readonly workspaceId: string;
   readonly loginLink: string;
   readonly dataDir: string;
-  /** The beginning of a request whose body is to follow. */
+  /** Sends the head of a request whose body follows. */
   begin(path: string, contentType: string, bytes: number): string;
 }
 
 const installations: Installation[] = [];
 afterAll(() => Promise.all(installations.map(({ remove }) => remove())));
 
-/** The program in a process of its own. */
+/** Starts the program in a process of its own. */
 async function run(): Promise<Running> {
   const installation = await install();
   installations.push(installation);
@@ -87,9 +87,9 @@ const refusesConnections = async (port: string): Promise<boolean> => {
   }
 };
 
-// Each starts the whole program, and some wait out its patience.
-describe("a program that is told to stop", { timeout: 120_000 }, () => {
-  it("answers what is in flight, refuses what comes, lets go of all it held, and ends with status 0", async () => {
+// Each test starts the whole program, and some wait until it gives up.
+describe("a program that is stopped", { timeout: 120_000 }, () => {
+  it("answers requests in flight, refuses new ones, releases all resources, and exits with status 0", async () => {
     const running = await run();
     const { gateway, port, workspaceId, key } = running;
     const question = JSON.stringify({ workspace_id: workspaceId, query: "How many days do I have to return a lamp?" });
@@ -154,7 +154,7 @@ describe("a program that is told to stop", { timeout: 120_000 }, () => {
       expect(await store.read.selectFrom("outbox").select("id").where("lease_id", "is not", null).execute()).toEqual(
         [],
       );
-      // The upload was acknowledged: it is kept, and read at the next start.
+      // The acknowledged upload is kept, and read at the next start.
       const stored = await store.read.selectFrom("documents").select("id").where("title", "like", "%hours%").execute();
       expect(stored).toHaveLength(1);
     } finally {
@@ -162,19 +162,19 @@ describe("a program that is told to stop", { timeout: 120_000 }, () => {
     }
   });
 
-  // Ten seconds after the signal it exits with status 1, whatever is left.
-  it("cuts off what does not finish, and still ends with status 0", async () => {
+  // Ten seconds after the signal it would exit with status 1.
+  it("aborts unfinished requests, and still exits with status 0", async () => {
     const running = await run();
     const stalled = await wire(running.port);
     stalled.send(`${running.begin("/v1/query", "application/json", 1_000)}{`);
-    // The server has it when a request that was sent later is answered.
+    // The answer to a later request shows that the server has the first one.
     await fetch(`${running.gateway.url}/health/live`);
     expect(await running.gateway.stop()).toBe(0);
     await stalled.closed;
     expect(running.gateway.printed()).not.toMatch(/"level":(50|60)/);
   });
 
-  it("says while it makes the first start what it does, and ends without a complaint when it is stopped then", async () => {
+  it("prints its progress during the first start, and exits without an error when it is stopped then", async () => {
     const installation = await install();
     installations.push(installation);
     const gateway = await startGateway({ PARLEY_DATA_DIR: join(installation.dataDir, "interrupted") });
@@ -183,7 +183,7 @@ describe("a program that is told to stop", { timeout: 120_000 }, () => {
     expect(gateway.printed()).not.toMatch(/Parley is running|error:|"level":(50|60)/);
   });
 
-  it("ends at once when it is told a second time", async () => {
+  it("exits at once at the second signal", async () => {
     const running = await run();
     const stalled = await wire(running.port);
     stalled.send(`${running.begin("/v1/query", "application/json", 1_000)}{`);
@@ -192,7 +192,7 @@ describe("a program that is told to stop", { timeout: 120_000 }, () => {
     await expect.poll(running.gateway.printed).toContain('"msg":"stop: begun"');
     await expect.poll(() => refusesConnections(running.port)).toBe(true);
     running.gateway.child.kill("SIGINT");
-    // An orderly stop would cut off the request, and end with status 0.
+    // An orderly stop would abort the request and exit with status 0.
     expect(await first).toBe(1);
     await stalled.closed;
   });

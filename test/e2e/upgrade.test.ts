@@ -10,8 +10,8 @@ import type { OldInstallation } from "../support/database/upgrade-fixture.ts";
 import { openOldInstallation } from "../support/database/upgrade-fixture.ts";
 import { verify } from "../support/servers/webhook-receiver.ts";
 
-// An installation that an older commit has made, with work of every kind waiting, is started on this version. The names
-// of the work are those of the older version, and remain; see test/fixtures/upgrade/README.md.
+// An installation made by an older commit, with work of every kind in its outbox, is started on this version. The kinds
+// of work keep their names of the older version; see test/fixtures/upgrade/README.md.
 
 const kinds = [
   "amend crawl desk desk-erase desk-event desk-notice embed file forget-events handover-there housekeeping index",
@@ -19,7 +19,7 @@ const kinds = [
   "timer unfile",
 ].flatMap((line) => line.split(" "));
 
-/** Of the kinds whose work has several forms. */
+/** The forms of those kinds of work that have several. */
 const forms = [
   "desk changed, desk event, desk fate, desk file, desk message, desk note, desk-event asked archive",
   "desk-event asked claim, desk-event asked note, desk-event asked release, desk-event asked reopen",
@@ -48,20 +48,20 @@ interface OldRow {
 
 function formsOf({ kind, payload: { items, event, kind: form } }: OldRow): readonly string[] {
   if (items !== undefined) return items.map((item) => `${kind} ${item.kind}`);
-  const said = event === undefined ? [form] : [event.kind, event.ask?.kind, event.ask?.until?.kind, event.choice];
-  const words = said.filter((word) => word !== undefined);
+  const parts = event === undefined ? [form] : [event.kind, event.ask?.kind, event.ask?.until?.kind, event.choice];
+  const words = parts.filter((word) => word !== undefined);
   return words.length === 0 ? [] : [`${kind} ${words.join(" ")}`];
 }
 
 const handover = expect.stringContaining("A person will reply to you here.");
-const begun = [expect.stringContaining("I want to talk to a human"), expect.stringContaining("Handed to people")];
-const claimed = [...begun, "Mia Meyer claimed it."];
+const handedOver = [expect.stringContaining("I want to talk to a human"), expect.stringContaining("Handed to people")];
+const claimed = [...handedOver, "Mia Meyer claimed it."];
 
 eachDatabase("an installation of an older version", (open) => {
   let old: OldInstallation;
   let app: TestApp;
   let waiting: readonly OldRow[];
-  let untold: readonly string[];
+  let unsent: readonly string[];
 
   beforeAll(async () => {
     old = await openOldInstallation(open);
@@ -69,7 +69,7 @@ eachDatabase("an installation of an older version", (open) => {
     const rows = await store.read.selectFrom("outbox").selectAll().orderBy("id").execute();
     waiting = rows.map(({ id, kind, payload }) => ({ id, kind, payload: JSON.parse(payload) as OldPayload }));
     const queue = await store.read.selectFrom("webhook_queue").select("event_id").execute();
-    untold = queue.map(({ event_id: id }) => id);
+    unsent = queue.map(({ event_id: id }) => id);
     await store.close();
     for (const name of abandoned()) await createCollection(name);
     app = await old.start();
@@ -88,7 +88,7 @@ eachDatabase("an installation of an older version", (open) => {
       .where("dead_at", "is", null)
       .execute();
 
-  /** Lets time pass until then, and until nothing is due. */
+  /** Moves the clock to `end`, and further until no work is due. */
   async function finish(end: number): Promise<void> {
     const patience = performance.now() + 60_000;
     for (let due = await dueRows(); due.length > 0 || app.clock.now() < end; due = await dueRows()) {
@@ -102,7 +102,7 @@ eachDatabase("an installation of an older version", (open) => {
     waiting.flatMap(({ kind, payload: { kind: form, collection } }) =>
       kind === "search" && form === "drop" && collection !== undefined ? [collection] : [],
     );
-  /** As the older version has left it, which began to fill another one. */
+  /** The older version had begun to fill another collection. */
   async function createCollection(name: string): Promise<void> {
     const { url, apiKey } = old.typesense;
     const response = await fetch(`${url}/collections`, {
@@ -132,12 +132,12 @@ eachDatabase("an installation of an older version", (open) => {
       .filter((each) => each.contact.name === contact)
       .flatMap(({ parts }) => parts.map(({ part_type: type, body }) => `${type} ${body ?? ""}`.trim()));
 
-  it("has left work of every kind, in every form", () => {
+  it("has work of every kind, in every form", () => {
     expect([...new Set(waiting.map(({ kind }) => kind))].toSorted()).toEqual(kinds);
     expect([...new Set(waiting.flatMap(formsOf))].toSorted()).toEqual(forms);
   });
 
-  it("is left with no work of the older version but the timers of later, and with no dead letter", async () => {
+  it("keeps no work of the older version but later timers, and no dead row", async () => {
     const ids = new Set(waiting.map(({ id }) => id));
     const rows = await app.store.read.selectFrom("outbox").selectAll().execute();
     expect(rows.filter(({ dead_at: deadAt }) => deadAt !== null)).toEqual([]);
@@ -147,7 +147,7 @@ eachDatabase("an installation of an older version", (open) => {
     expect(app.logged.filter((line) => /^\{"level":[56]0/.test(line))).toEqual([]);
   });
 
-  it("answers, replies, changes and takes back, each once", () => {
+  it("answers, replies, edits and deletes exactly once", () => {
     expect(sees("think")).toEqual([expect.stringContaining("costs 4 euros")]);
     expect(sees("send")).toEqual(["Mia Meyer:\nYes, we have blue lamps.", "Mia Meyer:\nAnd green ones."]);
     expect(sees("amend_edit")).toEqual([handover, "Mia Meyer:\nSixty-six lamps"]);
@@ -155,7 +155,7 @@ eachDatabase("an installation of an older version", (open) => {
     expect(sees("speak").filter((text) => text === "We wrap your gift for free.")).toHaveLength(1);
   });
 
-  it("answers the question over the API that the process died on, as it was asked", async () => {
+  it("answers the API question that the process died on", async () => {
     const { messages } = await get(`/v1/conversations/${idOf("query")}/messages`);
     expect(messages.map(({ role, content }) => `${role}: ${content}`)).toEqual([
       expect.stringMatching(/^user: /),
@@ -163,7 +163,7 @@ eachDatabase("an installation of an older version", (open) => {
     ]);
   });
 
-  it("does what agents did at the desk", async () => {
+  it("applies agents' actions at the desk", async () => {
     expect(sees("wrote")).toEqual([handover, "Mia Meyer:\nHere is the guide"]);
     expect(old.world.telegram.shown.flatMap(({ file }) => (file === undefined ? [] : [file.name]))).toEqual([
       "guide.pdf",
@@ -190,11 +190,11 @@ eachDatabase("an installation of an older version", (open) => {
       mirror: "resolved",
     };
     const rows = await app.store.read.selectFrom("conversations").selectAll().execute();
-    const standing = Object.keys(stories).map((story) => {
+    const statuses = Object.keys(stories).map((story) => {
       const row = rows.find(({ id }) => id === idOf(story));
       return [story, `${row?.status} ${row?.assigned_to?.replace("@shop.example", "") ?? ""}`.trim()];
     });
-    expect(Object.fromEntries(standing)).toEqual(stories);
+    expect(Object.fromEntries(statuses)).toEqual(stories);
     const ends = ["snooze_h1", "snooze_morning", "snooze_reply", "snooze_at"].map(
       (story) => rows.find(({ id }) => id === idOf(story))?.snoozed_until ?? null,
     );
@@ -210,15 +210,15 @@ eachDatabase("an installation of an older version", (open) => {
     ]);
   });
 
-  it("shows at the desk what happened, each once, and takes back what was deleted", () => {
+  it("shows events at the desk once, and removes the posts of deleted conversations", () => {
     expect(thread("mirror")).toEqual([
-      ...begun,
+      ...handedOver,
       expect.stringContaining("My parcel is blue"),
       expect.stringContaining("A regular customer"),
       "Resolved by Mia Meyer.",
     ]);
-    const told = ["Mia Meyer\nAre you there?", "Nothing that you write here arrives", "could not be delivered"];
-    expect(thread("fate")).toEqual([...claimed, ...told.map((text) => expect.stringContaining(text))]);
+    const notices = ["Mia Meyer\nAre you there?", "Nothing that you write here arrives", "could not be delivered"];
+    expect(thread("fate")).toEqual([...claimed, ...notices.map((text) => expect.stringContaining(text))]);
     expect(thread("changed")).toEqual([...claimed, expect.stringContaining("Eighty lamps")]);
     expect(thread("file_shown")).toEqual([...claimed, expect.any(String), expect.stringContaining("photo.jpg")]);
     expect(thread("claim")).toEqual(claimed);
@@ -232,36 +232,36 @@ eachDatabase("an installation of an older version", (open) => {
     );
   });
 
-  it("does in Intercom what happened here, each once", () => {
+  it("updates Intercom once", () => {
     expect(intercomParts("stand")).toEqual(["close"]);
     expect(intercomParts("note").filter((part) => part.includes("Knows Carla"))).toHaveLength(1);
     expect(intercomParts("handover").filter((part) => part.includes("Mia Meyer has handed"))).toHaveLength(1);
   });
 
-  it("makes a task of the reply that WhatsApp does not take any more", async () => {
+  it("creates a task for a reply that WhatsApp no longer accepts", async () => {
     const { tags, internal_notes: notes } = await conversation("parcel");
     expect(old.twilio.taken).toEqual([]);
     expect(tags).toContain("needs_action");
     expect(notes.map(({ content }) => content)).toEqual([expect.stringContaining("Needs action")]);
   });
 
-  it("sends every event that waited to the webhook, once, and the ones since", async () => {
+  it("sends every waiting event to the webhook once, and later ones", async () => {
     const { received } = old.receiver;
     const ids = received.map(({ event }) => event.data.event_id);
     expect(ids).toHaveLength(new Set(ids).size);
-    expect(untold.length).toBeGreaterThan(50);
-    expect(untold.filter((id) => !ids.includes(id))).toEqual([]);
+    expect(unsent.length).toBeGreaterThan(50);
+    expect(unsent.filter((id) => !ids.includes(id))).toEqual([]);
     expect(received.map(({ event }) => event.type)).toContain("document.indexed");
     for (const request of received.slice(0, 3)) verify("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", request);
   });
 
-  it("fetches the files that waited, and removes those that were erased", async () => {
+  it("fetches waiting files, and removes erased ones", async () => {
     const folder = join(old.dataDir, "files", "stored", old.left.workspaceId);
     const files = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), "latin1")));
     expect(files.map((bytes) => bytes.slice(0, 4)).toSorted()).toEqual(["%PDF", "\u0089PNG", "\u0089PNG"]);
   });
 
-  it("keeps clocks, merges customers, and empties what was deleted", async () => {
+  it("keeps timers, merges customers, and purges deleted data", async () => {
     const { store } = app;
     const { contact_id: contact } = await row("rita");
     expect(await row("rita_web")).toMatchObject({ contact_id: contact, previous_conversation_id: idOf("rita") });
@@ -285,7 +285,7 @@ eachDatabase("an installation of an older version", (open) => {
     }
   });
 
-  it("reads the document and the websites that waited, and answers from them", async () => {
+  it("reads the waiting document and websites, and answers from them", async () => {
     const { documents } = await get(`/v1/documents?workspace_id=${old.left.workspaceId}`);
     expect(documents.map(({ status }) => status)).toEqual(documents.map(() => "indexed"));
     expect(old.blog.paths().filter((path) => path === "/")).toHaveLength(1);
@@ -295,7 +295,7 @@ eachDatabase("an installation of an older version", (open) => {
     expect(await ask("Which bulbs do floor lamps use?")).toContain("60 watts");
   });
 
-  it("fills the search engine, gives passages their vectors, and finds what was said", async () => {
+  it("fills the search engine, computes vectors for passages, and finds messages", async () => {
     const { typesense, embedding, left } = old;
     const knowledge = (await typesense.collections()).filter((name) => name.includes(`knowledge_${left.workspaceId}`));
     expect(knowledge).toHaveLength(1);
@@ -307,7 +307,7 @@ eachDatabase("an installation of an older version", (open) => {
         .conversations;
     expect((await found()).map(({ id }) => id)).toEqual([idOf("send")]);
     await app.close();
-    // The database has indexed it as well.
+    // The database's own index has the messages, too.
     app = await old.start(false);
     expect((await found()).map(({ id }) => id)).toEqual([idOf("send")]);
   });

@@ -51,7 +51,7 @@ eachDatabase("the webhook commands", (open) => {
     await database.remove();
   });
 
-  // oxlint-disable-next-line typescript/no-explicit-any -- what a test reads of an output, its expectations check.
+  // oxlint-disable-next-line typescript/no-explicit-any -- expectations check the fields that a test reads.
   async function json(args: readonly string[], status = 0): Promise<any> {
     const ran = await host.parley([...args, "--json"], env);
     expect(ran.stderr).toBe("");
@@ -74,13 +74,13 @@ eachDatabase("the webhook commands", (open) => {
     expect(tested).toMatchObject({ delivered: true, status: 204 });
     eventId = tested.event_id;
     const [request] = received;
-    if (request === undefined) throw new Error("nothing was received");
+    if (request === undefined) throw new Error("the webhook received nothing");
     expect(new Webhook(added.secret).verify(request.body, request.headers)).toMatchObject({ type: "webhook.test" });
     const [tried] = await json(["webhook", "deliveries", added.id]);
     expect(tried).toMatchObject({ event_id: eventId, outcome: "delivered", status: 204, attempt: 1 });
   }, 90_000);
 
-  it("disable and enable a webhook, and replay what it was sent and what it missed", async () => {
+  it("disable and enable a webhook, and replay sent and missed events", async () => {
     await json(["webhook", "disable", added.id]);
     const [disabled] = await json(["webhook", "list", "--workspace", workspaceId]);
     expect(disabled).toMatchObject({ id: added.id, state: "disabled", disabled_reason: "disabled by the operator" });
@@ -98,12 +98,12 @@ eachDatabase("the webhook commands", (open) => {
     expect(await json(["webhook", "list"])).toEqual([]);
   }, 90_000);
 
-  it("say what is wrong with what they are given", async () => {
+  it("report invalid arguments", async () => {
     const wrong = async (...args: readonly string[]) => host.parley(["webhook", ...args], env);
     const url2 = await wrong("add", "--workspace", workspaceId, "--url", "http://10.0.0.1/");
     expect(url2).toMatchObject({ status: 1, stderr: expect.stringContaining("outbound.allow_private") });
     const events = await wrong("add", "--workspace", workspaceId, "--url", url, "--events", "conversation.ended");
-    expect(events).toMatchObject({ status: 1, stderr: expect.stringContaining("there are conversation.started") });
+    expect(events).toMatchObject({ status: 1, stderr: expect.stringContaining("the types are conversation.started") });
     expect(await wrong("replay", "whe_x")).toMatchObject({ status: 2 });
     expect(await wrong("remove", "whe_x")).toMatchObject({
       status: 1,

@@ -2,18 +2,32 @@ import axe from "axe-core";
 import type { AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
 
-/** What WCAG 2.2 asks for at levels A and AA, as far as a program can tell, and what is good practice beside it. */
-const asked = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+/** The rules of WCAG 2.2 at levels A and AA that a program can check, and axe's best practices. */
+const ruleTags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/** What is wrong on the page as it is now, shadow trees included; a text for each kind, with the elements. */
-export async function barriersOn(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(async (tags): Promise<Pick<AxeResults, "violations">> => {
+/** The rules that depend on colours. They take half of the time. */
+const colourRules = ["color-contrast", "link-in-text-block"];
+
+const options = {
+  all: { runOnly: ruleTags },
+  /** For another colour scheme of a page that was checked. */
+  colours: { runOnly: { type: "rule", values: colourRules } },
+  /** For another size of it. */
+  layout: { runOnly: ruleTags, rules: Object.fromEntries(colourRules.map((rule) => [rule, { enabled: false }])) },
+};
+
+/** Returns one text for each kind of violation on the current page, shadow trees included, with the elements. */
+export async function accessibilityViolations(
+  page: Page,
+  part: keyof typeof options = "all",
+): Promise<readonly string[]> {
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(async (given): Promise<Pick<AxeResults, "violations">> => {
     const inPage = globalThis as unknown as { readonly axe: { run(options: object): Promise<AxeResults> } };
-    return inPage.axe.run({ runOnly: tags, resultTypes: ["violations"] });
-  }, asked);
-  return violations.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(shown).join("\n")}`);
+    return inPage.axe.run({ ...given, resultTypes: ["violations"] });
+  }, options[part]);
+  return violations.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(describeNode).join("\n")}`);
 }
 
-const shown = ({ html, failureSummary = "" }: AxeResults["violations"][number]["nodes"][number]): string =>
+const describeNode = ({ html, failureSummary = "" }: AxeResults["violations"][number]["nodes"][number]): string =>
   `  ${html.slice(0, 300)}\n    ${failureSummary.replaceAll("\n", "\n    ")}`;

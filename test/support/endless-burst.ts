@@ -1,7 +1,7 @@
 import type { InboundBurstGauge } from "#queue/backpressure.ts";
 
-/** A rush that begins when a test says so, and does not end. */
-export function createEndlessRush(): InboundBurstGauge & { begin(): void } {
+/** An inbound burst that a test starts and that never ends. */
+export function createEndlessBurst(): InboundBurstGauge & { begin(): void } {
   let on = false;
   return {
     begin() {

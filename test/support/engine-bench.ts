@@ -40,13 +40,13 @@ export const dayMs = 24 * hourMs;
 
 export const anna: Actor = { type: "agent", id: "anna@test.example", name: "Anna" };
 
-/** What the program does with its one made-up platform, and how it makes answers: a test sets both as it goes. */
+/** How the made-up platform and the answerer behave. Tests change the script as they go. */
 export interface Script {
   answer: (question: Question, signal: AbortSignal) => Promise<Answer>;
   send: (part: Part, context: SendContext) => Promise<Receipt>;
-  /** Absent: the platform cannot tell what it has. Whether it is there is read once, when the adapter is made. */
+  /** Absent: the platform cannot look up sent messages. Presence is read once, when the adapter is created. */
   reconcile?: (key: string, attempt: Attempt) => Promise<Receipt | null>;
-  /** Absent: the platform shows nobody typing. Whether it is there is read once, when the adapter is made. */
+  /** Absent: the platform has no typing indicator. Presence is read once, when the adapter is created. */
   typing?: (thread: string) => Promise<void>;
   idempotentSend: boolean;
 }
@@ -58,24 +58,24 @@ export interface Sent {
 }
 
 export interface BenchOptions {
-  /** The configuration file, as it is read. */
+  /** The configuration file, parsed. */
   readonly file?: FileConfig;
   readonly settings?: Partial<WorkspaceSettings>;
-  /** Whether the daily housekeeping runs; every day of a test then takes its time. */
-  readonly housekeeping?: boolean;
+  /** Runs the daily cleanup; each day that a test passes then costs real time. */
+  readonly dailyCleanup?: boolean;
   readonly checkpoint?: Checkpoint;
-  /** The database of another bench: a second process of the same installation. */
+  /** The bench of another process of the same installation, whose database is shared. */
   readonly beside?: EngineBench;
   readonly clock?: HandMovedClock;
   readonly script?: Partial<Script>;
-  /** Answers with the program's own answerer and this language model, instead of the script. */
+  /** Uses the program's own answerer with this language model, instead of the script. */
   readonly model?: ModelConfig;
-  /** Another account than one on the scripted platform. */
+  /** An account that replaces the one on the scripted platform. */
   readonly account?: BenchAccount;
   readonly files?: FilesConfig;
-  /** How much room the disk has; otherwise as the system says. */
+  /** Reports the free disk space; absent: the system's value. */
   readonly freeBytes?: AppOptions["freeBytes"];
-  readonly rush?: AppOptions["inboundBurst"];
+  readonly burst?: AppOptions["inboundBurst"];
 }
 
 export interface BenchAccount {
@@ -85,7 +85,7 @@ export interface BenchAccount {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** The program on a database of its own, with one workspace and an account on a platform that a script plays. */
+/** The program on a database of its own, with one workspace and an account on a scripted platform. */
 export interface EngineBench {
   readonly app: App;
   readonly store: OpenStore;
@@ -96,28 +96,28 @@ export interface EngineBench {
   readonly workspaceId: string;
   readonly accountId: string;
   readonly script: Script;
-  /** Every question that was put to the answerer. */
+  /** Every question that the answerer got. */
   readonly asked: Question[];
   /** Every platform call that succeeded. */
   readonly sent: Sent[];
   readonly logged: string[];
   accept(event: InboundEvent): Promise<Accepted>;
-  /** A customer's message; its id is made up when none is given. */
+  /** A customer's message; an absent id is made up. */
   say(thread: string, text: string, given?: { readonly id?: string; readonly sender?: Sender }): Promise<Accepted>;
-  /** The same, and the id of the conversation. */
+  /** Sends a message and returns the conversation's id. */
   begin(thread: string, text: string): Promise<string>;
   row(conversationId: string): Promise<ConversationRow>;
   messages(conversationId: string): Promise<readonly MessagesTable[]>;
   /** `role: content` of every message. */
   talk(conversationId: string): Promise<readonly string[]>;
   notes(conversationId: string): Promise<readonly string[]>;
-  /** Waits for what happens by itself; the clock stands still. */
+  /** Waits for `reached` without moving the clock. */
   until(what: string, reached: () => Promise<boolean> | boolean, patienceMs?: number): Promise<void>;
-  /** Waits until nothing that is due is left to do. */
+  /** Waits until no due work is left. */
   settle(): Promise<void>;
-  /** Moves the clock, and stops wherever something falls due until it is done. */
+  /** Moves the clock, and stops at each due time until the work is done. */
   advance(ms: number): Promise<void>;
-  /** Lets a long time pass at once; what fell due on the way is done at its end. */
+  /** Moves the clock in one step; work that fell due in between runs at the end. */
   pass(ms: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -132,7 +132,7 @@ export const answerOf = (text: string, given: Partial<Answer> = {}): Answer => (
   ...given,
 });
 
-/** Answers that a test gives when it is ready to. */
+/** Holds the answerer's answers until a test releases them. */
 export function heldAnswers(bench: Pick<EngineBench, "script" | "until">) {
   const held: { readonly question: Question; readonly release: (answer: Answer) => void }[] = [];
   bench.script.answer = (question) =>
@@ -141,7 +141,7 @@ export function heldAnswers(bench: Pick<EngineBench, "script" | "until">) {
     });
   return {
     held,
-    /** The n-th question, counted from 0, once it is asked. */
+    /** Waits for the n-th question, counted from 0. */
     async question(index: number) {
       await bench.until(`question ${index} is asked`, () => held[index] !== undefined);
       const found = held[index];
@@ -153,16 +153,16 @@ export function heldAnswers(bench: Pick<EngineBench, "script" | "until">) {
 
 export const benchSecret = "a secret for tests, of more than thirty-two characters";
 
-/** By which `/metrics` can be read. */
+/** The bearer token of `/metrics`. */
 export const metricsToken = "the token of the tests' metrics";
 
-const begun = Date.UTC(2031, 4, 14, 10, 20, 30, 123);
+const startTime = Date.UTC(2031, 4, 14, 10, 20, 30, 123);
 
 export async function openBench(open: () => Promise<TestDatabase>, options: BenchOptions = {}): Promise<EngineBench> {
   const { beside } = options;
   const database = beside === undefined ? await open() : { url: beside.url, remove: async () => undefined };
   const folder = await mkdtemp(join(tmpdir(), "parley-bench-"));
-  const clock = options.clock ?? createHandMovedClock(begun);
+  const clock = options.clock ?? createHandMovedClock(startTime);
   const logged: string[] = [];
   const asked: Question[] = [];
   const sent: Sent[] = [];
@@ -185,7 +185,8 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
       logLevel: "debug",
       trustedProxies: [],
       metricsToken,
-      file: options.file ?? { workspaces: [] },
+      // Platforms of tests are on this machine.
+      file: { allowPrivate: ["127.0.0.1"], ...(options.file ?? { workspaces: [] }) },
       ...(options.model === undefined ? {} : { model: options.model }),
       ...(options.files === undefined ? {} : { files: options.files }),
       killAt: undefined,
@@ -208,12 +209,12 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
         : {}),
       ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
       ...(options.freeBytes === undefined ? {} : { freeBytes: options.freeBytes }),
-      ...(options.rush === undefined ? {} : { inboundBurst: options.rush }),
+      ...(options.burst === undefined ? {} : { inboundBurst: options.burst }),
     },
   );
   const { engine } = app;
   const { store, secrets } = app.services;
-  if (options.housekeeping !== true) {
+  if (options.dailyCleanup !== true) {
     await store.write((tx) => tx.deleteFrom("outbox").where("lane", "=", "housekeeping").execute());
   }
   const workspaceId =
@@ -264,14 +265,14 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
         if (performance.now() > end) {
           const due = store.read.selectFrom("outbox").selectAll().where("due_at", "<=", clock.now());
           const rows = await due.limit(5).execute();
-          throw new Error(`waited in vain until ${what}; now ${clock.now()}; due: ${JSON.stringify(rows)}`);
+          throw new Error(`timed out waiting until ${what}; now ${clock.now()}; due: ${JSON.stringify(rows)}`);
         }
         await new Promise((resolve) => setTimeout(resolve, 1));
       }
     },
     settle: () =>
       bench.until("nothing is left to do", async () => {
-        // A lane is worked off in order: what is due behind something that is not has to wait.
+        // A lane is worked off in order, so that work behind work that is not due yet has to wait.
         const rows = await store.read
           .selectFrom("outbox")
           .select(["lane", "kind", "due_at"])
@@ -326,7 +327,7 @@ async function addAccount(
     config: JSON.stringify(Object.fromEntries(Object.entries(config).filter((entry) => !isSecret(entry)))),
     credentials: secrets.seal(JSON.stringify(Object.fromEntries(Object.entries(config).filter(isSecret)))),
   };
-  // Every workspace has its accounts of some channels from the beginning.
+  // Every workspace has accounts of some channels from the beginning.
   const builtin = await store.read
     .selectFrom("accounts")
     .select("id")
@@ -356,10 +357,9 @@ async function addAccount(
   return id;
 }
 
-/** A platform that shows each paragraph as a message of its own. */
+/** A platform that shows each paragraph as a separate message. */
 function scripted(script: Script, sent: Sent[]): AdapterModule {
   return {
-    channels: ["telegram"],
     config: Type.Object({}),
     secrets: [],
     create: (): ChannelAdapter => ({

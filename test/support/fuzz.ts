@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import type { JsonSchema, Operation } from "./http/openapi.ts";
-import { leastOf } from "./http/openapi.ts";
+import { minimalValueOf } from "./http/openapi.ts";
 
-/** Found in no log: stands in everything that a request may say only to us. */
+/** Part of every request field that must not be logged. It must not appear in any log line. */
 export const marker = "fuzzMark7f3a";
 
 export interface FuzzedRequest {
   readonly method: string;
-  /** With its query, as it goes over the wire. */
+  /** The path with its query, as sent. */
   readonly path: string;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer | null;
@@ -57,7 +57,7 @@ const strange: fc.Arbitrary<unknown> = fc.oneof(
   fc.constant(Array.from({ length: 5_000 }, (_, i) => i)),
 );
 
-/** Mostly right, so that what is wrong is met deep inside. */
+/** Mostly valid, so that invalid values are reached deep inside. */
 function valueOf(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<unknown> {
   const right = (): fc.Arbitrary<unknown> => {
     if (schema.properties !== undefined) return objectOf(schema, ids);
@@ -66,9 +66,9 @@ function valueOf(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<unkno
     }
     if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
     if (schema.type === "string" && schema.pattern === undefined) {
-      return fc.oneof(fc.constantFrom(...ids), fc.constant(leastOf(schema)), fc.string({ maxLength: 30 }));
+      return fc.oneof(fc.constantFrom(...ids), fc.constant(minimalValueOf(schema)), fc.string({ maxLength: 30 }));
     }
-    return fc.constant(leastOf(schema));
+    return fc.constant(minimalValueOf(schema));
   };
   return fc.oneof({ weight: 3, arbitrary: right() }, { weight: 2, arbitrary: strange });
 }
@@ -98,7 +98,7 @@ function objectOf(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<Reco
 
 const text = (value: unknown): Buffer => Buffer.from(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 
-/** Ways to break a body that was right. */
+/** Ways to break a valid body. */
 // oxfmt-ignore
 const breakers: readonly ((body: Buffer) => Buffer)[] = [
   (body) => body.subarray(0, Math.floor(body.length / 2)),
@@ -122,8 +122,8 @@ const breakers: readonly ((body: Buffer) => Buffer)[] = [
 ];
 
 /**
- * What a platform delivers, given by samples of it, with something or other wrong: values anywhere in it, or its bytes.
- * Mostly right, so that what is wrong is met deep inside; one in a few is not broken at all.
+ * A platform's delivery, made from samples, with wrong values anywhere in it or broken bytes. Mostly valid, so that
+ * invalid values are reached deep inside; a few are not broken at all.
  */
 export function brokenDelivery(samples: readonly object[]): fc.Arbitrary<Buffer> {
   return fc
@@ -137,7 +137,7 @@ export function brokenDelivery(samples: readonly object[]): fc.Arbitrary<Buffer>
       for (const [at, value] of wrong) {
         const places = placesIn(delivery);
         const [holder, key] = places[at % Math.max(places.length, 1)] ?? [];
-        // A copy: some of these values are the same each time, and what is put in may be broken itself.
+        // Cloned because some of these values are shared, and an inserted value may be broken in turn.
         if (holder !== undefined && key !== undefined) Reflect.set(holder, key, structuredClone(value));
       }
       const sent = text(delivery);
@@ -145,7 +145,7 @@ export function brokenDelivery(samples: readonly object[]): fc.Arbitrary<Buffer>
     });
 }
 
-/** The same of forms; a field that holds JSON is broken inside too. */
+/** The same for forms; a field that holds JSON is broken inside too. */
 export function brokenForm(samples: readonly Readonly<Record<string, string>>[]): fc.Arbitrary<Buffer> {
   return fc
     .record({
@@ -185,7 +185,7 @@ function objectIn(value: string): readonly object[] {
   }
 }
 
-/** Every value inside, by what holds it and its name there. */
+/** Lists every nested value as its parent and its key. */
 function placesIn(value: object): readonly (readonly [object, string])[] {
   const places: (readonly [object, string])[] = [];
   const rest: object[] = [value];
@@ -219,10 +219,10 @@ const header = fc.tuple(
   headerText,
 );
 
-/** A request of one of these operations, of which something or other is wrong. */
+/** A request to one of these operations with something wrong in it. */
 export function requestOf(operations: readonly Operation[], key: string, workspaceId: string, ids: readonly string[]) {
   const known = fc.constantFrom(...ids, workspaceId);
-  // Paths are logged: what may not be is not in them.
+  // Paths are logged, so the marker is taken out of them.
   const encoded = (value: string): string => encodeURIComponent(value.replaceAll(marker, "x").toWellFormed());
   const segment = fc.oneof(
     { weight: 4, arbitrary: known },
@@ -337,7 +337,7 @@ export function requestOf(operations: readonly Operation[], key: string, workspa
   });
 }
 
-/** Bytes that are hardly HTTP, and attempts to slip a second request past somebody between us and the client. */
+/** Bytes that are barely HTTP, and attempts to smuggle a second request past a proxy. */
 export function rawRequest(key: string, workspaceId: string): fc.Arbitrary<Buffer> {
   const auth = `Authorization: Bearer ${key}\r\n`;
   const json = `{"workspace_id":"${workspaceId}","query":"Hello"}`;
@@ -371,7 +371,7 @@ export function rawRequest(key: string, workspaceId: string): fc.Arbitrary<Buffe
     post("Expect: 100-continue\r\nContent-Length: 2\r\n", "{}"), post("Expect: nonsense\r\nContent-Length: 2\r\n", "{}"),
     post(`Content-Length: ${json.length}\r\n`, json).repeat(3), post("Content-Length: 2\r\n", "{}").repeat(20),
   ];
-  // A byte changed can make the second request a proper one after the first: then it hides nothing.
+  // A changed byte can make the second request a valid pipelined one, which is not smuggled.
   const asPipelined = (bytes: Buffer): Buffer =>
     Buffer.from(bytes.toString("latin1").replaceAll("/v1/smuggled", "/v1/pipeline"), "latin1");
   const cut = (bytes: Buffer, at: number, flip: number, byte: number): Buffer => {

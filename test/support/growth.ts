@@ -1,4 +1,4 @@
-/** Signs and words that some parser treats as the beginning or the end of something. */
+/** Characters and words that some parser takes for the start or the end of something. */
 const atoms = [
   ..."= == - -- * ** _ ~~ ` ``` # > | |-| + 1. : , . ? ! / // \\ @ & % ( ) [ ] { } < </ <!-- ' \" “ — 0 12 12:".split(
     " ",
@@ -19,34 +19,34 @@ const atoms = [
 
 const joins = ["", " ", "\n", "\n\n"];
 
-/** Texts that consist of one repeated piece each: a piece is an atom and what stands behind it. */
+/** The repeated pieces that the texts consist of: an atom and white space after it. */
 const pieces: readonly string[] = [...new Set(atoms.flatMap((atom) => joins.map((join) => `${atom}${join}`)))];
 
-/** Pieces over which a parser took quadratic time once. Each of them is read by every parser. */
-const known = new Set(["=\n", "==\n", "[", "+ ", "1. ", "- ", "> ", "a@", ",", "東", ", "]);
-/** Of the other pieces each parser reads one in so many: all of them take minutes. FUZZ=all reads all. */
+/** Pieces over which a parser once took quadratic time. Every parser reads all of them. */
+const onceQuadratic = new Set(["=\n", "==\n", "[", "+ ", "1. ", "- ", "> ", "a@", ",", "東", ", "]);
+/** Each parser reads one in `share` of the other pieces, since all take minutes. FUZZ=all reads all. */
 const share = process.env["FUZZ"] === "all" ? 1 : 4;
 
-/** Processor time for the same number of characters: one long text, and several short ones. */
+/** Processor time for one long text and for several short ones with the same number of characters. */
 export interface Growth {
   readonly piece: string;
   readonly shortMs: number;
   readonly longMs: number;
 }
 
-/** Texts that are read faster than this do no harm, and are too short to be measured. */
+/** Faster readings do no harm, and are too short to be measured. */
 const noticedMs = 50;
 const shortTexts = 4;
-/** One long text takes as long as the short ones where time is linear, and four times as long where it is quadratic. */
+/** The ratio of the long text's time to the short ones' is 1 for linear time and 4 for quadratic time. */
 const ratioMax = 2.25;
-/** A collection of garbage can slow any reading, so most of these rounds decide where the first one found growth. */
+/** Garbage collection can slow any reading, so the majority of these rounds decides once the first one shows growth. */
 const roundsMax = 7;
 
-/** The next parser reads other pieces. */
+/** Changes with each parser, so that each reads another share. */
 let turn = 0;
-/** Parsers keep what they have made of recent texts, so no text is read twice. */
-let texts = 0;
-const fresh = (text: string): string => `${text}${(texts += 1)}`;
+/** Parsers cache results of recent texts, so each text is made unique. */
+let textsMade = 0;
+const fresh = (text: string): string => `${text}${(textsMade += 1)}`;
 
 async function millisecondsOf(run: () => unknown): Promise<number> {
   const before = process.threadCpuUsage();
@@ -55,13 +55,13 @@ async function millisecondsOf(run: () => unknown): Promise<number> {
   return (user + system) / 1_000;
 }
 
-/** Undefined where it takes linear time, or too little to be noticed. */
+/** Undefined for linear time, and for times that are too short to matter. */
 async function growthOver(piece: string, read: (text: string) => unknown, size: number): Promise<Growth | undefined> {
   const textOf = (characters: number): string =>
     piece.repeat(Math.ceil(characters / piece.length)).slice(0, characters);
   const long = textOf(size);
   const short = textOf(size / shortTexts);
-  // One reading is enough where nothing is wrong. It also compiles what is measured below.
+  // One fast reading is enough to pass. It also warms up the code for the measurement below.
   if ((await millisecondsOf(() => read(fresh(long)))) < noticedMs) return undefined;
   const rounds: Growth[] = [];
   while (rounds.length < roundsMax) {
@@ -77,7 +77,7 @@ async function growthOver(piece: string, read: (text: string) => unknown, size: 
 
 const isLinear = ({ shortMs, longMs }: Growth): boolean => longMs < noticedMs || longMs <= ratioMax * shortMs;
 
-/** The pieces, and those of `own`, over which `read` takes more than linear time. */
+/** Returns the pieces, `own` included, over which `read` takes more than linear time. */
 export async function worseThanLinear(
   read: (text: string) => unknown,
   size: number,
@@ -85,7 +85,7 @@ export async function worseThanLinear(
 ): Promise<readonly Growth[]> {
   const found: Growth[] = [];
   turn += 1;
-  for (const piece of [...pieces.filter((each, at) => (at + turn) % share === 0 || known.has(each)), ...own]) {
+  for (const piece of [...pieces.filter((each, at) => (at + turn) % share === 0 || onceQuadratic.has(each)), ...own]) {
     const growth = await growthOver(piece, read, size);
     if (growth !== undefined) found.push(growth);
   }

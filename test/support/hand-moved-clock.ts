@@ -1,17 +1,17 @@
 import type { Clock } from "#runtime/clock.ts";
 
 export interface HandMovedClock extends Clock {
-  /** Moves the time on, and calls back what falls due on the way. */
+  /** Moves the time on and runs each timer at its due time. */
   advance(ms: number): void;
-  /** Moves the time on at once, as for a machine that slept: what fell due meanwhile is called back one time, late. */
+  /** Moves the time on in one step, as on a suspended machine: each due timer runs once, late. */
   leap(ms: number): void;
-  /** Puts the time back, as an operator or the network's time does. Timers go on: they count what passes. */
+  /** Sets the time back, as an administrator or NTP does. Timers are not delayed by it: they measure elapsed time. */
   putBack(ms: number): void;
-  /** How many timers are set. What has come to rest until the clock moves on has set all of its own again. */
+  /** The number of timers that are set. A program that is idle has set all of its timers again. */
   waiting(): number;
 }
 
-/** A clock that stands still until it is moved. What is due at once is called back in the next turn. */
+/** A clock that only moves by hand. Timers without a delay run in the next turn of the event loop. */
 export function createHandMovedClock(start: number): HandMovedClock {
   let now = start;
   const timers = new Set<{ at: number; readonly callback: () => void }>();

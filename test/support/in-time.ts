@@ -1,6 +1,6 @@
 import type { HandMovedClock } from "./hand-moved-clock.ts";
 
-/** Moves the clock on, letting the network have its turn in between, until the promise is settled. */
+/** Moves the clock until the promise settles, and lets the network run between the steps. */
 export async function inTime<T>(clock: HandMovedClock, promise: Promise<T>, stepMs = 250): Promise<T> {
   let settled = false;
   const done = (): void => {

@@ -1,4 +1,4 @@
-/** A table as it stands in the documentation. */
+/** Formats a table as it appears in the documentation. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)].join("\n");
@@ -9,7 +9,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** The table of a page whose first column has this name; undefined: there is none. */
+/** Reads the table of a page whose first column has this name; undefined if there is none. */
 export function tableIn(page: string, first: string): Table | undefined {
   const lines = page.split("\n");
   const cells = (line: string): readonly string[] =>

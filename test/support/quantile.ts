@@ -1,4 +1,4 @@
-/** The value that this share of the others is not above; NaN when there are none. */
+/** The quantile of the values at `share`, 0 to 1; NaN without values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

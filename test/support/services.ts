@@ -1,16 +1,16 @@
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { createConnection } from "mysql2/promise";
 import type { TestProject } from "vitest/node";
 import type { ServerState } from "./database/mysql-server.ts";
+import { freePort } from "./servers/free-port.ts";
 
 const started: { readonly process: ChildProcess; readonly folder: string }[] = [];
 
-/** Starts the servers that tests use, each in a folder of its own that is gone afterwards. */
+/** Starts the servers that tests use, each in a temporary folder. */
 export async function setup(project: TestProject): Promise<void> {
   project.provide("mysql", await mysql());
   project.provide("redis", await redis());
@@ -38,13 +38,13 @@ export async function mysql(): Promise<ServerState> {
 export interface OwnServer {
   readonly url: string;
   readonly reason?: undefined;
-  /** Kills it, without an end. */
+  /** Kills the process without a shutdown. */
   kill(): Promise<void>;
-  /** Starts it again after that. */
+  /** Starts the server again after `kill`. */
   start(): Promise<void>;
 }
 
-/** A server of its own, with these settings beside those of all tests. */
+/** Starts a server with these settings in addition to those of all tests. */
 export async function startMariaDb(
   settings: readonly string[] = [],
 ): Promise<OwnServer | Extract<ServerState, { readonly url?: undefined }>> {
@@ -71,14 +71,14 @@ export async function startMariaDb(
   const given = [
     "--no-defaults",
     `--datadir=${folder}/data`,
-    // A server that starts clears the temporary tables of its folder away, another server's as well.
+    // A starting server deletes the temporary tables in its folder, another server's included.
     `--tmpdir=${folder}`,
     `--socket=${folder}/socket`,
     `--port=${port}`,
     "--bind-address=127.0.0.1",
     `--user=${user}`,
-    // Nothing of it has to outlive this machine, and it is the program that is killed in tests, not its database: a
-    // disk that is waited for at every change of a table would take most of a run's time.
+    // The data need not survive the machine, and tests kill the program, not its database. Syncing the disk at every
+    // schema change would take most of a run's time.
     "--innodb-flush-log-at-trx-commit=0",
     "--innodb-flush-method=nosync",
     "--innodb-doublewrite=0",
@@ -136,7 +136,7 @@ export async function redis(): Promise<ServerState> {
   return { url: `redis://127.0.0.1:${port}` };
 }
 
-/** Without the program an imitation stands in for it. Processes of the tests inherit the environment. */
+/** Without the program, tests use an imitation. The tests' processes inherit the environment. */
 async function typesense(): Promise<void> {
   const program = find(["typesense-server"]);
   if (program === undefined || (process.env["TEST_TYPESENSE_URL"] ?? "") !== "") return;
@@ -160,7 +160,7 @@ async function typesense(): Promise<void> {
   const url = `http://127.0.0.1:${port}`;
   await until("Typesense", async () => {
     const { status } = await fetch(`${url}/health`);
-    if (status !== 200) throw new Error(`it is not ready (${status})`);
+    if (status !== 200) throw new Error(`not ready (${status})`);
   });
   process.env["TEST_TYPESENSE_URL"] = url;
   process.env["TEST_TYPESENSE_KEY"] = apiKey;
@@ -172,23 +172,10 @@ function find(names: readonly string[]): string | undefined {
       try {
         accessSync(join(folder, name), constants.X_OK);
         return join(folder, name);
-      } catch {
-        // Not in this folder.
-      }
+      } catch {}
     }
   }
   return undefined;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }
 
 async function until(name: string, attempt: () => Promise<void>): Promise<void> {

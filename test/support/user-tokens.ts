@@ -5,7 +5,7 @@ const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toSt
 
 export type Signer = (signed: string) => Buffer;
 
-/** A JWT as a company's server makes it. */
+/** A JWT as a company's server signs it. */
 export function tokenOf(claims: object, header: object, signer: Signer): string {
   const signed = `${part(header)}.${part(claims)}`;
   return `${signed}.${signer(signed).toString("base64url")}`;
@@ -32,7 +32,7 @@ export const keyPairs = {
   p384: generateKeyPairSync("ec", { namedCurve: "P-384" }),
 };
 
-/** Tokens that no server may accept, by what is wrong with them. `now`: epoch milliseconds. */
+/** Tokens that no server may accept, keyed by their fault. `now`: epoch milliseconds. */
 export function badTokens(
   {
     workspaceId,

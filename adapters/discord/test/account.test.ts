@@ -1,5 +1,5 @@
+import { hostWith } from "#test/support/channels/partial-host.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ChannelHost } from "#channels/contract.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import { newSqlite } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
@@ -16,7 +16,7 @@ afterEach(async () => {
   await bench.close();
 });
 
-/** The client's own pause before it tries again, which no clock of ours moves. */
+/** The client's own pause before a retry, which the test's clock does not move. */
 const clientTriesAgainMs = 500;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -45,14 +45,14 @@ const answered = (channelId: string, count: number) =>
     return own(channelId).length >= count;
   });
 
-describe("a bot with private messages only", () => {
+describe("a bot with direct messages only", () => {
   beforeEach(async () => {
     discord = await startFakeDiscord({ intents: "unprivileged" });
     await open();
     await connected();
   });
 
-  it("needs no privileged intent, and hears nothing of servers", async () => {
+  it("needs no privileged intent, and receives nothing from servers", async () => {
     const channelId = discord.direct("ada");
     discord.write({ channelId: discord.guildChannel, from: "eve", text: "Hello all", mentionsBot: true });
     discord.write({ channelId, from: "ada", text: "Hello bot" });
@@ -60,7 +60,7 @@ describe("a bot with private messages only", () => {
     expect(await stored()).toEqual(["Hello bot"]);
   });
 
-  it("follows edits and deletions, and takes the preview of a link for neither", async () => {
+  it("applies edits and deletions, and ignores the preview of a link", async () => {
     const channelId = discord.direct("ada");
     const message = discord.write({ channelId, from: "ada", text: "My order is 17" });
     await isStored("My order is 17");
@@ -72,13 +72,13 @@ describe("a bot with private messages only", () => {
     await bench.until("it is gone", async () => (await stored()).join() === "");
   });
 
-  it("shows that it is typing until its answer is there", async () => {
+  it("shows that it is typing until it replies", async () => {
     const slow = heldAnswers(bench);
     const channelId = discord.direct("ada");
     discord.write({ channelId, from: "ada", text: "How long?" });
     await slow.question(0);
     const shown = (): number => discord.calls("POST /channels/:id/typing").length;
-    // Discord shows it for ten seconds.
+    // Discord shows the indicator for ten seconds.
     for (const [afterMs, times] of [
       [300, 1],
       [8_000, 2],
@@ -93,7 +93,7 @@ describe("a bot with private messages only", () => {
     expect(shown()).toBe(3);
   });
 
-  it("reads what customers pass on, with its files, and what they ask in a poll", async () => {
+  it("reads forwarded messages with their files, and the question of a poll", async () => {
     const channelId = discord.direct("ada");
     const files = [{ name: "bill.pdf", type: "application/pdf", bytes: Buffer.from("a bill") }];
     const passedOn = discord.write({ channelId, from: "ada", text: "Where is my order?", files, isForwarded: true });
@@ -104,7 +104,7 @@ describe("a bot with private messages only", () => {
     await bench.settle();
     const kept = await bench.store.read.selectFrom("attachments").select(["name", "bytes", "state"]).execute();
     expect(kept).toEqual([{ name: "bill.pdf", bytes: 6, state: "stored" }]);
-    // A strange one is no reason to pass over what was written.
+    // A malformed one must not drop the message.
     discord.dispatch("MESSAGE_CREATE", {
       ...passedOn,
       id: discord.newId(),
@@ -114,7 +114,7 @@ describe("a bot with private messages only", () => {
     await isStored("Hello?");
   });
 
-  it("gets what came while the program was stopped, the first word of a new customer as well", async () => {
+  it("receives messages sent while the program was stopped, a new customer's first one too", async () => {
     const known = discord.direct("ada");
     discord.write({ channelId: known, from: "ada", text: "one" });
     await isStored("one");
@@ -132,7 +132,7 @@ describe("a bot with private messages only", () => {
     expect(discord.sessions()).toBe(1);
   });
 
-  it("connects no more when it was ended while it was looking for Discord", async () => {
+  it("does not reconnect when it is stopped while it reconnects", async () => {
     await discord.goAway();
     await pause(clientTriesAgainMs / 4);
     await bench.app.close();
@@ -141,16 +141,16 @@ describe("a bot with private messages only", () => {
     expect(discord.connected()).toBe(false);
   });
 
-  it("does not connect when it is ended before it has begun", async () => {
+  it("does not connect when it is stopped before it has started", async () => {
     const end = new AbortController();
     const module = await loadAdapter("discord");
     const made = { id: "a", workspaceId: bench.workspaceId, channel: "discord" as const, name: "discord" };
-    const recall = async (): Promise<null> => {
-      // The database has taken its time.
+    const get = async (): Promise<null> => {
+      // The read of the stored sessions is still pending.
       end.abort();
       return null;
     };
-    const host = { clock: bench.clock, recall, remember: async () => undefined } as unknown as ChannelHost;
+    const host = hostWith({ clock: bench.clock, state: { get, set: async () => undefined } });
     const adapter = module?.create({ ...made, config: account().config }, host);
     if (adapter?.inbound.kind !== "connection") throw new Error("Discord is a connection");
     const before = discord.sessions();
@@ -159,20 +159,20 @@ describe("a bot with private messages only", () => {
     await adapter.close();
   });
 
-  it("reads the history of its conversations when Discord has forgotten the session", async () => {
+  it("reads the history of its conversations when the session has expired", async () => {
     const channelId = discord.direct("ada");
     discord.write({ channelId, from: "ada", text: "one" });
     await isStored("one");
     await answered(channelId, 1);
     const before = discord.sessions();
-    discord.drop({ forget: true });
+    discord.drop({ expire: true });
     for (const text of ["two", "three", "four"]) discord.write({ channelId, from: "ada", text });
     await bench.until("a new session is begun", () => discord.sessions() > before, 20_000);
     await isStored("four");
     expect(await stored()).toEqual(["one", "two", "three", "four"]);
   });
 
-  it("passes over bots, webhooks, Discord's own news and what it cannot read", async () => {
+  it("skips bots, webhooks, system messages and unknown packets", async () => {
     const channelId = discord.direct("ada");
     const message = { ...discord.write({ channelId, from: "ada", text: "first" }), channel_type: 1 };
     const forged = (more: object) => discord.dispatch("MESSAGE_CREATE", { ...message, id: discord.newId(), ...more });
@@ -190,7 +190,7 @@ describe("a bot with private messages only", () => {
     expect(await stored()).toEqual(["first", "last"]);
   });
 
-  it("says that the customer takes no messages, and calls nobody who is named in one", async () => {
+  it("reports that the customer accepts no messages, and never notifies a mentioned user", async () => {
     const channelId = discord.direct("ada");
     discord.write({ channelId, from: "ada", text: "Hello" });
     await answered(channelId, 1);
@@ -210,7 +210,7 @@ describe("a bot with private messages only", () => {
 });
 
 describe("a bot with a button for a person", () => {
-  it("brings one when it is pressed, once, and takes the button away", async () => {
+  it("requests a person once per button, and removes the button", async () => {
     discord = await startFakeDiscord({ intents: "unprivileged" });
     await open({ person_button: "Mit einem Menschen sprechen" });
     await connected();
@@ -227,13 +227,13 @@ describe("a bot with a button for a person", () => {
     const row = () => bench.store.read.selectFrom("conversations").selectAll().executeTakeFirstOrThrow();
     await bench.until("a person is asked for", async () => (await row()).status === "escalated");
     await bench.until("the button is gone", () => answer.components?.length === 0);
-    // That a person will reply has no button by which one is asked for.
+    // The handover message has no button.
     await answered(channelId, 2);
     expect(own(channelId).at(-1)?.content).toContain("Hier antwortet Ihnen gleich ein Mensch");
     expect(own(channelId).at(-1)?.components).toBeUndefined();
-    // What is written after a press is found though the session is forgotten.
+    // Catch-up reads the messages after a press when the session has expired.
     const before = discord.sessions();
-    discord.drop({ forget: true });
+    discord.drop({ expire: true });
     discord.write({ channelId, from: "ada", text: "Still there" });
     await bench.until("a new session is begun", () => discord.sessions() > before, 20_000);
     await isStored("Still there");
@@ -259,7 +259,7 @@ describe("a bot on a server", () => {
     await connected();
   });
 
-  it("answers who mentions it in a thread, and takes what is written there", async () => {
+  it("replies to a mention in a thread, and reads the thread's messages", async () => {
     const { guildChannel } = discord;
     discord.write({ channelId: guildChannel, from: "eve", text: "Nobody asked you" });
     const asked = discord.write({
@@ -276,7 +276,7 @@ describe("a bot on a server", () => {
     await answered(asked.id, 2);
     const conversations = await bench.store.read.selectFrom("conversations").select("context_key").execute();
     expect(conversations).toEqual([{ context_key: `${guildChannel}:${asked.id}` }]);
-    // The button of an answer that stands in the channel, where the bot may not open threads.
+    // The button of a reply in the channel itself, where the bot may not open threads.
     discord.dispatch("INTERACTION_CREATE", {
       id: discord.newId(),
       token: "press",
@@ -288,7 +288,7 @@ describe("a bot on a server", () => {
       data: { custom_id: "parley:human" },
     });
     await isStored("A person, please");
-    // What has begun the thread stands in the channel, and is followed there.
+    // The message that starts the thread is in the channel; its edits and deletions count.
     discord.edit(asked, `<@${discord.botId}> where is my parcel?`);
     await isStored("where is my parcel?");
     discord.erase(asked);
@@ -304,7 +304,7 @@ describe("a bot on a server whose channels come and go", () => {
     await connected();
   });
 
-  it("asks once for a channel that is gone, and goes on", async () => {
+  it("reads a deleted channel once, and continues", async () => {
     const gone = { id: discord.newId(), channel_id: discord.newId(), guild_id: discord.guildId };
     const author = { id: discord.newId(), username: "ada" };
     discord.dispatch("MESSAGE_CREATE", {
@@ -323,14 +323,14 @@ describe("a bot on a server whose channels come and go", () => {
   });
 });
 
-describe("a bot that is not let in", () => {
-  it("tells the operator to mend the token", async () => {
+describe("a bot that Discord refuses", () => {
+  it("instructs the operator to fix the token", async () => {
     discord = await startFakeDiscord();
     await open({ token: `${"A".repeat(24)}.AAAAAA.${"A".repeat(38)}` });
     await bench.until("it is told", () => bench.logged.join().includes("check `token`"));
   });
 
-  it("tells the operator that nobody can write to it while it is on no server", async () => {
+  it("warns the operator that no customer can reach a bot on no server", async () => {
     discord = await startFakeDiscord({ intents: "unprivileged" });
     await open();
     expect(await channelChecks(bench)).toEqual(["good: @parley, direct messages"]);
@@ -341,7 +341,7 @@ describe("a bot that is not let in", () => {
     await discord.comeBack();
   });
 
-  it("tells the operator to switch on the intent that it needs", async () => {
+  it("instructs the operator to enable the missing intent", async () => {
     discord = await startFakeDiscord({ intents: "unprivileged" });
     await open({ guilds: "threads" });
     await bench.until("it is told", () => bench.logged.join().includes("Message Content Intent"));

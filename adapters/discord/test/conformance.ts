@@ -16,7 +16,7 @@ const target: ConformanceTarget = {
 };
 export default target;
 
-/** Longer than it takes to find that nobody listens. */
+/** Longer than a refused connection takes. */
 const awayMs = 300;
 const storedMs = 3_000;
 
@@ -38,11 +38,11 @@ async function start(): Promise<FakePlatform> {
     }
     return false;
   }
-  /** The program lets go of a connection when hours pass at once, and begins it again a little later. */
+  /** The program drops a connection when the clock jumps by hours, and reconnects a little later. */
   async function connected(): Promise<void> {
     for (let turn = 0; turn < 20 && !(await until(() => discord.connected(), 1_000)); turn += 1) await program?.tick();
   }
-  /** Discord is told nothing of what is stored: the program is asked. */
+  /** The gateway has no acknowledgement, so the database is read instead. */
   async function deliver({ customer, id, text, files = [] }: CustomerMessage): Promise<boolean> {
     await connected();
     discord.write({
@@ -55,7 +55,7 @@ async function start(): Promise<FakePlatform> {
     const stored = async () => (await program?.stored(`message:${idOf(id)}`).catch(() => false)) === true;
     for (let turn = 0; turn < 10; turn += 1) {
       if (await until(stored, storedMs)) return true;
-      // It was in the middle of being let go: what it missed comes with the session, once that is resumed.
+      // The connection was closing: Discord resends the message when the session is resumed.
       if (discord.connected()) return false;
       await connected();
     }
@@ -83,7 +83,7 @@ async function start(): Promise<FakePlatform> {
       discord
         .messages(discord.direct(customer))
         .filter(({ author }) => author.bot === true)
-        // The agent's name stands above what the agent wrote.
+        // An agent's message begins with the agent's name.
         .map(({ content }) => plainText(content).replace(/^Anna[^\n]*:\n/, "")),
     received: async (customer) =>
       discord

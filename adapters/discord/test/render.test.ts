@@ -11,7 +11,7 @@ const rendered = (markdown: string): readonly string[] =>
   });
 
 describe("a message on Discord", () => {
-  it("keeps its marks, in Discord's own", () => {
+  it("keeps its formatting as Discord's Markdown", () => {
     expect(rendered("**bold** and *slanted*, ~~gone~~ and `code`")).toEqual([
       "**bold** and _slanted_, ~~gone~~ and ``code``",
     ]);
@@ -21,7 +21,7 @@ describe("a message on Discord", () => {
     expect(rendered("```\na *b*\n```")).toEqual(["```\na *b*\n```"]);
   });
 
-  it("shows signs that Discord would take for marks, mentions or headings", () => {
+  it("escapes characters that Discord reads as markup, mentions or headings", () => {
     for (const text of ["2 * 3 * 4", "a_b_c", "# no heading", "<@123456789012345678>", "@everyone", "|| secret ||"]) {
       const [content = ""] = rendered(text.replaceAll(/[#*_<>|]/g, String.raw`\$&`));
       expect(plainText(content)).toBe(text);
@@ -29,7 +29,7 @@ describe("a message on Discord", () => {
     }
   });
 
-  it("hides no address behind words where Discord would show the marks instead", () => {
+  it("shows the address in full where Discord would show the link's markup", () => {
     expect(rendered("See https://shop.example or https://shop.example/a_b.")).toEqual([
       "See <https://shop.example> or <https://shop.example/a_b>.",
     ]);
@@ -41,7 +41,7 @@ describe("a message on Discord", () => {
     ]);
   });
 
-  it("never has more signs than Discord takes, whatever is in it", () => {
+  it("never exceeds Discord's limit of characters", () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[*_`~ a-z\\[\]#>\n-]{1,400}$/), { maxLength: 30 }), (pieces) => {
         for (const content of rendered(pieces.join("\n\n"))) {

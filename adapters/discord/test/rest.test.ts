@@ -4,10 +4,10 @@ import { expect, it, onTestFinished } from "vitest";
 import { createCalls, createRest } from "../client.ts";
 import { startFakeDiscord } from "./support/fake-discord.ts";
 
-/** Under this name all versions of undici in a process find the way that they go by. */
+/** All versions of undici in a process share the dispatcher under this symbol. */
 const shared = Symbol.for("undici.globalDispatcher.1");
 
-it("sends files whatever else in the process has made the way that all versions of undici share", async () => {
+it("sends files when another version of undici has set the shared dispatcher", async () => {
   const discord = await startFakeDiscord();
   onTestFinished(() => discord.close());
   const [before, ours] = [Reflect.get(globalThis, shared) as unknown, getGlobalDispatcher()];

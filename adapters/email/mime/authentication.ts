@@ -1,21 +1,21 @@
 import type { Mail } from "./mail.ts";
 import { headersNamed } from "./mail.ts";
 
-/** What the receiving server found of the sender's domain by DMARC. */
+/** The receiving server's DMARC result for the sender's domain. */
 export type Verdict =
   | "pass"
   | "fail"
-  /** The domain has no policy, or the check could not be made. */
+  /** The domain has no policy, or the check failed. */
   | "none"
-  /** No server that is trusted has checked it. */
+  /** No trusted server has checked the mail. */
   | "unchecked";
 
-/** Exchange Online names no server in its results. */
+/** The setting for Exchange Online, whose results name no server. */
 const microsoft365 = "microsoft-365";
 
 /**
- * The verdict of the trusted server. It stands above what the sender wrote, so its topmost field counts: whatever else
- * is in the mail anybody may have written. Servers that put such fields in take foreign ones of their name out.
+ * Returns the verdict of the trusted server. Only its topmost field counts: the server adds it above the sender's headers,
+ * which may be forged. Servers that add such fields remove foreign ones with their name.
  */
 export function verdictOf(mail: Pick<Mail, "headers" | "from">, trusted: string | undefined): Verdict {
   if (trusted === undefined) return "unchecked";
@@ -27,7 +27,7 @@ export function verdictOf(mail: Pick<Mail, "headers" | "from">, trusted: string 
     if (dmarc === undefined) return "none";
     if (dmarc.result === "fail") return "fail";
     if (dmarc.result !== "pass") return "none";
-    // The verdict is about a domain; it says nothing of another one.
+    // A verdict holds for its domain and subdomains only.
     const checked = dmarc.domain;
     const own = mail.from?.address.split("@").at(-1)?.toLowerCase();
     if (checked !== undefined && own !== undefined && own !== checked && !own.endsWith(`.${checked}`)) return "none";
@@ -58,7 +58,7 @@ function parse(value: string): { readonly server: string; readonly results: read
   return { server, results };
 }
 
-/** Comments stand in parentheses, which may be nested, and what stands in them is no result. */
+/** Removes comments, which are parentheses and may be nested: their content must not count as a result. */
 function withoutComments(value: string): string {
   let depth = 0;
   let quoted = false;
@@ -73,7 +73,7 @@ function withoutComments(value: string): string {
     if (sign === '"' && depth === 0) quoted = !quoted;
     if (sign === "(" && !quoted) depth += 1;
     else if (sign === ")" && !quoted) depth = Math.max(0, depth - 1);
-    // What is quoted cannot begin a result of its own.
+    // A semicolon in quotes must not start a new result.
     else if (depth === 0) text += quoted && sign === ";" ? " " : sign;
   }
   return text;

@@ -1,12 +1,12 @@
 import type { Mail } from "./mail.ts";
 import { headerNamed, headersNamed } from "./mail.ts";
 
-/** A mail that no person has written: never answered, for two programs would go on for ever. */
+/** A mail not written by a person. It is never answered, or two programs would answer each other forever. */
 export type Automatic =
   | { readonly kind: "bounce"; readonly reason: string }
-  /** Somebody's machine has answered us. */
+  /** An automatic reply, such as an out-of-office notice. */
   | { readonly kind: "reply"; readonly reason: string }
-  /** It goes to many, or to nobody in particular. */
+  /** A newsletter, a mailing list or a notification. */
   | { readonly kind: "bulk"; readonly reason: string };
 
 const robots =
@@ -14,10 +14,10 @@ const robots =
 
 const daemons = /^(?:mailer-daemon|mail-daemon|postmaster|bounces?|bounce[+=-].*)$/i;
 
-/** How answering machines begin their subject when they set no header. */
+/** Subject prefixes of automatic replies, for programs that set no header. */
 const replySubjects =
   /^(?:(?:auto(?:matic)?[ -]?(?:reply|response|answer)|automatische (?:antwort|abwesenheitsnotiz)|autoreply|abwesenheits(?:notiz|assistent)|out of (?:the )?office|réponse automatique|respuesta automática|risposta automatica|resposta automática|automatisch antwoord|autosvar|automatiskt svar|odpowiedź automatyczna|автоответ|自动回复|自動回覆)\b|(?:自动回复|自動回覆|автоответ))/iu;
-/** What stands behind that where a machine has written it, which names the subject that it answers. People write of machines, too. */
+/** Text after that prefix in automatic replies, such as the subject of the answered mail. People's subjects go on differently. */
 const afterReplySubject =
   /^[ \t]{0,3}(?:(?:auto-?|automatic )?(?:reply|response|message|notification))?[ \t]{0,3}(?:$|[:：(–—-]|(?:re|aw|from|von)\b)/iu;
 const bounceSubjects =
@@ -76,7 +76,7 @@ export function automaticKind(mail: Mail): Automatic | undefined {
       ? { kind: "reply", reason: "it has no address to return to" }
       : { kind: "bulk", reason: "it has no address to return to" };
   }
-  // A form on a website writes so too, and names the customer as whom to reply to.
+  // A website's form uses such an address too, but has the customer in Reply-To.
   if (robots.test(local) && mail.replyTo.every(({ address }) => robots.test(address.split("@")[0] ?? ""))) {
     return { kind: "bulk", reason: `nobody reads mails to ${local}` };
   }

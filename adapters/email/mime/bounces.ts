@@ -3,15 +3,15 @@ import { headersNamed } from "./mail.ts";
 
 export interface Bounce {
   readonly state: "failed" | "delivered" | "delayed";
-  /** For agents. */
+  /** A sentence for agents. */
   readonly reason: string;
-  /** Message-IDs that it may be about, likeliest first. */
+  /** Message-IDs of the mail that it reports on, most likely first. */
   readonly about: readonly string[];
-  /** Whom it was not delivered to, in lower case: of each all addresses that are known, for a mail may have been passed on. */
+  /** The failed recipients, in lower case. Each has all its known addresses: a forwarded mail has several. */
   readonly failedFor: readonly (readonly string[])[];
 }
 
-/** What a report says of the mail that it is about; undefined where it says nothing that could be read. */
+/** Reads a delivery report; undefined: unreadable. */
 export function readBounce(mail: Mail): Bounce | undefined {
   const about = [
     ...new Set([
@@ -78,7 +78,7 @@ function fieldsOf(group: string): Map<string, string> {
   return fields;
 }
 
-/** `rfc822; anna@shop.example`: what stands after the type. */
+/** Removes the type: `anna@shop.example` from `rfc822; anna@shop.example`. */
 const valueOf = (field: string): string => field.slice(field.indexOf(";") + 1).trim();
 
 function reasonOf(recipient: string, status: string, detail: string): string {
@@ -96,7 +96,7 @@ const firstLines = (text: string): string =>
     .slice(0, 4)
     .join(" ");
 
-/** Old servers send the mail's headers back as text. */
+/** Old servers return the mail's headers as text. */
 const idsInText = (text: string): readonly string[] =>
   [...text.slice(0, 100_000).matchAll(/^[ \t>]{0,8}message-id:\s{0,4}(<[^<>\s]{1,900}>)/gim)]
     .map(([, id]) => id ?? "")

@@ -1,12 +1,12 @@
-/** More parts than this nobody writes; parsers take very long over thousands, or never end. */
+/** More than real mails have. With thousands of parts parsers take very long or never end. */
 const partsMax = 200;
-/** Parts within parts within parts. Each needs a boundary of its own. */
+/** Limits nesting: each level needs a boundary of its own. */
 const boundariesMax = 40;
 const scannedMax = 64 * 1024 * 1024;
 
 /**
- * Why this mail must not be given to a parser; undefined for one that may. Looks at every line once: the lines that
- * begin with a boundary that is declared somewhere are as many as there can be parts.
+ * Returns why this mail must not be parsed; undefined: it may. Runs in linear time: lines that start with any declared
+ * boundary are an upper limit for the number of parts.
  */
 export function tooComplex(raw: Buffer): string | undefined {
   const text = raw.subarray(0, scannedMax).toString("latin1");

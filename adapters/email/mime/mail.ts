@@ -1,6 +1,6 @@
-/** A mail as it was read: data that can go from one thread to another. */
+/** A parsed mail: plain data that can be sent between threads. */
 export interface Mail {
-  /** With its angle brackets, as it was written; null where it has none. */
+  /** The Message-ID with its angle brackets; null: missing. */
   readonly messageId: string | null;
   readonly from: Address | null;
   readonly replyTo: readonly Address[];
@@ -9,23 +9,23 @@ export interface Mail {
   readonly subject: string;
   /** Epoch milliseconds, by the sender's clock. */
   readonly date: number | null;
-  /** What it refers to, nearest first: In-Reply-To, then References from the end. */
+  /** Referenced Message-IDs, nearest first: In-Reply-To, then References from the end. */
   readonly references: readonly string[];
-  /** In the order that they stand in, names in lower case, unfolded, at most {@link headersMax}. */
+  /** In original order, unfolded, names in lower case, at most {@link headersMax}. */
   readonly headers: readonly Header[];
   readonly text: string | null;
   readonly html: string | null;
   readonly attachments: readonly Attachment[];
-  /** `message/delivery-status`, and the Message-ID of the mail that it is about. */
+  /** The part `message/delivery-status`, and the Message-ID of the mail that it reports on. */
   readonly report: { readonly status: string; readonly original: string | null } | null;
-  /** Hex; the same for the same body, however it was transferred. */
+  /** SHA-256 in hex, independent of changes to white space in transfer. */
   readonly bodyHash: string;
-  /** Why parts of it are missing, for agents; null: it is complete. */
+  /** A sentence for agents on missing parts; null: complete. */
   readonly lacks: string | null;
 }
 
 export interface Address {
-  /** As it was written, without a name. */
+  /** Without the name, in its original case. */
   readonly address: string;
   readonly name: string;
 }
@@ -36,19 +36,19 @@ export interface Header {
 }
 
 export interface Attachment {
-  /** IMAP's number of the part, such as `2.1`; null: it cannot be fetched by itself. */
+  /** IMAP's number of the part, such as `2.1`; null: it cannot be fetched separately. */
   readonly part: string | null;
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: number;
-  /** It is shown within the text. */
+  /** Shown within the text. */
   readonly inline: boolean;
 }
 
 const headersMax = 500;
 const headerBytesMax = 256 * 1024;
 
-/** The header fields, at most as many as anybody needs. Linear, whatever stands there. */
+/** Reads the header fields in linear time. */
 export function readHeaders(raw: Buffer): readonly Header[] {
   const block = headerBlock(raw);
   const headers: Header[] = [];
@@ -67,7 +67,7 @@ export function readHeaders(raw: Buffer): readonly Header[] {
   return headers;
 }
 
-/** Where the body begins, right after the empty line. */
+/** The offset of the body, after the empty line. */
 export function bodyStart(raw: Buffer): number {
   const unix = raw.indexOf("\n\n");
   const windows = raw.indexOf("\r\n\r\n");

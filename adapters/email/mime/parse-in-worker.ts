@@ -3,18 +3,18 @@ import type { Mail } from "./mail.ts";
 import type { Source } from "./parse.ts";
 import { readMail } from "./parse.ts";
 
-/** Up to here a mail is read in a few milliseconds: a thread costs more than it saves. */
+/** Smaller mails parse in a few milliseconds, which is less than the cost of a thread. */
 const inPlaceMax = 128 * 1024;
 const threadMs = 60_000;
 const heapMb = 512;
 
-/** Reads a mail without holding up the process: a large one in a thread of its own, which is ended when it takes too long. */
-export async function readMailApart(source: Source): Promise<Mail> {
+/** Parses a mail without blocking the process: large ones in a thread, which is terminated when it takes too long. */
+export async function readMailInWorker(source: Source): Promise<Mail> {
   if (source.raw.length <= inPlaceMax) return readMail(source);
   try {
     return await inThread(source);
   } catch {
-    // Too much for the thread as well. Its headers can still be read, which is enough to tell an agent of it.
+    // The thread failed too. Its beginning has the headers, which are enough for a note to agents.
     const beginning = await readMail({ raw: source.raw.subarray(0, inPlaceMax), bytes: source.bytes });
     return { ...beginning, lacks: "Parts of this e-mail could not be read: it takes too much memory or time." };
   }
@@ -22,7 +22,7 @@ export async function readMailApart(source: Source): Promise<Mail> {
 
 async function inThread({ raw, bytes }: Source): Promise<Mail> {
   const { promise, resolve, reject } = Promise.withResolvers<Mail>();
-  // Handed over, for a mail may have megabytes, and is held once here already.
+  // Transferred instead of copied again: a mail may have megabytes.
   const copy = new Uint8Array(raw);
   const worker = new Worker(new URL("./parse-worker.ts", import.meta.url), {
     workerData: { raw: copy, bytes },

@@ -8,25 +8,25 @@ import { bodyStart, headerNamed, readHeaders } from "./mail.ts";
 
 const addressesMax = 100;
 const referencesMax = 100;
-/** Of each text part. */
+/** Characters of each text part. */
 const textMax = 1_000_000;
 const attachmentsMax = 100;
 /** Larger mails are not parsed twice. */
 const repairedMax = 5_000_000;
-/** A parser that has not ended by then never does. */
+/** A parser that takes longer is assumed to hang. */
 const parseMs = 20_000;
 
-/** What is fetched of a mail; what is more is left in the mailbox. */
+/** The fetched bytes of a mail. `raw` may be only its beginning. */
 export interface Source {
   readonly raw: Buffer;
-  /** The whole mail's size. */
+  /** The size of the whole mail. */
   readonly bytes: number;
 }
 
-/** Reads a mail, whatever it is: of one that cannot be parsed the headers alone. Never throws for what stands in it. */
+/** Parses a mail. Never throws: if the mail cannot be parsed, only its headers are read. */
 export async function readMail({ raw, bytes }: Source): Promise<Mail> {
   const complex = tooComplex(raw);
-  // The beginning of it stands for all of it: subject, sender and what it refers to are in the headers.
+  // Headers alone suffice for subject, sender and references.
   const headOnly = raw.subarray(0, bodyStart(raw));
   let lacks = complex === undefined ? null : `The text of this e-mail could not be read: ${complex}.`;
   let parsed: ParsedMail;
@@ -49,7 +49,7 @@ export async function readMail({ raw, bytes }: Source): Promise<Mail> {
 
 const nothing = { attachments: [], headers: new Map(), headerLines: [], html: false } as unknown as ParsedMail;
 
-/** What a program has written in another charset than it declares is read as what it is. */
+/** The texts, repaired if their declared charset is wrong. */
 async function textOf(parsed: ParsedMail, raw: Buffer): Promise<Pick<ParsedMail, "text" | "html">> {
   const { text, html } = parsed;
   if (raw.length > repairedMax || ![text, html].some((each) => typeof each === "string" && isDoubtful(each))) {
@@ -145,11 +145,11 @@ function addressesOf(given: AddressObject | AddressObject[] | undefined): readon
   return found;
 }
 
-/** Whatever else is written there could become a header or a command of its own. */
+/** Other characters could inject a header or an SMTP command. */
 const isAddress = (address: string): boolean =>
   address.length <= 190 && /^[^\s<>"(),;:@]+@[^\s<>"(),;:@]+$/.test(address);
 
-/** Message-IDs with their brackets; those of broken mailers without. */
+/** Message-IDs with angle brackets. Some mail programs omit the brackets. */
 function idsIn(text: string): readonly string[] {
   const bracketed = text.match(/<[^<>\s]{1,900}>/g);
   if (bracketed !== null) return bracketed;
@@ -162,7 +162,7 @@ function referencesOf({ inReplyTo, references }: ParsedMail): readonly string[] 
   return [...new Set([...idsIn(inReplyTo ?? ""), ...listed])].slice(0, referencesMax);
 }
 
-/** Signatures and the machine's part of a report are nothing that a customer has sent along. */
+/** False for signatures and the machine-readable parts of reports. */
 function isFile({ contentType }: ParsedMail["attachments"][number]): boolean {
   return ![
     "application/pkcs7-signature",
@@ -180,7 +180,7 @@ function attachmentOf(attachment: ParsedMail["attachments"][number], index: numb
   const { partId } = attachment as { readonly partId?: string | null };
   const kind = /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/.test(contentType) ? contentType : "application/octet-stream";
   return {
-    // What is a whole mail by itself is its first part, too.
+    // A mail without parts has its content as part 1.
     part: partId ?? (isWhole ? "1" : null),
     name: fileName(filename, kind, index),
     mediaType: kind,
@@ -210,7 +210,7 @@ function originalId(content: Buffer): string | null {
   return id === undefined ? null : (idsIn(id)[0] ?? null);
 }
 
-/** Space is what relays change. */
+/** Hashes the body without white space, which relays change. */
 function hashOf(body: Buffer): string {
   const hash = createHash("sha256");
   let start = 0;

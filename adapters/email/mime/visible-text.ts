@@ -1,7 +1,7 @@
-/** What a mail says anew: without what it quotes, without what stands below every mail of its writer. */
+/** The new text of a mail, without quoted mails and signature. */
 export interface VisibleText {
   readonly text: string;
-  /** Something was taken out; the original says what. */
+  /** Parts were removed. */
   readonly stripped: boolean;
 }
 
@@ -9,9 +9,8 @@ const linesMax = 5_000;
 const textMax = 64 * 1024;
 
 /**
- * Looks at each line once, from the top: at the first line that opens a quoted mail everything after it goes, unless it
- * answers between the quoted lines. Never gives nothing where something was written: then all of it is kept. Of a forwarded
- * mail what Outlook puts below belongs to what is said.
+ * Scans the lines once from the top. The first line that opens a quoted mail ends the text, except for answers between
+ * quoted lines. If nothing would remain, the whole text is kept. In a forward, Outlook's quoted block belongs to the text.
  */
 export function visibleText(given: string, isForward = false): VisibleText {
   const lines = given.slice(0, textMax).replaceAll("\r\n", "\n").replaceAll("\r", "\n").split("\n").slice(0, linesMax);
@@ -24,7 +23,7 @@ export function visibleText(given: string, isForward = false): VisibleText {
       break;
     }
     if (opensQuoted(lines, at)) {
-      // Answers below or between the quoted lines are what the mail is for.
+      // Keep answers below or between the quoted lines.
       kept.push(...unquotedAfter(lines, at));
       break;
     }
@@ -45,26 +44,26 @@ const tidy = (lines: readonly string[]): string =>
 
 const isQuoted = (line: string): boolean => /^[ \t]{0,3}[>|＞]/.test(line) && !/^\|.*\|$/.test(line);
 
-/** "reply above this line", as other desks write it. */
+/** "Reply above this line", as help desks write it. */
 const marker =
   /^[ \t]{0,8}[#*=_-]{2,}.{0,20}(?:reply above|respond above|type your reply|antworten sie oberhalb|répondez au-dessus)/i;
 
 const dashes =
   /^[ \t>]{0,8}[-_]{2,}[ \t]{0,3}(?:original (?:message|appointment)|ursprüngliche (?:nachricht|mail)|originalnachricht|message d'origine|message original|mensaje original|messaggio originale|mensagem original|oorspronkelijk bericht|original meddelelse|ursprungligt meddelande|oprindelig meddelelse|alkuperäinen viesti|wiadomość oryginalna|исходное сообщение|原始邮件|元のメッセージ|原始郵件)[ \t]{0,3}[-_]{2,}/i;
 
-/** The first field of the block that Outlook puts above a quoted mail, in the languages that we know of. */
+/** The first field of the block that Outlook puts above a quoted mail, by language. */
 const blockFirst =
   /^[ \t>*]{0,8}(?:from|von|de|da|van|från|fra|od|от|lähettäjä|发件人|寄件者|差出人)[ \t]{0,3}[:：]\*?[ \t]?\S/i;
 const blockNext =
   /^[ \t>*]{0,8}(?:sent|date|to|subject|cc|gesendet|datum|an|betreff|envoyé|à|objet|enviado|fecha|para|asunto|inviato|data|a|oggetto|verzonden|aan|onderwerp|skickat|till|ämne|sendt|til|emne|wysłano|do|temat|отправлено|кому|тема|lähetetty|vastaanottaja|aihe|发送时间|收件人|主题|寄件日期|收件者|主旨|送信日時|宛先|件名)[ \t]{0,3}[:：]/i;
 
-/** The line that announces a quoted mail ends so, in one line or broken into up to four. */
+/** The end of the line that announces a quoted mail. It may be wrapped into up to four lines. */
 const attributionEnd =
   /(?:wrote|writes|schrieb[^:]{0,80}|a écrit|escribió|ha scritto|escreveu|schreef[^:]{0,80}|skrev[^:]{0,80}|kirjoitti[^:]{0,80}|napisał\(?a?\)?|napsal[^:]{0,40}|пишет|написал[аи]?|写道|寫道|のメール|<[^<>\s]{1,190}@[^<>\s]{1,190}>)[ \t]{0,3}[:：][ \t]{0,3}$/i;
 const attributionStart =
   /^[ \t]{0,8}(?:on|am|le|el|il|em|op|den|dne|dnia|w dniu|\d{1,4}[./年-]\d{1,2}|(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|пн|вт|ср|чт|пт|сб|вс)[a-zäöü]{0,8}[.,]|\S{1,60}@|"?[\p{L} .,'-]{2,60}"?[ \t]{0,3}<?\S{1,60}@|在|于|[\p{L}.'-]{1,30}(?: [\p{L}.'-]{1,30}){0,3} (?:wrote|schrieb|skrev|schreef|a écrit))/iu;
 const attributionLinesMax = 4;
-/** Mail programs know it to the minute, and people do not write it. */
+/** A time to the minute, which mail programs write and people rarely do. */
 const timeOfDay =
   /(?:^|[^\d.])(?:[01]?\d|2[0-4])[:：h][0-5]\d|\b(?:kl|klo|um|ore|alle|om|at)\.?[ \t]{1,3}\d{1,2}\.[0-5]\d|[上下]午|\d[时時]/iu;
 
@@ -74,13 +73,13 @@ function opensQuoted(lines: readonly string[], at: number): boolean {
   return marker.test(line) || opensBlock(lines, at) || isAttribution(lines, at);
 }
 
-/** What Outlook puts above the mail that is answered, and above the one that is forwarded. */
+/** Whether Outlook's block above an answered or forwarded mail starts here. */
 function opensBlock(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? "";
   return line.length <= 1_000 && (dashes.test(line) || isOutlookRule(lines, at) || isBlock(lines, at));
 }
 
-/** A line of underscores, and the block right below it. */
+/** A line of underscores with the block right below it. */
 function isOutlookRule(lines: readonly string[], at: number): boolean {
   return /^[ \t]{0,3}_{10,}[ \t]{0,3}$/.test(lines[at] ?? "") && (isBlock(lines, at + 1) || isBlock(lines, at + 2));
 }
@@ -99,7 +98,7 @@ function isAttribution(lines: readonly string[], at: number): boolean {
     if (end > at && line.trim() === "") return false;
     if (isQuoted(line)) return false;
     if (!attributionEnd.test(line)) continue;
-    // "On the 12th your colleague wrote:" is a sentence: a time of day, an address or a quoted line belongs to it.
+    // A person may write "On the 12th your colleague wrote:", so a time, an address or a quoted line must follow.
     const all = lines.slice(at, end + 1).join(" ");
     const next = lines.slice(end + 1).find((each) => each.trim() !== "");
     return timeOfDay.test(all) || all.includes("@") || (next !== undefined && isQuoted(next));
@@ -110,10 +109,10 @@ function isAttribution(lines: readonly string[], at: number): boolean {
 const forwarded =
   /^[ \t>]{0,8}[-_]{2,}[ \t]{0,3}(?:forwarded message|weitergeleitete nachricht|message transféré|mensaje reenviado|messaggio inoltrato|doorgestuurd bericht|mensagem encaminhada|vidarebefordrat meddelande)[ \t]{0,3}[-_]{2,}|^begin forwarded message:|^anfang der weitergeleiteten nachricht:/i;
 
-/** What a customer passes on is what they have to say. */
+/** Starts a forwarded mail, which belongs to the text. */
 const opensForwarded = (line: string): boolean => forwarded.test(line.slice(0, 200));
 
-/** Of a quoted mail, from the line that opens it: the lines that are not quoted, if the quoted ones are marked at all. */
+/** The unquoted lines after the line that opens a quoted mail; none if quoted lines are not marked. */
 function unquotedAfter(lines: readonly string[], at: number): readonly string[] {
   let start = at;
   while (start < lines.length && start < at + attributionLinesMax && !isQuoted(lines[start] ?? "")) start += 1;
@@ -125,20 +124,20 @@ function unquotedAfter(lines: readonly string[], at: number): readonly string[] 
     if (isSignature(rest, index) || opensForwarded(line)) break;
     own.push(line);
   }
-  // A signature of the quoted mail whose marks were lost, and the like, is no answer.
+  // Only blank lines are no answer.
   return own.some((line) => line.trim() !== "") ? own : [];
 }
 
 const signatureLine =
   /^(?:--[ \t]?|__+[ \t]?|—[ \t]?)$|^[ \t]{0,3}(?:sent from (?:my|outlook|mail|yahoo|proton|samsung|gmail)|get outlook for|von meinem .{1,30} gesendet|gesendet (?:mit|von) (?:meinem|der|outlook|mail|web)|envoyé (?:de|depuis) mon|enviado (?:desde|do|de) (?:mi|meu)|inviato da(?:l mio)? |verzonden (?:vanaf|met) (?:mijn|outlook)|skickat från (?:min|outlook)|отправлено (?:с|из) |从我的.{1,20}发送|发自我的|iphoneから送信|diese nachricht wurde von meinem)/i;
 
-/** A line that opens a signature, and no more than a card's length below it. */
+/** A line that opens a signature, with only a few lines below it. */
 function isSignature(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? "";
   if (line.length > 200 || !signatureLine.test(line)) return false;
   if (/^--[ \t]?$/.test(line)) return true;
   const below = lines.slice(at + 1);
-  // "Sent from my iPhone" stands before the quoted mail, or ends it all.
+  // "Sent from my iPhone" precedes the quoted mail or ends the mail.
   for (const [index, next] of below.entries()) {
     if (next.trim() === "") continue;
     if (isQuoted(next) || opensQuoted(below, index)) return unquotedAfter(below, index).length === 0;

@@ -1,26 +1,28 @@
 import Type from "typebox";
 import { Value } from "typebox/value";
+import { untilAborted } from "#runtime/abort.ts";
 import type { ChannelHost } from "#channels/contract.ts";
+import { createServerFetch, refusalIn } from "#channels/http/guarded-connect.ts";
 import type { Issued, TokenHost } from "./token-store.ts";
 import { createTokenStore } from "./token-store.ts";
 import type { EmailConfig } from "../config.ts";
 
-/** How to sign in at this moment. */
+/** The credentials for one sign-in. */
 export type Credentials =
   | { readonly kind: "password"; readonly user: string; readonly password: string }
   | {
       readonly kind: "token";
       readonly user: string;
       readonly accessToken: string;
-      /** It was asked for only now: where it is refused, another one would be too. */
+      /** Just issued: if it is refused, a newer one would be too. */
       readonly isNew: boolean;
-      /** A server has not let the token in: the next one is asked for anew. */
+      /** Reports that a server refused the token: a new one is requested next time. */
       refused(): void;
     };
 
 /**
- * Signs in with these credentials. A token may be refused before its time, as after a change of the mailbox's password:
- * then once more, with a new one.
+ * Signs in. A token can be refused before it expires, such as after a change of the mailbox's password: then one retry
+ * uses a new token.
  */
 export async function signedIn<C extends Credentials | undefined, T>(
   credentials: (signal?: AbortSignal) => Promise<C>,
@@ -46,9 +48,9 @@ export async function signedIn<C extends Credentials | undefined, T>(
 }
 
 const requestMs = 20_000;
-/** A token is renewed before it ends. */
+/** Tokens are renewed this long before they expire. */
 const marginMs = 120_000;
-/** Tokens of Microsoft have some thousand characters, and no answer needs a multiple of that. */
+/** Far above real answers: Microsoft's tokens have a few thousand characters. */
 const answerBytesMax = 64 * 1024;
 const tokenCharsMax = 16_000;
 
@@ -62,39 +64,40 @@ const refusalSchema = Type.Object({
   error_description: Type.Optional(Type.String()),
 });
 
-/** Whose refresh tokens stay good after they were used. */
+/** Providers whose refresh tokens can be used more than once. */
 const lastingHosts =
   /(?:^|\.)(?:googleapis\.com|google\.com|microsoftonline\.(?:com|us)|partner\.microsoftonline\.cn|live\.com)$/i;
 
 /**
- * Whether a sign-in may cost the account its refresh token: with many providers each is good for one answer, and the next
- * one, which comes with it, could not be kept.
+ * Whether a sign-in may cost the account its refresh token: many providers accept each token once, and without stored
+ * state its successor would be lost.
  */
-export function mayUseUp(config: EmailConfig, { keeps }: Pick<ChannelHost, "keeps">): boolean {
-  if (keeps || config.oauth_refresh_token === undefined || config.oauth_token_url === undefined) return false;
+export function mayUseUp(config: EmailConfig, { state }: Pick<ChannelHost, "state">): boolean {
+  if (state.isKept || config.oauth_refresh_token === undefined || config.oauth_token_url === undefined) return false;
   return !URL.canParse(config.oauth_token_url) || !lastingHosts.test(new URL(config.oauth_token_url).hostname);
 }
 
 export interface Tokens {
-  /** Throws an Error that tells the mend. `signal`: who asks does not wait any longer. */
+  /** Throws an Error that names the fix. `signal` ends the wait of this caller only. */
   token(signal?: AbortSignal): Promise<AccessToken>;
-  /** Nobody asks any more: what others renew is not waited for. */
+  /** Ends waits for a renewal by another process. */
   close(): void;
 }
 
 interface AccessToken {
   readonly token: string;
   readonly isNew: boolean;
-  /** The server does not take it: the next one is asked for. Another one that is known by now stays. */
+  /** Discards this token after a refusal. A newer cached one stays. */
   refused(): void;
 }
 
-/** Access tokens for the mailbox, each used until it ends. */
+/** Issues access tokens for the mailbox and caches each until its renewal. undefined: the account has a password. */
 export function createTokens(config: EmailConfig, host: TokenHost): Tokens | undefined {
   const { oauth_token_url: url, oauth_client_id: clientId, oauth_client_secret: clientSecret } = config;
   if (url === undefined || clientId === undefined) return undefined;
   const { clock } = host;
   const kept = createTokenStore(config, host);
+  const fetchAllowed = createServerFetch(host.lookup);
   let known: Issued | undefined;
   const refused = new Set<string>();
 
@@ -108,7 +111,7 @@ export function createTokens(config: EmailConfig, host: TokenHost): Tokens | und
     },
   });
 
-  /** A token that is good still, and was given to another process, or to this one before it was started again. */
+  /** A valid token from the store: issued to another process, or to this one before a restart. */
   async function found(): Promise<AccessToken | undefined> {
     const { access } = await kept.read();
     if (access === undefined || access.until <= clock.now() || refused.has(access.token)) return undefined;
@@ -129,7 +132,7 @@ export function createTokens(config: EmailConfig, host: TokenHost): Tokens | und
     let response: Response;
     let answer: unknown;
     try {
-      response = await fetch(url ?? "", {
+      response = await fetchAllowed(url ?? "", {
         method: "POST",
         body,
         redirect: "error",
@@ -137,9 +140,8 @@ export function createTokens(config: EmailConfig, host: TokenHost): Tokens | und
         signal: AbortSignal.timeout(requestMs),
       });
       answer = await answerOf(response);
-    } catch {
-      // Its cause could hold the request.
-      throw new Error("oauth_token_url cannot be reached, or answers too much: check it");
+    } catch (error) {
+      throw unreachable(error);
     }
     if (!response.ok || !Value.Check(answerSchema, answer)) throw refusal(response.status, answer);
     const { access_token: token, expires_in: seconds, refresh_token: next } = answer;
@@ -150,7 +152,7 @@ export function createTokens(config: EmailConfig, host: TokenHost): Tokens | und
     return give(issued, true);
   }
 
-  /** Other processes do the same, each as soon as the token that all of them have ends. */
+  /** Renews under the lease: all processes need a new token at the same time. */
   const renewed = async (): Promise<AccessToken> => (await found()) ?? kept.alone(found, ask, closing.signal);
 
   const closing = new AbortController();
@@ -159,29 +161,22 @@ export function createTokens(config: EmailConfig, host: TokenHost): Tokens | und
     async token(signal) {
       signal?.throwIfAborted();
       if (known !== undefined && known.until > clock.now()) return give(known, false);
-      // Reading and sending ask at the same time, and a refresh token may be good for one answer only.
+      // Reading and sending share one request: a refresh token may be valid only once.
       asking ??= renewed().finally(() => {
         asking = undefined;
       });
-      return signal === undefined ? asking : untilAborted(asking, signal);
+      // An abort by one caller must not end the request for the others.
+      return untilAborted(asking, signal);
     },
     close: () => closing.abort(new Error("the account is closed")),
   };
 }
 
-/** Several wait for the same: who stops waiting does not stop it for the others. */
-async function untilAborted<T>(wanted: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await Promise.race([wanted, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}
+/** Without a cause, which may hold the request with its secrets. */
+const unreachable = (error: unknown): Error =>
+  new Error(refusalIn(error) ?? "oauth_token_url cannot be reached, or its answer is too long: check it");
 
-/** No more of it than an answer needs. Null: it is no JSON. Throws where it is longer. */
+/** Reads the answer up to a limit. null: not JSON. Throws when it is longer. */
 async function answerOf(response: Response): Promise<unknown> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -197,7 +192,7 @@ async function answerOf(response: Response): Promise<unknown> {
   }
 }
 
-const mends: Readonly<Record<string, string>> = {
+const fixes: Readonly<Record<string, string>> = {
   invalid_grant:
     "oauth_refresh_token has ended, was revoked, or belongs to another application: sign in again and put the new one there",
   invalid_client: "check oauth_client_id and oauth_client_secret; a secret of Microsoft's ends on a date",
@@ -207,7 +202,7 @@ const mends: Readonly<Record<string, string>> = {
   invalid_request: "check oauth_token_url, oauth_scope and oauth_client_secret",
 };
 
-/** In words of ours: what a server says of a request may repeat it. */
+/** The error in our own words: the server's text may repeat the request and its secrets. */
 function refusal(status: number, answer: unknown): Error {
   if (!Value.Check(refusalSchema, answer)) {
     return new Error(
@@ -215,10 +210,10 @@ function refusal(status: number, answer: unknown): Error {
     );
   }
   const { error, error_description: description = "" } = answer;
-  // By its number Microsoft's documentation tells more.
+  // Microsoft documents its errors by this number.
   const number = /\bAADSTS[0-9]{4,8}\b/.exec(description.slice(0, 500))?.[0];
-  const mend = Object.hasOwn(mends, error) ? mends[error] : undefined;
+  const fix = Object.hasOwn(fixes, error) ? fixes[error] : undefined;
   return new Error(
-    `no access token is given for this mailbox (${number === undefined ? error : `${error}, ${number}`}): ${mend ?? "check the settings that begin with oauth_"}`,
+    `no access token is given for this mailbox (${number === undefined ? error : `${error}, ${number}`}): ${fix ?? "check the settings that begin with oauth_"}`,
   );
 }

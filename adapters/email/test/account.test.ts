@@ -1,13 +1,13 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createAgent } from "#admin/agents.ts";
+import { createAgent } from "#admin/team/agents.ts";
 import { hourMs } from "#test/support/engine-bench.ts";
 import type { MailBench } from "./support/mail-bench.ts";
 import { openMailBench } from "./support/mail-bench.ts";
 import { letter } from "./support/mail-world.ts";
 
-/** Only where there are skills is it asked who a customer is. */
+/** A skill, since the customer's identity is only looked up for skills. */
 const hours = {
   kind: "business_hours",
   name: "hours",
@@ -29,7 +29,7 @@ afterAll(() => mail.close());
 const talk = async (text: string) => mail.bench.talk(await mail.conversationWith(text));
 const notes = async (text: string) => (await mail.bench.notes(await mail.conversationWith(text))).join("\n");
 const row = async (text: string) => mail.bench.row(await mail.conversationWith(text));
-/** What came along in the conversation, and what became of it. */
+/** The files of the conversation with their states. */
 async function filesIn(text: string): Promise<readonly string[]> {
   const rows = await mail.bench.store.read
     .selectFrom("attachments")
@@ -76,14 +76,14 @@ describe("a mailbox", () => {
     });
   });
 
-  it("sends what an agent writes as a person's mail, with its Markdown shown and nothing of it run", async () => {
+  it("sends an agent's reply as a person's mail, with rendered Markdown and no active content", async () => {
     await mail.write({ from: "bea@customers.example", id: "<bea-1@x.example>", text: "A person, please: Bea" });
     const id = await mail.conversationWith("A person, please: Bea");
     await mail.reply(id, "It is **here**: [the page](https://shop.example/a?b=1&c=2) <script>alert(1)</script>");
     const sent = (await mail.mailsTo("bea@customers.example")).at(-1);
     expect(sent?.parsed.from?.value[0]?.name).toBe("Anna (Shop)");
     expect(sent?.parsed.headers.has("auto-submitted")).toBe(false);
-    // Whoever reads plain text wants to follow it too.
+    // Plain text shows the addresses of links.
     expect(sent?.parsed.text).toContain("It is here: the page (https://shop.example/a?b=1&c=2)");
     expect(sent?.parsed.text).toContain("-- \nAnna");
     const html = sent?.parsed.html === false ? "" : (sent?.parsed.html ?? "");
@@ -93,7 +93,7 @@ describe("a mailbox", () => {
     expect(html).not.toContain("<script");
   });
 
-  it("goes on with the conversation by the reply address alone, and by what it refers to alone", async () => {
+  it("continues the conversation by the reply address alone, or by references alone", async () => {
     const from = "cem@customers.example";
     await mail.write({ from, id: "<cem-1@x.example>", text: "First of Cem" });
     const [answer] = await mail.mailsTo(from);
@@ -116,7 +116,7 @@ describe("a mailbox", () => {
     expect(last?.inReplyTo).toBe("<cem-3@x.example>");
   });
 
-  it("takes a stranger with the reply address for a guest: the bot is silent, the agents are warned", async () => {
+  it("treats a stranger with the reply address as a guest: the bot is silent, agents are warned", async () => {
     const from = "dora@customers.example";
     await mail.write({ from, id: "<dora-1@x.example>", text: "Where is my order? Dora" });
     const to = await tokenFor(from);
@@ -138,7 +138,7 @@ describe("a mailbox", () => {
     expect(await mail.mailsTo("eve@elsewhere.example")).toEqual([]);
   });
 
-  it("takes a forged sender for a guest, even with the reply address", async () => {
+  it("treats a forged sender as a guest, even with the reply address", async () => {
     const from = "fay@customers.example";
     await mail.write({ from, id: "<fay-1@x.example>", text: "I am really Fay" });
     const to = await tokenFor(from);
@@ -149,7 +149,7 @@ describe("a mailbox", () => {
     expect(await mail.mailsTo(from)).toHaveLength(1);
   });
 
-  it("tells skills who a customer is when the sender is verified, and never when they are not", async () => {
+  it("passes the customer's identity to skills only when the sender is verified", async () => {
     const from = "gus@customers.example";
     const widget = await mail.bench.store.read
       .selectFrom("accounts")
@@ -177,7 +177,7 @@ describe("a mailbox", () => {
     expect(await userOf("<gus-3@x.example>", "Forged: my orders?", "fail")).toBeNull();
   });
 
-  it("begins a conversation of its own for who only knows a Message-ID", async () => {
+  it("starts a new conversation for a sender who only knows a Message-ID", async () => {
     const from = "gus@customers.example";
     await mail.write({ from, id: "<gus-1@x.example>", text: "A question of Gus" });
     const [answer] = await mail.mailsTo(from);
@@ -186,7 +186,7 @@ describe("a mailbox", () => {
     expect(await mail.conversationWith("Tell me too")).not.toBe(await mail.conversationWith("A question of Gus"));
   });
 
-  it("does not join an unproven sender with who has proven the address", async () => {
+  it("does not merge an unverified sender with the verified customer of the address", async () => {
     const from = "hal@customers.example";
     await mail.write({ from, id: "<hal-1@x.example>", text: "Proven Hal" });
     await mail.write({ from, id: "<hal-2@x.example>", text: "Unproven Hal", dmarc: "none" });
@@ -207,10 +207,10 @@ describe("a mailbox", () => {
     expect(await mail.mailsTo(from)).toHaveLength(1);
   });
 
-  it("ends the talk of two machines that do not know each other, and leaves the rest to people", async () => {
+  it("ends a loop of two unmarked machines, and leaves it to agents", async () => {
     const from = "robot@elsewhere.example";
     for (let i = 1; i <= 8; i += 1) {
-      // No header, no reference and a new text each time: nothing tells that it is a machine.
+      // No header, no reference and a new text each time: the mails look human.
       await mail.write({ from, id: `<robot-${i}@x.example>`, text: `We have received your mail, number ${i}.` });
       await mail.bench.settle();
     }
@@ -223,7 +223,7 @@ describe("a mailbox", () => {
     expect(await mail.mailsTo(from)).toHaveLength(6);
   });
 
-  it("marks what came back as not delivered, and tells the agents", async () => {
+  it("marks a bounced reply as not delivered, with a note for agents", async () => {
     const from = "jan@customers.example";
     await mail.write({ from, id: "<jan-1@x.example>", text: "A question of Jan" });
     const id = await mail.conversationWith("A question of Jan");
@@ -267,7 +267,7 @@ describe("a mailbox", () => {
     expect(await talk("A question of Jan")).toHaveLength(3);
   });
 
-  it("keeps who was in copy, and has the bot write to them only when the sender is proven", async () => {
+  it("keeps Cc recipients, and the bot writes to them only if the sender is verified", async () => {
     const headers = { Cc: "Kim <kim@friends.example>, Lou <lou@friends.example>" };
     await mail.write({ from: "kai@customers.example", id: "<kai-1@x.example>", text: "For all of us", headers });
     expect((await mail.mailsTo("kai@customers.example"))[0]?.to).toEqual([
@@ -281,7 +281,7 @@ describe("a mailbox", () => {
     expect(await mail.mailsTo("victim@friends.example")).toEqual([]);
   });
 
-  it("tells the agents whose copy the server refused", async () => {
+  it("shows agents which copy the server refused", async () => {
     const headers = { Cc: "gone@friends.example" };
     mail.world.fail({ kind: "refuse", code: 550, text: "5.1.1 unknown", only: "gone@friends.example" });
     await mail.write({ from: "lea@customers.example", id: "<lea-1@x.example>", text: "For me and one", headers });
@@ -289,7 +289,7 @@ describe("a mailbox", () => {
     expect(await notes("For me and one")).toContain("not its copy to gone@friends.example");
   });
 
-  it("takes what an agent sent with their own mail program for the agent's reply, and sends it to nobody again", async () => {
+  it("stores a mail from an agent's mail program as the agent's reply, and does not send it again", async () => {
     const from = "mia@customers.example";
     await mail.write({ from, id: "<mia-1@x.example>", text: "A question of Mia" });
     await mail.mailsTo(from);
@@ -314,7 +314,7 @@ describe("a mailbox", () => {
     expect(await mail.conversationWith("Thank you, Lee")).toBe(await mail.conversationWith("A question of Mia"));
   });
 
-  it("takes an automatic reply of the mailbox's own for no agent's, though it lies among the sent mails", async () => {
+  it("skips the mailbox's own automatic reply in the folder of sent mails", async () => {
     const from = "moe@customers.example";
     await mail.write({ from, id: "<moe-1@x.example>", text: "A question of Moe" });
     await mail.mailsTo(from);
@@ -339,7 +339,7 @@ describe("a mailbox", () => {
     expect((await talk("A question of Moe")).slice(2)).toEqual(["agent: By hand."]);
   });
 
-  it("sends on to the customer what an agent has written to the thread alone, and believes it of nobody else", async () => {
+  it("sends an agent's mail to the thread on to the customer, only from verified agents", async () => {
     const from = "nia@customers.example";
     await mail.write({ from, id: "<nia-1@x.example>", text: "A question of Nia" });
     const to = await tokenFor(from);
@@ -364,12 +364,12 @@ describe("a mailbox", () => {
     expect(await notes("A question of Nia")).toContain("lee@shop.example, which is not proven");
   });
 
-  it("keeps no customer waiting for long when an agent's file cannot be stored, and tells the agents", async () => {
+  it("does not block customers for long when an agent's file cannot be stored, with a note for agents", async () => {
     const from = "oda@customers.example";
     await mail.write({ from, id: "<oda-1@x.example>", text: "A question of Oda" });
     const to = await tokenFor(from);
     await mail.bench.settle();
-    // What comes in has no place on the disk.
+    // Blocks the folder of incoming files.
     const incoming = join(mail.bench.dataDir, "files", "incoming");
     await rm(incoming, { recursive: true, force: true });
     await mkdir(dirname(incoming), { recursive: true });
@@ -401,9 +401,9 @@ describe("a mailbox", () => {
     await mail.bench.settle();
     expect(await talk("A question of Oda")).toContain("agent: All of it.");
     expect((await mail.mailsTo(from)).map(({ parsed }) => parsed.text ?? "").join("\n")).toContain("All of it.");
-    const told = await notes("A question of Oda");
-    expect(told).toContain("0.txt: it could not be stored, and was not waited for: it is in the inbox");
-    expect(told).toContain("A message has at most 20 files; in the mailbox alone: 20.txt, 21.txt, 22.txt.");
+    const shown = await notes("A question of Oda");
+    expect(shown).toContain("0.txt: it could not be stored, and was not waited for: it is in the inbox");
+    expect(shown).toContain("A message has at most 20 files; in the mailbox alone: 20.txt, 21.txt, 22.txt.");
     await mail.bench.advance(hourMs);
     const kept = await filesIn("A question of Oda");
     expect(kept).toHaveLength(20);

@@ -12,9 +12,9 @@ const target: ConformanceTarget = {
 };
 export default target;
 
-/** Longer than it takes to find that nobody listens. */
+/** Longer than a refused connection takes. */
 const awayMs = 300;
-/** How long a mail that cannot be stored is given to be taken all the same. */
+/** The wait for a mail that cannot be stored to be taken nevertheless. */
 const patienceMs = 8_000;
 
 async function start(): Promise<FakePlatform> {
@@ -29,7 +29,7 @@ async function start(): Promise<FakePlatform> {
 
   const mailsTo = (customer: string): readonly SentMail[] => {
     const all = world.sent.filter(({ to }) => to.includes(addressOf(customer)));
-    // What comes again under the same Message-ID is shown once by mailboxes.
+    // Mailboxes show mails with the same Message-ID once.
     return all.filter(({ parsed }, at) => all.findIndex((other) => other.parsed.messageId === parsed.messageId) === at);
   };
 
@@ -65,7 +65,7 @@ async function start(): Promise<FakePlatform> {
     async forge(message) {
       const { raw, to } = mailOf(message, "fail");
       await world.deliver(raw, to);
-      // It is looked at, and passed over: what tells is what is stored.
+      // The mail is read and skipped, so only the stored messages count.
       await taken(idOf(message));
       return false;
     },
@@ -76,7 +76,7 @@ async function start(): Promise<FakePlatform> {
       }
     },
     shown: async (customer) =>
-      // The agent's name stands below what the agent wrote.
+      // The agent's name follows the text.
       mailsTo(customer).map(({ parsed }) => (parsed.text ?? "").replace(/\n+$/, "").replace(/\n\n-- \nAnna$/, "")),
     transmitted: async (customer) =>
       world.sent.filter(({ to }) => to.includes(addressOf(customer))).map(({ parsed }) => parsed.text ?? ""),

@@ -9,8 +9,8 @@ beforeAll(async () => {
 afterAll(() => mail.close());
 
 const notes = async (text: string) => (await mail.bench.notes(await mail.conversationWith(text))).join("\n");
-describe("a mail to a customer and others in copy", () => {
-  it("is not sent to the copies again while the customer's server asks to wait", async () => {
+describe("a mail to a customer with Cc recipients", () => {
+  it("is not sent to Cc recipients again while the customer's address is deferred", async () => {
     const from = "ann@customers.example";
     const headers = { Cc: "copy@friends.example" };
     const wait = { kind: "refuse", code: 450, text: "4.2.0 greylisted", only: from } as const;
@@ -23,7 +23,7 @@ describe("a mail to a customer and others in copy", () => {
     expect(mail.world.sent.at(-1)?.raw).toContain("Cc: copy@friends.example");
   });
 
-  it("is given up where the customer's address is refused, whatever becomes of the copies", async () => {
+  it("is given up if the customer's address is refused, regardless of the copies", async () => {
     const from = "Bea@Customers.example";
     mail.world.fail(
       { kind: "refuse", code: 550, text: "5.1.1 unknown user", only: "Bea@customers.example" },
@@ -39,7 +39,7 @@ describe("a mail to a customer and others in copy", () => {
     expect(await notes("Bea asks more")).not.toContain("not its copy");
   });
 
-  it("stays sent where only a copy of it comes back, and a note names that", async () => {
+  it("stays sent if only a copy bounces, with a note", async () => {
     const from = "cia@customers.example";
     const headers = { Cc: "old@friends.example" };
     await mail.write({ from, id: "<cia-1@x.example>", text: "Cia asks", headers });

@@ -4,7 +4,7 @@ import type { DeliveryError } from "#channels/errors.ts";
 import { hourMs } from "#test/support/engine-bench.ts";
 import type { MailBench } from "./support/mail-bench.ts";
 import { openMailBench } from "./support/mail-bench.ts";
-import { freePort } from "./support/dovecot.ts";
+import { freePort } from "#test/support/servers/free-port.ts";
 import { letter } from "./support/mail-world.ts";
 
 let mail: MailBench;
@@ -28,7 +28,7 @@ const lettersOf = (what: string, numbers: readonly number[]) =>
   numbers.map((i) => ({ id: `<${what}-${i}@x.example>`, text: `${what} ${i}`, from: `${what}@customers.example` }));
 
 describe("a mailbox whose servers fail", () => {
-  it("takes what came while the connection was broken, in order and once", async () => {
+  it("takes mails from the time of a broken connection, in order and once", async () => {
     await mail.connected();
     const letters = lettersOf("broken", [1, 2, 3, 4, 5, 6]);
     for (const [i, each] of letters.entries()) {
@@ -40,7 +40,7 @@ describe("a mailbox whose servers fail", () => {
     expect(await stored("broken %")).toEqual(letters.map(({ text }) => text));
   });
 
-  it("comes back when the server throws it out, again and again", async () => {
+  it("reconnects each time the server closes the connection", async () => {
     for (const i of [1, 2, 3]) {
       await mail.connected();
       mail.world.dovecot.kick(mail.world.user);
@@ -49,7 +49,7 @@ describe("a mailbox whose servers fail", () => {
     expect(await stored("kick %")).toEqual(["kick 1", "kick 2", "kick 3"]);
   });
 
-  it("takes no mail twice when the server numbers its mails anew, and loses none that came meanwhile", async () => {
+  it("takes no mail twice after a renumbering, and loses none", async () => {
     await mail.write({ from: "renumber@customers.example", id: "<renumber-1@x.example>", text: "renumber 1" });
     await mail.bench.settle();
     const before = (await stored("%")).length;
@@ -72,7 +72,7 @@ describe("a mailbox whose servers fail", () => {
     expect(mail.bench.logged.join("\n")).toContain("folder was renumbered");
   });
 
-  it("takes the same mail once when it comes by two ways, and two mails that share a Message-ID both", async () => {
+  it("takes a mail that arrives by two routes once, and two mails with one Message-ID both", async () => {
     const from = "twice@customers.example";
     await mail.write({ from, id: "<twice@x.example>", text: "twice one" });
     await mail.write({ from, id: "<twice@x.example>", text: "twice one", headers: { "X-Other-Way": "yes" } });
@@ -80,7 +80,7 @@ describe("a mailbox whose servers fail", () => {
     expect(await stored("twice %")).toEqual(["twice one", "twice two"]);
   });
 
-  it("sends again what may not have gone out, under the same Message-ID", async () => {
+  it("sends a mail with an unknown outcome again, under the same Message-ID", async () => {
     const from = "again@customers.example";
     await mail.bench.settle();
     mail.world.fail({ kind: "hang_up_after_commit" });
@@ -92,7 +92,7 @@ describe("a mailbox whose servers fail", () => {
     expect(new Set(sent.map(({ parsed }) => parsed.messageId)).size).toBe(1);
   });
 
-  it("keeps what it has to send while the mail server is away for an hour", async () => {
+  it("keeps queued mails while the mail server is down for an hour", async () => {
     const from = "hour@customers.example";
     await mail.bench.settle();
     await mail.world.smtpAway();
@@ -105,7 +105,7 @@ describe("a mailbox whose servers fail", () => {
     expect((await mail.mailsTo(from)).map(({ parsed }) => parsed.text?.trim())).toEqual(["You asked: hour"]);
   });
 
-  it("does not choke on a mail of ten thousand parts, and takes the next", async () => {
+  it("takes a mail of ten thousand parts without its text, and then the next", async () => {
     const parts = "--b\r\nContent-Type: text/plain\r\n\r\nx\r\n".repeat(10_000);
     const head = `From: many@customers.example\r\nSubject: Many parts\r\nMessage-ID: <many@x.example>\r\n`;
     await mail.world.deliver(`${head}Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts}--b--\r\n`);
@@ -117,7 +117,7 @@ describe("a mailbox whose servers fail", () => {
     expect(await stored("next 1")).toHaveLength(1);
   });
 
-  it("does not choke on a mail of fifty megabytes: its text is read, and the agents are told", async () => {
+  it("takes the text of a mail of fifty megabytes, with a note for agents", async () => {
     const file = randomBytes(37_000_000).toString("base64").replaceAll(/.{76}/g, "$&\r\n");
     const raw = [
       "From: big@customers.example",
@@ -138,13 +138,13 @@ describe("a mailbox whose servers fail", () => {
     ].join("\r\n");
     expect(raw.length).toBeGreaterThan(50_000_000);
     await mail.world.deliver(raw);
-    // A busy machine needs long to carry and to read so much.
+    // A busy machine needs long for a mail of this size.
     expect(await mail.taken("<big@x.example>", 90_000)).toBe(true);
     const [text] = await stored("Here is my film.%");
     expect(text).toMatch(/^Here is my film\.\n\n\[This e-mail has 5\d MB; only its beginning was read\.\]$/);
   }, 120_000);
 
-  it("gives the bytes of an attachment, also after the mails were numbered anew, and says when they are gone", async () => {
+  it("returns an attachment, also after a renumbering, and reports when it is gone", async () => {
     const bytes = randomBytes(200_000);
     const raw = [
       "From: file@customers.example",
@@ -195,7 +195,7 @@ describe("a mailbox whose servers fail", () => {
     await expect(read()).rejects.toMatchObject({ outcome: "rejected" } satisfies Partial<DeliveryError>);
   });
 
-  it("takes a mail that is nothing but a file, such as a scanner sends", async () => {
+  it("takes a mail that is only a file, as scanners send", async () => {
     const raw = [
       "From: scanner@customers.example",
       "Message-ID: <scan@x.example>",
@@ -218,7 +218,7 @@ describe("a mailbox whose servers fail", () => {
     expect(files).toEqual([{ state: "stored", bytes: 13 }]);
   });
 
-  it("tells the operator whether it works, and what is wrong, without the password", async () => {
+  it("reports to the admin whether it works, with the fix and without the password", async () => {
     const { signal } = new AbortController();
     const check = await (await mail.adapter()).check?.(signal);
     expect(check).toMatch(/^support\d+@shop\.example, \d+ e-mails in INBOX, 127\.0\.0\.1 takes mails$/);

@@ -1,16 +1,18 @@
+import { hostWith } from "#test/support/channels/partial-host.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { ChannelHost, InboundEvent } from "#channels/contract.ts";
+import type { InboundEvent } from "#channels/contract.ts";
 import { createEvents } from "../events.ts";
-import type { MailRecord, MailOutcome } from "../events.ts";
-import { createMessageIds } from "../message-ids.ts";
+import type { MailOutcome } from "../inbound/outcome.ts";
+import type { MailRecord } from "../inbound/record.ts";
+import { createMessageIds } from "../mime/message-ids.ts";
 import { readMail } from "../mime/parse.ts";
 import { renderMail } from "../render.ts";
 
-/** What becomes of a mail of fixtures/. */
+/** The expected result for a mail of fixtures/. */
 interface Expected {
   readonly kind: "message" | "notice" | "delivery" | "agent" | "ignored";
-  /** Of messages and agents the whole text, of others a part of it. */
+  /** The whole text of messages and agents' replies, a part of other texts. */
   readonly text?: string;
   readonly thread?: "known" | "new";
   readonly proven?: boolean;
@@ -20,11 +22,11 @@ interface Expected {
   readonly reply_to?: string;
   readonly cc?: readonly string[];
   readonly files?: readonly string[];
-  /** Whether all of it is kept beside the text. */
+  /** The original is stored in addition to the text. */
   readonly original?: boolean;
   readonly reason?: string;
   readonly state?: string;
-  /** The customer has got it already. */
+  /** The customer already has the mail. */
   readonly sent?: boolean;
 }
 
@@ -34,10 +36,10 @@ const expected = JSON.parse(readFileSync(new URL("fixtures.json", import.meta.ur
 >;
 const names = readdirSync(folder).map((file) => file.replace(/\.eml$/, ""));
 
-/** A conversation of this customer, in which one mail was sent and one received. */
+/** This customer's conversation, with one mail sent and one received. */
 const thread = "thread0000000001";
 const customer = "anna@customers.example";
-const marks = new Set(["<msg_1.0.eqkcjpgftwgcd@shop.example>", "<first@customers.example>"]);
+const messageRefs = new Set(["<msg_1.0.eqkcjpgftwgcd@shop.example>", "<first@customers.example>"]);
 
 const notUsed = (): never => {
   throw new Error("the intake does not use this");
@@ -47,45 +49,21 @@ async function take(
   name: string,
 ): Promise<{ readonly outcome: MailOutcome; readonly event: InboundEvent | undefined }> {
   const events: InboundEvent[] = [];
-  const host: ChannelHost = {
-    webhookUrl: "",
+  const host = hostWith({
     accept: async (event) => {
       events.push(event);
       return { duplicate: false, conversationId: "conv_1", messageId: "msg_2", seq: 2 };
     },
-    customerTyping: notUsed,
-    history: notUsed,
-    amended: notUsed,
-    thread: notUsed,
-    recentThreads: notUsed,
-    threadsBeginning: notUsed,
-    watch: notUsed,
-    announce: notUsed,
-    workspace: notUsed,
-    verifyUser: notUsed,
-    checkUserToken: notUsed,
     signToken: (value) => `sealed ${value}`,
-    verifyToken: notUsed,
-    fileBytesMax: 0,
-    upload: notUsed,
-    prefetchFiles: notUsed,
-    dropUpload: notUsed,
-    keeps: true,
-    remember: notUsed,
-    exchange: notUsed,
-    recall: notUsed,
-    rememberSecret: notUsed,
-    recallSecret: notUsed,
-    threadOf: async (given) => (given.some((mark) => marks.has(mark)) ? thread : null),
-    correspondence: async (of) =>
-      of === thread ? { email: customer, name: "Anna", wroteAt: null, messages: [] } : null,
-    agent: async (email) => (email === "lee@shop.example" ? { email, name: "Lee" } : null),
-    botMessagesTo: async () => 0,
-    botMessagesIn: notUsed,
-    allow: notUsed,
-    clock: { now: () => 0, timer: notUsed },
-    log: { debug: notUsed, info: notUsed, warn: notUsed, error: notUsed },
-  };
+    threads: {
+      findByMessageRef: async (given) => (given.some((ref) => messageRefs.has(ref)) ? thread : null),
+      correspondence: async (of) =>
+        of === thread ? { email: customer, name: "Anna", wroteAt: null, messages: [] } : null,
+      botMessagesTo: async () => 0,
+    },
+    people: { agent: async (email) => (email === "lee@shop.example" ? { email, name: "Lee" } : null) },
+    clock: { now: () => 0, timer: () => () => undefined },
+  });
   const config = {
     address: "support@shop.example",
     imap_host: "",
@@ -93,7 +71,7 @@ async function take(
     authserv_id: "mx.shop.example",
     forms: ["forms@shop.example"],
   };
-  const intake = createEvents({
+  const mailEvents = createEvents({
     host,
     config,
     names: createMessageIds(host, config.address),
@@ -103,7 +81,7 @@ async function take(
   const { signal } = new AbortController();
   const raw = readFileSync(new URL(`${name}.eml`, folder));
   const mail = await readMail({ raw, bytes: raw.length });
-  const outcome = await intake.take(
+  const outcome = await mailEvents.take(
     mail,
     { folder: "INBOX", uidValidity: "1", uid: 5, receivedAt: 9, sent: false },
     signal,
@@ -112,55 +90,55 @@ async function take(
   return { outcome, event: events[0] };
 }
 
-describe("a mail of every kind that we know of", () => {
-  it("has its own file, and an expectation", () => {
+describe("a mail of every known kind", () => {
+  it("has a file and an expected result", () => {
     expect(names.toSorted()).toEqual(Object.keys(expected).toSorted());
     expect(names.length).toBeGreaterThanOrEqual(60);
   });
 
-  for (const [name, wanted] of Object.entries(expected)) {
-    it(`${name.replaceAll("-", " ")}: becomes ${wanted.kind}`, async () => {
+  for (const [name, result] of Object.entries(expected)) {
+    it(`${name.replaceAll("-", " ")}: becomes ${result.kind}`, async () => {
       const { outcome, event } = await take(name);
-      if (wanted.kind === "ignored") {
+      if (result.kind === "ignored") {
         expect(event).toBeUndefined();
-        expect(outcome).toEqual({ kind: "ignored", reason: expect.stringContaining(wanted.reason ?? "") });
+        expect(outcome).toEqual({ kind: "ignored", reason: expect.stringContaining(result.reason ?? "") });
         return;
       }
-      expect(event?.kind).toBe(wanted.kind);
+      expect(event?.kind).toBe(result.kind);
       switch (event?.kind) {
         case "message": {
           const mail = event.metadata?.["mail"] as MailRecord;
-          expect(event.text).toBe(wanted.text);
-          if (wanted.thread !== undefined) expect(event.thread === thread ? "known" : "new").toBe(wanted.thread);
-          const address = wanted.from ?? customer;
-          if (wanted.proven !== undefined) {
-            expect(event.sender.proven).toEqual(wanted.proven ? { email: address } : undefined);
-            expect(event.sender.key.includes("unverified")).toBe(!wanted.proven);
+          expect(event.text).toBe(result.text);
+          if (result.thread !== undefined) expect(event.thread === thread ? "known" : "new").toBe(result.thread);
+          const address = result.from ?? customer;
+          if (result.proven !== undefined) {
+            expect(event.sender.proven).toEqual(result.proven ? { email: address } : undefined);
+            expect(event.sender.key.includes("unverified")).toBe(!result.proven);
           }
-          if (wanted.from !== undefined) expect((event.sender.proven ?? event.sender.claimed)?.email).toBe(wanted.from);
-          if (wanted.name !== undefined) expect(event.sender.name).toBe(wanted.name);
-          if (wanted.subject !== undefined) expect(mail.subject).toBe(wanted.subject);
-          if (wanted.reply_to !== undefined) expect(mail.reply_to).toBe(wanted.reply_to);
-          if (wanted.cc !== undefined) expect(mail.cc).toEqual(wanted.cc);
-          if (wanted.original !== undefined) expect(mail.original !== undefined).toBe(wanted.original);
-          if (wanted.files !== undefined) {
-            expect((event.files ?? []).map((file) => `${file.name} ${file.mediaType}`)).toEqual(wanted.files);
+          if (result.from !== undefined) expect((event.sender.proven ?? event.sender.claimed)?.email).toBe(result.from);
+          if (result.name !== undefined) expect(event.sender.name).toBe(result.name);
+          if (result.subject !== undefined) expect(mail.subject).toBe(result.subject);
+          if (result.reply_to !== undefined) expect(mail.reply_to).toBe(result.reply_to);
+          if (result.cc !== undefined) expect(mail.cc).toEqual(result.cc);
+          if (result.original !== undefined) expect(mail.original !== undefined).toBe(result.original);
+          if (result.files !== undefined) {
+            expect((event.files ?? []).map((file) => `${file.name} ${file.mediaType}`)).toEqual(result.files);
           }
           return;
         }
         case "agent":
-          expect(event.text).toBe(wanted.text);
+          expect(event.text).toBe(result.text);
           expect(event.author.email).toBe("lee@shop.example");
-          expect(event.parts === undefined).toBe(wanted.sent);
+          expect(event.parts === undefined).toBe(result.sent);
           return;
         case "notice":
           expect(event.thread).toBe(thread);
-          expect(event.text).toContain(wanted.text);
+          expect(event.text).toContain(result.text);
           return;
         case "delivery":
           expect(event.partExternalId).toBe("<msg_1.0.eqkcjpgftwgcd@shop.example>");
-          expect(event.state).toBe(wanted.state);
-          expect(event.error ?? "").toContain(wanted.text ?? "");
+          expect(event.state).toBe(result.state);
+          expect(event.error ?? "").toContain(result.text ?? "");
           return;
         default:
           throw new Error(`nothing was expected to become ${String(event?.kind)}`);

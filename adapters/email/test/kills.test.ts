@@ -6,7 +6,7 @@ import { openStore } from "#database/open.ts";
 import { install, questions } from "#test/support/program/installation.ts";
 import type { Launched } from "#test/support/program/launch.ts";
 import { launch } from "#test/support/program/launch.ts";
-import { freePort } from "./support/dovecot.ts";
+import { freePort } from "#test/support/servers/free-port.ts";
 import { letter, startMailWorld } from "./support/mail-world.ts";
 
 async function until(what: string, reached: () => boolean | Promise<boolean>, patienceMs = 60_000): Promise<void> {
@@ -17,8 +17,8 @@ async function until(what: string, reached: () => boolean | Promise<boolean>, pa
   }
 }
 
-describe("a program that is killed while mails come and go", () => {
-  it("has stored every mail once in the end, and answered each under one Message-ID", async () => {
+describe("a program killed while mails arrive and are sent", () => {
+  it("stores every mail once, and answers each under one Message-ID", async () => {
     const world = await startMailWorld();
     const installation = await install();
     const file = join(installation.dataDir, "parley.yaml");
@@ -44,7 +44,7 @@ describe("a program that is killed while mails come and go", () => {
       await until("it waits for mails", world.listening);
       running.signal("SIGKILL");
       await running.exited;
-      // The mail is stored, and its place in the mailbox is not; the answer is sent, and that is not.
+      // Mail stored but the position not; reply sent but not recorded.
       for (const point of ["accept.committed:2", "send.after:2"]) {
         running = start({ PARLEY_TEST_KILL_AT: point });
         await write(4);

@@ -1,5 +1,5 @@
+import { hostWith } from "#test/support/channels/partial-host.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ChannelHost } from "#channels/contract.ts";
 import type { Mail } from "../mime/mail.ts";
 import { runConnection } from "../connection.ts";
 import type { EmailConfig } from "../config.ts";
@@ -12,14 +12,15 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Reads the mailbox, as often as it is called, from where it was left. Ends when `take` aborts, or the connection breaks. */
+/** Each call reads on from the stored position. Ends when `take` aborts or the connection breaks. */
 function reader(take: (mail: Mail, stop: () => void) => Promise<void>) {
   const kept = new Map<string, string>();
   const refused = new Map<string, number>();
-  const silent = (): void => undefined;
-  const host = {
-    recall: async (name: string) => kept.get(name) ?? null,
-    remember: async (name: string, value: string) => void kept.set(name, value),
+  const host = hostWith({
+    state: {
+      get: async (name) => kept.get(name) ?? null,
+      set: async (name, value) => void kept.set(name, value),
+    },
     clock: {
       now: () => Date.now(),
       timer(ms: number, then: () => void) {
@@ -27,11 +28,10 @@ function reader(take: (mail: Mail, stop: () => void) => Promise<void>) {
         return () => clearTimeout(timer);
       },
     },
-    log: { debug: silent, info: silent, warn: silent, error: silent },
-  } as unknown as ChannelHost;
+  });
   const { address, dovecot } = world;
   return async (stopping = new AbortController()): Promise<void> => {
-    const intake = {
+    const events = {
       async take(mail: Mail) {
         await take(mail, () => stopping.abort());
         return { kind: "noted" as const };
@@ -39,11 +39,11 @@ function reader(take: (mail: Mail, stop: () => void) => Promise<void>) {
     };
     const credentials = async () => ({ kind: "password" as const, user: address, password: dovecot.password });
     const config = world.config as unknown as EmailConfig;
-    await runConnection({ host, config, events: intake, refused, credentials }, stopping.signal);
+    await runConnection({ host, config, events, refused, credentials }, stopping.signal);
   };
 }
 
-/** Waits until it listens, having read what was there; what it is given back ends it. */
+/** Reads until the connection idles. Returns a function that ends it. */
 async function listening(read: (stopping: AbortController) => Promise<void>): Promise<() => Promise<void>> {
   const stopping = new AbortController();
   const reading = read(stopping);
@@ -55,10 +55,10 @@ async function listening(read: (stopping: AbortController) => Promise<void>): Pr
   };
 }
 
-describe("the reading of a mailbox", () => {
-  // Mails of the folder of sent ones get no keyword, as none do on servers that know none, such as Microsoft's.
+describe("reading a mailbox", () => {
+  // Sent mails get no keyword, like all mails on servers without keywords, such as Microsoft's.
   for (const end of ["the server ends the connection", "the program is stopped"]) {
-    it(`takes the next mails later where ${end} while one is stored`, async () => {
+    it(`takes the next mails later if ${end} while one is stored`, async () => {
       const texts = [1, 2, 3, 4, 5].map((i) => `${end} ${i}`);
       const taken: string[] = [];
       const read = reader(async ({ subject }, stop) => {
@@ -80,7 +80,7 @@ describe("the reading of a mailbox", () => {
     });
   }
 
-  it("reads all of a mail that the server tells larger than it is", async () => {
+  it("reads a mail completely if the server reports too large a size", async () => {
     const taken: Mail[] = [];
     const read = reader(async (mail) => void taken.push(mail));
     world.guessSizes(40_000);
@@ -92,7 +92,7 @@ describe("the reading of a mailbox", () => {
   });
 
   for (const there of ["no mail", "an old mail", "a new mail"]) {
-    it(`takes no mail from before the account was connected that somebody puts back, where ${there} was there`, async () => {
+    it(`takes no old mail that is moved back, after connecting with ${there} in the folder`, async () => {
       const yearsAgo = (years: number): Date => new Date(Date.now() - years * 365 * 86_400_000);
       const put = (subject: string, at: Date): Promise<unknown> =>
         world.dovecot.look(world.user, (client) =>
@@ -114,7 +114,7 @@ describe("the reading of a mailbox", () => {
     });
   }
 
-  it("goes on behind a mail that the server cannot give, of which it tells what it can", async () => {
+  it("continues after a mail that the server cannot return, and takes its headers", async () => {
     const taken: Mail[] = [];
     const read = reader(async (mail) => void taken.push(mail));
     const stop = await listening(read);
@@ -135,7 +135,7 @@ describe("the reading of a mailbox", () => {
     ]);
   });
 
-  it("goes on behind a mail over which the server ends the connection, however often, and behind no other for that", async () => {
+  it("continues after a mail on which the server closes the connection, and skips no other mail", async () => {
     const taken: Mail[] = [];
     const read = reader(async (mail) => void taken.push(mail));
     await (
@@ -146,7 +146,7 @@ describe("the reading of a mailbox", () => {
     await world.deliver(mailOf("damaged"));
     await world.deliver(mailOf("behind it"));
     const stopping = new AbortController();
-    // The next connection is the host's to begin.
+    // Reconnecting is the host's task.
     async function readOn(): Promise<void> {
       while (!stopping.signal.aborted) await read(stopping).catch(() => undefined);
     }

@@ -5,7 +5,7 @@ import type { EngineBench } from "#test/support/engine-bench.ts";
 import { minuteMs, openBench } from "#test/support/engine-bench.ts";
 import { fileChannel } from "#test/support/channels/file-channel.ts";
 import { fetchPart } from "../files.ts";
-import { relayFiles } from "../relayed-files.ts";
+import { relayFiles } from "../inbound/relayed-files.ts";
 
 const channel = fileChannel();
 let bench: EngineBench;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-/** A conversation, and a mailbox whose files have ten bytes, but for those whose place in it says otherwise. */
+/** A conversation, and a mailbox whose files have ten bytes unless their ref says otherwise. */
 async function world(thread: string) {
   await bench.begin(thread, "hello");
   await bench.settle();
@@ -60,12 +60,12 @@ async function world(thread: string) {
   return { relay, fetched, open, away, uploads };
 }
 
-describe("files of an agent's mail that goes on to the customer", () => {
-  it("go with it as far as a mail takes them, and each that does not is told of", async () => {
+describe("files of an agent's mail that is sent on to the customer", () => {
+  it("are sent up to the size limit, and agents see which are not", async () => {
     const { relay, uploads, open } = await world("bounds");
     const relayed = await relay(["a", "huge", "b", "gone", "c"], { sentBytesMax: 25 });
     expect(relayed.outbound.map(({ name }) => name)).toEqual(["a.txt", "b.txt"]);
-    // In the inbox it is all the same.
+    // The inbox has all of them.
     const names = new Map((await uploads()).map(({ id, name }) => [id, name]));
     expect(relayed.stored.map(({ ref }) => names.get(ref))).toEqual(["a.txt", "b.txt", "c.txt"]);
     expect(relayed.left).toEqual([
@@ -78,7 +78,7 @@ describe("files of an agent's mail that goes on to the customer", () => {
     expect(await uploads()).toEqual([]);
   });
 
-  it("are all there when the process has ended before the mail was taken, however many they are", async () => {
+  it("are complete after the process ended before the mail was taken", async () => {
     const { relay, fetched, uploads } = await world("ended");
     const refs = Array.from({ length: 12 }, (_, at) => `f${at}`);
     const first = await relay(refs);
@@ -86,12 +86,12 @@ describe("files of an agent's mail that goes on to the customer", () => {
     expect(again.stored).toEqual(first.stored);
     expect(again.outbound).toHaveLength(12);
     expect(fetched).toEqual(refs);
-    // Those of another mail are others.
+    // Files of another mail are separate.
     expect((await relay(refs, { mail: "mail:2" })).left).toEqual([]);
     expect(await uploads()).toHaveLength(24);
   });
 
-  it("are waited for, each fetched once, and then the mail goes without those that cannot be had", async () => {
+  it("are awaited, each fetched once, then the mail is sent without missing ones", async () => {
     const { relay, fetched, open, away } = await world("away");
     away.add("b");
     const began = bench.clock.now();
@@ -112,7 +112,7 @@ describe("files of an agent's mail that goes on to the customer", () => {
     expect(open.size).toBe(0);
   });
 
-  it("are waited for some tries, too, where the computer slept", async () => {
+  it("are tried several times even after the computer was suspended", async () => {
     const { relay, away } = await world("slept");
     away.add("a");
     await expect(relay(["a"])).rejects.toThrow("the mailbox cannot be reached");
@@ -121,7 +121,7 @@ describe("files of an agent's mail that goes on to the customer", () => {
     expect((await relay(["a"])).left).toHaveLength(1);
   });
 
-  it("open no connection to the mailbox before somebody reads them", async () => {
+  it("open no connection to the mailbox before they are read", async () => {
     let signIns = 0;
     const credentials = async () => {
       signIns += 1;
@@ -130,7 +130,7 @@ describe("files of an agent's mail that goes on to the customer", () => {
     const ref = JSON.stringify({ folder: "INBOX", v: "1", uid: 1, part: "2", id: null });
     const config = { address: "a@shop.example", imap_host: "127.0.0.1", smtp_host: "127.0.0.1" };
     const { signal } = new AbortController();
-    const source = fetchPart({ config, credentials }, ref, signal);
+    const source = fetchPart({ host: {}, config, credentials }, ref, signal);
     expect(signIns).toBe(0);
     await expect(source.next()).rejects.toMatchObject({ outcome: "not_sent", message: "nobody is let in" });
     expect(signIns).toBe(1);

@@ -1,3 +1,4 @@
+import { hostWith } from "#test/support/channels/partial-host.ts";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { createServer } from "node:http";
@@ -28,7 +29,7 @@ describe("the settings of an e-mail account", () => {
     for (const name of secretNames) expect(Object.keys(configSchema.properties)).toContain(name);
   });
 
-  it("are refused, with the mend, where they could not work", () => {
+  it("are refused with the fix when they cannot work", () => {
     expect(() => requireUsable(base)).toThrow("neither password nor oauth_token_url");
     expect(() => requireUsable({ ...base, oauth_token_url: "https://x.example" })).toThrow("oauth_client_id");
     const long = { ...base, password: "x", address: "a-very-long-support-address@shop.example" };
@@ -37,7 +38,7 @@ describe("the settings of an e-mail account", () => {
     expect(() => requireUsable({ ...base, password: "x" })).not.toThrow();
   });
 
-  it("take no address that could be something else", () => {
+  it("accept no ambiguous address", () => {
     for (const address of ["support", "a+b@shop.example", "a@b@c", "<a@b>", "a b@c.example", "a@b.example\r\nBcc: x"]) {
       expect(Value.Check(configSchema, { ...base, address })).toBe(false);
     }
@@ -82,44 +83,44 @@ describe("access tokens", () => {
       ...more,
     };
     const kept = new Map<string, string>();
-    /** Each time that it was looked whether another process renews. */
+    /** Reads of the renewal lease. */
     const looks: string[] = [];
-    const log = { debug() {}, info() {}, warn() {}, error() {} };
-    const host = {
+    const host = hostWith({
       clock,
-      log,
-      rememberSecret: async (key: string, value: string) => void kept.set(key, value),
-      recallSecret: async (key: string) => kept.get(key) ?? null,
-      async recall(key: string) {
-        looks.push(key);
-        return kept.get(key) ?? null;
+      state: {
+        setSecret: async (key: string, value: string) => void kept.set(key, value),
+        getSecret: async (key: string) => kept.get(key) ?? null,
+        async get(key: string) {
+          looks.push(key);
+          return kept.get(key) ?? null;
+        },
+        async compareAndSet(key: string, before: string | null, after: string) {
+          if ((kept.get(key) ?? null) !== before) return false;
+          kept.set(key, after);
+          return true;
+        },
       },
-      async exchange(key: string, before: string | null, after: string) {
-        if ((kept.get(key) ?? null) !== before) return false;
-        kept.set(key, after);
-        return true;
-      },
-    };
+    });
     const again = (given: object = {}) => createTokens({ ...config, ...given }, host);
     const tokens = again();
     const token = async () => (await tokens?.token())?.token;
     return { clock, kept, looks, again, tokens, token };
   };
 
-  it("go on with the refresh token that was given last, also after a restart, and with a new one of the operator's", async () => {
+  it("use the latest refresh token, also after a restart, or a new one from the configuration", async () => {
     const { clock, tokens, token, again } = tokensOf({ oauth_refresh_token: "first" });
     answer = { status: 200, body: JSON.stringify({ access_token: "t1", expires_in: "3600", refresh_token: "second" }) };
     asked.length = 0;
-    // Reading and sending ask together, and are answered by one request.
+    // Reading and sending share one request.
     expect(await Promise.all([token(), token()])).toEqual(["t1", "t1"]);
     const first = await tokens?.token();
     expect(first).toMatchObject({ token: "t1", isNew: false });
     first?.refused();
     expect(await tokens?.token()).toMatchObject({ isNew: true });
-    // What was refused before is known already.
+    // An already refused token has no effect.
     first?.refused();
     expect(await tokens?.token()).toMatchObject({ isNew: false });
-    // The access token outlives a restart too, unless it is for other rights.
+    // The access token survives a restart, unless its scope changed.
     expect(await again()?.token()).toMatchObject({ token: "t1", isNew: false });
     expect(await again({ oauth_scope: "more" })?.token()).toMatchObject({ isNew: true });
     clock.leap(3_600_000);
@@ -134,7 +135,7 @@ describe("access tokens", () => {
     ]);
   });
 
-  it("are renewed by another process when the one that does so has died", async () => {
+  it("are renewed by another process after the renewing one crashed", async () => {
     const { clock, kept, looks, token } = tokensOf({ oauth_refresh_token: "r" });
     answer = { status: 200, body: JSON.stringify({ access_token: "t1" }) };
     asked.length = 0;
@@ -146,7 +147,7 @@ describe("access tokens", () => {
     expect(await renewed).toBe("t1");
   });
 
-  it("are waited for no longer than who asks has time for, than the account is open, and than it can take", async () => {
+  it("are awaited until the caller aborts, the account closes or the limit is reached", async () => {
     const { clock, kept, looks, tokens, again } = tokensOf({ oauth_refresh_token: "r" });
     asked.length = 0;
     const leased = () => kept.set("oauth renewal", `${clock.now() + 45_000} somebody`);
@@ -173,7 +174,7 @@ describe("access tokens", () => {
     expect(asked).toEqual([]);
   });
 
-  it("are asked for without a secret where the application has none", async () => {
+  it("are requested without a secret if the application has none", async () => {
     const { tokens } = tokensOf({ oauth_refresh_token: "r", oauth_client_secret: undefined });
     answer = { status: 200, body: JSON.stringify({ access_token: "t1" }) };
     asked.length = 0;
@@ -181,19 +182,19 @@ describe("access tokens", () => {
     expect(asked[0]?.has("client_secret")).toBe(false);
   });
 
-  it("are taken of no answer that is endless, or that would be no header", async () => {
+  it("are refused from endless answers, and if they are invalid in a header", async () => {
     const { token } = tokensOf();
     answer = { status: 200, body: JSON.stringify({ access_token: "t".repeat(100_000) }) };
-    await expect(token?.()).rejects.toThrow("answers too much");
+    await expect(token?.()).rejects.toThrow("its answer is too long");
     for (const bad of ["two\nlines", "", 7, null]) {
       answer = { status: 200, body: JSON.stringify({ access_token: bad }) };
       await expect(token?.()).rejects.toThrow("no access token is given");
     }
   });
 
-  it("are told of with the mend for each refusal", async () => {
+  it("are reported with the fix for each refusal", async () => {
     const { token } = tokensOf({ oauth_refresh_token: "the-refresh-token" });
-    for (const [error, mend] of [
+    for (const [error, fix] of [
       ["invalid_grant", "oauth_refresh_token has ended"],
       ["invalid_client", "check oauth_client_id and oauth_client_secret"],
       ["invalid_scope", "check oauth_scope"],
@@ -201,11 +202,11 @@ describe("access tokens", () => {
       ["constructor", "check the settings that begin with oauth_"],
     ]) {
       answer = { status: 400, body: JSON.stringify({ error, error_description: "AADSTS7000215: secret the-secret" }) };
-      await expect(token?.()).rejects.toThrow(`(${error}, AADSTS7000215): ${mend}`);
+      await expect(token?.()).rejects.toThrow(`(${error}, AADSTS7000215): ${fix}`);
     }
   });
 
-  it("are asked for with the refresh token, used until they end, and asked for again", async () => {
+  it("are requested with the refresh token, used until they expire, and requested again", async () => {
     const { clock, token } = tokensOf({ oauth_refresh_token: "the-refresh-token", oauth_scope: "mail" });
     asked.length = 0;
     answer = { status: 200, body: JSON.stringify({ access_token: "token-1", expires_in: 3_600 }) };
@@ -219,14 +220,14 @@ describe("access tokens", () => {
     ]);
   });
 
-  it("are asked for by the application itself where there is no refresh token", async () => {
+  it("are requested by the application itself without a refresh token", async () => {
     answer = { status: 200, body: JSON.stringify({ access_token: "token-3" }) };
     asked.length = 0;
     expect(await tokensOf().token?.()).toBe("token-3");
     expect(asked[0]?.get("grant_type")).toBe("client_credentials");
   });
 
-  it("are told of in words without a secret when none is given", async () => {
+  it("are reported without secrets when a request fails", async () => {
     const { token } = tokensOf({ oauth_refresh_token: "the-refresh-token" });
     answer = { status: 400, body: JSON.stringify({ error: "invalid_grant", error_description: "the-refresh-token" }) };
     await expect(token?.()).rejects.toThrow("no access token is given for this mailbox (invalid_grant)");

@@ -3,7 +3,7 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { createTransport, smtpError } from "../smtp.ts";
 import type { EmailConfig } from "../config.ts";
-import { freePort } from "./support/dovecot.ts";
+import { freePort } from "#test/support/servers/free-port.ts";
 
 /** Answer of the server at each step of a mail. A function acts on the socket instead. */
 type Step = "greeting" | "EHLO" | "MAIL" | "RCPT" | "DATA" | "body";
@@ -57,7 +57,7 @@ async function serve(answers: Partial<Record<Step, Answer>>): Promise<number> {
 
 async function outcomeOf(given: Partial<EmailConfig>): Promise<string> {
   const config = { address: "help@shop.example", smtp_host: "127.0.0.1", smtp_security: "none", ...given };
-  const transport = createTransport(config as EmailConfig, undefined);
+  const transport = await createTransport(config as EmailConfig, undefined, undefined);
   try {
     await transport.sendMail({ from: "help@shop.example", to: "kim@customers.example", text: "Hello" });
     return "sent";
@@ -72,7 +72,7 @@ const hangUp = (socket: Socket): void => void socket.destroy();
 const reset = (socket: Socket): void => void socket.resetAndDestroy();
 const page = "HTTP/1.1 502 Bad Gateway\r\n\r\n<html></html>";
 
-// The library does not say how far a broken connection had got. What is unknown is sent again, under the same Message-ID.
+// The library does not report the step of a broken connection. An unknown outcome is sent again under the same Message-ID.
 const cases: readonly (readonly [string, Partial<Record<Step, Answer>>, string])[] = [
   ["everything as it is to be", {}, "sent"],
   ["a greeting that is no SMTP", { greeting: page }, "unknown"],
@@ -92,13 +92,13 @@ const cases: readonly (readonly [string, Partial<Record<Step, Answer>>, string])
 ];
 
 for (const [name, answers, outcome] of cases) {
-  it(`takes a mail for ${outcome} after ${name}`, async () => {
+  it(`reports a mail as ${outcome} after ${name}`, async () => {
     expect(await outcomeOf({ smtp_port: await serve(answers) })).toBe(outcome);
   });
 }
 
-it("takes a mail for not_sent where the server is not found, refuses connections or speaks no TLS", async () => {
-  // A resolver without a network takes minutes: this is what the library then says.
+it("reports a mail as not_sent if the server is not found, refuses connections or lacks TLS", async () => {
+  // The library's error for a resolver without a network, which would take minutes.
   expect(smtpError({ code: "EDNS" }, { smtp_host: "mail.example" } as EmailConfig).outcome).toBe("not_sent");
   const port = await serve({});
   expect(await outcomeOf({ smtp_port: port, smtp_security: "tls" })).toBe("not_sent");

@@ -8,7 +8,7 @@ import { openMailBench } from "./support/mail-bench.ts";
 import type { TokenProvider } from "./support/token-provider.ts";
 import { startTokenProvider } from "./support/token-provider.ts";
 
-/** A mailbox at a provider that lets in access tokens alone: Dovecot asks about each token, as does the SMTP server. */
+/** A provider of access tokens. Dovecot and the SMTP server check each token with it. */
 let provider: TokenProvider;
 let mail: MailBench;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ afterAll(async () => {
   await provider.close();
 });
 
-/** What the program itself says of the account. */
+/** The account's state in the program's health report. */
 async function health() {
   const response = await fetch(`${mail.url}/health/ready`);
   const { dependencies } = (await response.json()) as {
@@ -34,7 +34,7 @@ const said = async (address: string) =>
   (await mail.mailsTo(address)).map(({ parsed }) => parsed.text?.trim().split("\n")[0]);
 
 describe("a mailbox with access tokens", () => {
-  it("is signed in to on both servers, and answers a mail once", async () => {
+  it("signs in to both servers and answers a mail once", async () => {
     await mail.write({ from: "ann@customers.example", id: "<ann-1@x.example>", text: "How much is a lamp?" });
     expect(await said("ann@customers.example")).toEqual(["You asked: How much is a lamp?"]);
     expect(await channelChecks(mail.bench)).toEqual([
@@ -42,7 +42,7 @@ describe("a mailbox with access tokens", () => {
     ]);
   });
 
-  it("is signed in to in the other way as well, which is the only one that Microsoft has", async () => {
+  it("signs in by XOAUTH2 too, the only mechanism of Microsoft", async () => {
     const server = await startDovecot({ mechanisms: "xoauth2", introspectionUrl: provider.introspectionUrl });
     try {
       const adapter = await mail.adapter({
@@ -55,7 +55,7 @@ describe("a mailbox with access tokens", () => {
     }
   });
 
-  it("goes on when the server ends the session with the token, before the token's own time", async () => {
+  it("continues when the server ends the session before the token expires", async () => {
     await mail.connected();
     const before = provider.given();
     provider.endAccessTokens();
@@ -64,11 +64,11 @@ describe("a mailbox with access tokens", () => {
     expect(await said("bob@customers.example")).toEqual(["You asked: And a table?"]);
     expect(provider.given()).toBe(before + 1);
     expect(await health()).toMatchObject({ state: "ready" });
-    // What ended cost nobody a failure: the new token was asked for at once.
+    // The expired token caused no failure: a new one was requested at once.
     expect(logged()).not.toContain("does not let");
   });
 
-  it("sends a reply once when its token is refused, with the next one and at once", async () => {
+  it("sends a reply once and at once with a new token when the token is refused", async () => {
     await mail.write({ from: "cid@customers.example", id: "<cid-1@x.example>", text: "A question of Cid" });
     await mail.bench.settle();
     const before = provider.given();
@@ -78,7 +78,7 @@ describe("a mailbox with access tokens", () => {
     expect(provider.given()).toBe(before + 1);
   });
 
-  it("asks for the next token when the time of one is over", async () => {
+  it("requests a new token when one expires", async () => {
     await mail.bench.settle();
     const before = provider.given();
     await mail.bench.advance(hourMs);
@@ -87,11 +87,11 @@ describe("a mailbox with access tokens", () => {
     expect(provider.given()).toBe(before + 1);
   });
 
-  it("is renewed by one of several processes, whose tokens are the others' as well", async () => {
+  it("has its token renewed by one of several processes, which all use it", async () => {
     await mail.bench.settle();
     const before = provider.given();
     await mail.bench.advance(hourMs);
-    // What doctor asks, three times beside the server: each refresh token is good for one answer.
+    // Three checks of `doctor` next to the server, with refresh tokens that work once.
     const checks = await Promise.all([1, 2, 3].map(() => channelChecks(mail.bench)));
     expect(checks.flat().filter((line) => !line.startsWith("good: "))).toEqual([]);
     await mail.connected();
@@ -99,7 +99,7 @@ describe("a mailbox with access tokens", () => {
     expect(provider.given()).toBe(before + 1);
   });
 
-  it("tells the mend when the leave was taken back, keeps the reply that waits, and puts no token anywhere", async () => {
+  it("reports the fix when access was revoked, keeps the queued reply, and logs no token", async () => {
     await mail.write({ from: "eli@customers.example", id: "<eli-1@x.example>", text: "A question of Eli" });
     const conversation = await mail.conversationWith("A question of Eli");
     await mail.bench.settle();
@@ -107,12 +107,12 @@ describe("a mailbox with access tokens", () => {
     const refresh = provider.revoke();
     mail.world.dovecot.kick(mail.world.user);
     const reply = await mail.reply(conversation, "For Eli, later");
-    const mend =
+    const fix =
       "no access token is given for this mailbox (invalid_grant): oauth_refresh_token has ended, was revoked, or belongs to another application: sign in again and put the new one there";
-    expect(await channelChecks(mail.bench)).toEqual([`wrong: ${mend}`]);
-    // That the server hung up is the first cause.
-    for (let looks = 0; (await health())?.cause !== mend && looks < 50; looks += 1) await mail.bench.advance(2_000);
-    expect(await health()).toMatchObject({ state: "degraded", cause: mend });
+    expect(await channelChecks(mail.bench)).toEqual([`wrong: ${fix}`]);
+    // The first cause is the closed connection.
+    for (let looks = 0; (await health())?.cause !== fix && looks < 50; looks += 1) await mail.bench.advance(2_000);
+    expect(await health()).toMatchObject({ state: "degraded", cause: fix });
     expect(await said("eli@customers.example")).toEqual(["You asked: A question of Eli"]);
     provider.restore(refresh);
     await mail.bench.advance(minuteMs);

@@ -27,7 +27,7 @@ const base = (visitor: string) => ({
   sentAt: 0,
 });
 
-/** A visitor asks on the website and leaves an address; their conversation. */
+/** A visitor asks on the website and leaves an address. Returns the conversation. */
 async function visit(visitor: string, email: string | null): Promise<string> {
   const { conversationId } = await fromWidget({ ...base(visitor), kind: "message", text: `A question of ${visitor}` });
   if (email !== null) await fromWidget({ ...base(visitor), kind: "contact", contact: { email } });
@@ -44,7 +44,7 @@ const deliveries = async (messageId: string) =>
     .execute();
 
 describe("a visitor who has left the website", () => {
-  it("gets an agent's reply by e-mail, and goes on with the same conversation by answering it", async () => {
+  it("gets an agent's reply by e-mail, and continues the same conversation by answering it", async () => {
     const address = "ann@visitors.example";
     const id = await visit("ann", address);
     await mail.reply(id, "It arrives tomorrow.");
@@ -56,7 +56,7 @@ describe("a visitor who has left the website", () => {
     const to = sent?.parsed.replyTo?.value[0]?.address ?? "";
     await mail.write({ from: address, to, id: "<ann-1@x.example>", text: "At what time?" });
     expect(await mail.conversationWith("At what time?")).toBe(id);
-    // From now on they read mails: what is written to them goes there at once.
+    // The visitor now reads mails, so replies are mailed at once.
     await mail.reply(id, "At noon.");
     const mails = await mail.mailsTo(address);
     expect(mails.map(({ parsed }) => parsed.text?.split("\n")[0])).toEqual(["It arrives tomorrow.", "At noon."]);
@@ -68,7 +68,7 @@ describe("a visitor who has left the website", () => {
       "user: At what time?",
       "agent: At noon.",
     ]);
-    // Back on the website, they read there.
+    // The visitor is back on the website and reads there.
     await fromWidget({ ...base("ann"), kind: "message", text: "I am back" });
     const messageId = await mail.reply(id, "Welcome back.");
     expect(await deliveries(messageId)).toEqual([
@@ -77,7 +77,7 @@ describe("a visitor who has left the website", () => {
     ]);
   });
 
-  it("gets no e-mail of what they have looked at on the website", async () => {
+  it("gets no e-mail for replies seen on the website", async () => {
     const address = "ben@visitors.example";
     const id = await visit("ben", address);
     const messageId = await mail.reply(id, "Here it is.");
@@ -93,7 +93,7 @@ describe("a visitor who has left the website", () => {
     expect(await deliveries(messageId)).toEqual([{ account_id: widgetId, state: "read" }]);
   });
 
-  it("gets what an agent has corrected, and nothing that was taken back in time", async () => {
+  it("gets an agent's corrected reply, and none that was deleted in time", async () => {
     const address = "eve@visitors.example";
     const { bench } = mail;
     const anna = { email: "anna@test.example", name: "Anna" };
@@ -114,13 +114,13 @@ describe("a visitor who has left the website", () => {
     await bench.advance(4 * minuteMs);
     const mails = await mail.mailsTo(address);
     expect(mails.map(({ parsed }) => parsed.text?.split("\n")[0])).toEqual(["It arrives tomorrow."]);
-    // Now it is in their mailbox.
+    // The mail is now in their mailbox.
     expect(await amend(typo, "It arrives today.")).toBe("done");
     expect((await bench.notes(id)).at(-1)).toContain("by another way, where it stays as it was");
     expect((await bench.talk(id)).at(-2)).toBe("agent: It arrives tomorrow.");
   });
 
-  it("gets none without an address, and the bot's answers do not follow them", async () => {
+  it("gets no e-mail without an address, and none from the bot", async () => {
     const before = mail.world.sent.length;
     const id = await visit("cas", null);
     await mail.reply(id, "Nobody knows where you are.");
@@ -129,7 +129,7 @@ describe("a visitor who has left the website", () => {
     expect(mail.world.sent).toHaveLength(before);
   });
 
-  it("is answered by the bot by e-mail once they write e-mails", async () => {
+  it("gets the bot's answers by e-mail after writing one", async () => {
     const address = "eva@visitors.example";
     const id = await visit("eva", address);
     await mail.reply(id, "Ask away.");
@@ -143,7 +143,7 @@ describe("a visitor who has left the website", () => {
     expect(last?.headers.get("auto-submitted")).toBe("auto-replied");
   });
 
-  it("is not joined with whoever has proven the address that they only typed", async () => {
+  it("is not merged with the verified customer of an address that they only typed", async () => {
     const address = "fred@customers.example";
     await mail.write({ from: address, id: "<fred-1@x.example>", text: "I am the real Fred" });
     const own = await mail.bench.row(await mail.conversationWith("I am the real Fred"));
@@ -158,7 +158,7 @@ describe("a visitor who has left the website", () => {
     expect(visited.customer_verified).toBe(0);
   });
 
-  it("is a guest when somebody else has their reply address", async () => {
+  it("is protected if a stranger has their reply address: the stranger is a guest", async () => {
     const address = "gil@visitors.example";
     const id = await visit("gil", address);
     await mail.reply(id, "Your code is 12345.");
@@ -170,7 +170,7 @@ describe("a visitor who has left the website", () => {
     expect(await mail.mailsTo("eve@elsewhere.example")).toEqual([]);
   });
 
-  it("loses the way by e-mail with the conversation", async () => {
+  it("starts a new conversation by e-mail after theirs was deleted", async () => {
     const address = "hank@visitors.example";
     const id = await visit("hank", address);
     await mail.reply(id, "For Hank.");

@@ -1,5 +1,5 @@
+import { hostWith } from "#test/support/channels/partial-host.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ChannelHost } from "#channels/contract.ts";
 import { channelConfigError } from "#channels/config-errors.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
 import { checkWorkspace } from "../check.ts";
@@ -31,7 +31,7 @@ const configOf = (more: Partial<IntercomConfig> = {}): IntercomConfig => ({
 });
 
 describe("the settings", () => {
-  it("are refused where they cannot be right, and lead to the server of the region", () => {
+  it("are refused when they are wrong, and select the server of the region", () => {
     expect(channelConfigError(adapter, configOf())).toBeUndefined();
     expect(channelConfigError(adapter, configOf({ admin_id: "anna" }))?.setting).toBe("admin_id");
     expect(channelConfigError(adapter, { ...configOf(), region: "jp" })?.setting).toBe("region");
@@ -41,7 +41,7 @@ describe("the settings", () => {
     expect(settingsOf({ ...hosted, region: "au" }).baseUrl).toBe("https://api.au.intercom.io");
   });
 
-  it("name the workspace, so that no two accounts take its conversations from each other", () => {
+  it("identify the workspace, so that two accounts cannot share it", () => {
     expect(adapter.identity?.(configOf())).toEqual({
       key: intercom.appId,
       name: `the Intercom workspace ${intercom.appId}`,
@@ -55,16 +55,12 @@ describe("the check", () => {
   const kept = new Map<string, string>();
   const check = async (more: Partial<IntercomConfig> = {}, url = webhookUrl): Promise<string> => {
     const settings = settingsOf(configOf(more));
-    const host: Pick<ChannelHost, "webhookUrl" | "recall" | "clock"> = {
-      webhookUrl: url,
-      clock,
-      recall: async (key) => kept.get(key) ?? null,
-    };
+    const host = hostWith({ webhookUrl: url, clock, state: { get: async (key) => kept.get(key) ?? null } });
     return checkWorkspace(createApi(settings, host), settings, host, signal);
   };
   afterEach(() => kept.clear());
 
-  it("tells the workspace and the teammate, and how deliveries come", async () => {
+  it("names the workspace and the teammate, and shows how deliveries arrive", async () => {
     expect(await check()).toContain(`Shop, as Parley; nothing was delivered yet: enter ${webhookUrl}`);
     kept.set("delivered", String(clock.now() - 60_000));
     expect(await check()).toContain("delivered last at 2031-05-13T23:59:00.000Z");
@@ -76,7 +72,7 @@ describe("the check", () => {
     expect(await check()).not.toContain("unverified");
   });
 
-  it("tells what to mend where it does not work", async () => {
+  it("names the fix for each failure", async () => {
     await expect(check({ access_token: "a".repeat(40) })).rejects.toThrow("Intercom refuses the access token");
     await expect(check({ app_id: "other1" })).rejects.toThrow(`is of the workspace Shop (${intercom.appId})`);
     await expect(check({ region: "eu" })).rejects.toThrow("is hosted in US: set `region: us`");
@@ -104,14 +100,14 @@ describe("a reply", () => {
       ({ payload }) => (payload as { readonly html: string }).html,
     );
 
-  it("is HTML in which nothing runs that somebody has written", () => {
+  it("is HTML without active content", () => {
     expect(render("**Hi** <script>alert(1)</script> [a](https://shop.example/?a=1&b=2) `x<y`")).toEqual([
       '<p><strong>Hi</strong> &lt;script&gt;alert(1)&lt;/script&gt; <a href="https://shop.example/?a=1&amp;b=2">a</a> <code>x&lt;y</code></p>',
     ]);
     expect(render("[a](javascript:alert(1))").join()).not.toContain("href");
   });
 
-  it("takes files along, ten at a time, with the end of the text", () => {
+  it("carries files, ten at a time, with the end of the text", () => {
     const files = Array.from({ length: 12 }, (_, i) => ({ id: `f${i}`, name: `${i}.pdf`, mediaType: "a/b", bytes: 9 }));
     const parts = renderParts({ role: "agent", authorName: "Anna", markdown: "Here", sources: [], files });
     expect(parts.map(({ payload }) => (payload as { readonly files: readonly object[] }).files.length)).toEqual([
@@ -119,23 +115,23 @@ describe("a reply", () => {
     ]);
   });
 
-  it("is taken back where an agent wants that", async () => {
+  it("is redacted when an agent deletes it", async () => {
     intercom.connect({ webhookUrl: "", now: () => clock.now() });
     const { conversation } = intercom.write({ contact: "ada", text: "Hello" });
     intercom.teammate(intercom.bot, conversation, { type: "comment", body: "A mistake" });
     const part = intercom.conversations.get(conversation)?.parts.at(-1);
     const settings = settingsOf(configOf());
-    const sending = { settings, api: createApi(settings, { clock }), host: { clock } as unknown as ChannelHost };
+    const sending = { settings, api: createApi(settings, { clock }), host: hostWith({ clock }) };
     const context = { thread: conversation, key: "k", messageId: "m", signal };
     await removePart(sending, part?.id ?? "", context);
     expect(part).toMatchObject({ redacted: true, body: null });
-    // It is gone already: nothing is wrong.
+    // A part that is already gone is no error.
     await expect(removePart(sending, "999999999999", context)).resolves.toBeUndefined();
   });
 });
 
 describe("the README", () => {
-  it("lists every topic that Intercom has to deliver", async () => {
+  it("lists every topic that Intercom must deliver", async () => {
     const { readFile } = await import("node:fs/promises");
     const text = await readFile(new URL("../README.md", import.meta.url), "utf8");
     for (const topic of neededTopics) expect(text).toContain(`\`${topic}\``);

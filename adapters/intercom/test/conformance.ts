@@ -6,17 +6,17 @@ import { startFakeIntercom } from "./support/fake-intercom.ts";
 const target: ConformanceTarget = { channel: "intercom", cannot: {}, start };
 export default target;
 
-/** Longer than it takes to find that nobody listens. */
+/** Longer than a refused connection takes. */
 const awayMs = 300;
 
 async function start(): Promise<FakePlatform> {
   const intercom = await startFakeIntercom();
   const threads = new Map<string, string>();
-  const told = new Map<string, Notification>();
+  const delivered = new Map<string, Notification>();
 
-  /** The same message is the same part, however often it is delivered. */
+  /** A message keeps its part id across deliveries. */
   function notificationOf({ customer, id, text, files }: CustomerMessage): Notification {
-    const known = told.get(id);
+    const known = delivered.get(id);
     if (known !== undefined) return known;
     const thread = threads.get(customer);
     const { conversation, notification } = intercom.write({
@@ -26,7 +26,7 @@ async function start(): Promise<FakePlatform> {
       ...(files === undefined ? {} : { files }),
     });
     threads.set(customer, conversation);
-    told.set(id, notification);
+    delivered.set(id, notification);
     return notification;
   }
 
@@ -73,7 +73,7 @@ async function start(): Promise<FakePlatform> {
     },
     shown: async (customer) =>
       ours(customer)
-        // The agent's name stands above what the agent wrote.
+        // The agent's name precedes the text.
         .map(({ body }) => htmlText(body ?? "").text.replace(/^Anna[^\n]*:\n/, "")),
     async received(customer) {
       const files = ours(customer).flatMap((part) =>

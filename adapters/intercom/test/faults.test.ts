@@ -6,7 +6,7 @@ import type { IntercomBench } from "./support/account.ts";
 import { openIntercom } from "./support/account.ts";
 import type { Notification } from "./support/fake-intercom.ts";
 
-eachDatabase("an account at an Intercom that fails", (open) => {
+eachDatabase("an account while Intercom fails", (open) => {
   let account: IntercomBench;
   beforeAll(async () => {
     account = await openIntercom(open);
@@ -22,7 +22,7 @@ eachDatabase("an account at an Intercom that fails", (open) => {
         .execute()
     ).map(({ state }) => state);
 
-  it("loses and doubles nothing of what was written while nothing was delivered for an hour", async () => {
+  it("loses and duplicates no message after an hour without deliveries", async () => {
     const { intercom, bench } = account;
     const before = await account.write("ada0", "Before");
     const undelivered: Notification[] = [];
@@ -38,7 +38,7 @@ eachDatabase("an account at an Intercom that fails", (open) => {
     intercom.teammate(intercom.carla, threads[0] ?? "", { type: "comment", body: "I have it" });
     intercom.teammate(intercom.carla, before, { type: "close" });
     await account.poll();
-    // What Intercom delivers in the end is known by then.
+    // Late deliveries are duplicates by then.
     await account.deliver(...intercom.notifications.splice(0).toReversed(), ...undelivered);
     for (const [i, thread] of threads.entries()) {
       const talk = await account.talk(thread);
@@ -50,7 +50,7 @@ eachDatabase("an account at an Intercom that fails", (open) => {
     expect(bench.logged.filter((line) => line.includes("missed events read")).length).toBeGreaterThan(0);
   }, 120_000);
 
-  it("reads on after more changes than one page of Intercom's search holds", async () => {
+  it("reads all pages of Intercom's search", async () => {
     const { intercom, bench } = account;
     intercom.workspace.pageMax = 20;
     const threads = Array.from(
@@ -68,7 +68,7 @@ eachDatabase("an account at an Intercom that fails", (open) => {
     expect(stored.map(({ content }) => content).toSorted()).toEqual(threads.map((_, i) => `page ${i}`).toSorted());
   }, 120_000);
 
-  it("finds what was missed also where Intercom's search knows days alone, and no order", async () => {
+  it("finds missed messages even if Intercom's search compares days and does not sort", async () => {
     const { intercom, bench } = account;
     intercom.workspace.searchesByDay = true;
     intercom.workspace.pageMax = 150;
@@ -78,7 +78,7 @@ eachDatabase("an account at an Intercom that fails", (open) => {
     intercom.workspace.searchesByDay = false;
     intercom.workspace.pageMax = 20;
     expect(await account.talk(conversation)).toEqual(["user: Today", "assistant: You asked: Today"]);
-    // In order, one page is enough to know that there is no more.
+    // In a sorted search the first page shows that nothing follows.
     await bench.advance(30 * minuteMs);
     await account.write("later", "Half an hour later");
     for (let look = 0; look < 3; look += 1) await account.poll();
@@ -88,7 +88,7 @@ eachDatabase("an account at an Intercom that fails", (open) => {
     expect(searches.filter(({ body }) => JSON.stringify(body).includes("starting_after"))).toEqual([]);
   }, 60_000);
 
-  it("finds what a customer has written within the second in which the conversation was read", async () => {
+  it("finds a message written within the second of the last read", async () => {
     const { intercom, bench } = account;
     const thread = await account.write("quick", "Hello");
     const conversation = intercom.conversations.get(thread);
@@ -103,7 +103,7 @@ eachDatabase("an account at an Intercom that fails", (open) => {
     const second = conversation.updated_at;
     intercom.write({ contact: "quick", text: "Is anybody there?", conversation: thread });
     intercom.notifications.splice(0);
-    // Intercom's times are whole seconds: it was changed when it was changed before.
+    // Intercom's times are whole seconds: the new part has the time of the previous one.
     Object.assign(conversation.parts.at(-1) ?? {}, { created_at: second });
     conversation.updated_at = second;
     await account.poll();
@@ -113,10 +113,10 @@ eachDatabase("an account at an Intercom that fails", (open) => {
     ]);
   });
 
-  it("asks for what has changed since, and reads nothing of it again", async () => {
+  it("polls only for new changes, and reads each once", async () => {
     const { intercom } = account;
     await account.bench.advance(10 * minuteMs);
-    // Our own answers are changes, too.
+    // Our own replies are changes too.
     for (let look = 0; look < 3; look += 1) await account.poll();
     const before = intercom.calls.length;
     await account.poll();
@@ -126,7 +126,7 @@ eachDatabase("an account at an Intercom that fails", (open) => {
     );
   });
 
-  it("waits with every conversation as long as Intercom takes no more requests, and then sends in order", async () => {
+  it("pauses all conversations during a rate limit, then sends in order", async () => {
     const { intercom, bench } = account;
     const [one, two] = [await account.write("bea", "Hello"), await account.write("cleo", "Hello")];
     intercom.fail({ kind: "limit", seconds: 40 });
@@ -137,7 +137,7 @@ eachDatabase("an account at an Intercom that fails", (open) => {
     ];
     const calls = account.changes().length;
     await bench.advance(38_000);
-    // One refusal is enough for the whole account.
+    // One refusal pauses the whole account.
     expect(account.changes()).toHaveLength(calls);
     expect(account.done(two)).toEqual(["comment: You asked: Hello"]);
     await bench.advance(hourMs);
@@ -146,7 +146,7 @@ eachDatabase("an account at an Intercom that fails", (open) => {
     for (const id of sent) expect(await statesOf(id)).toEqual(["sent"]);
   });
 
-  it("sends everything once through a storm of refusals and broken connections", async () => {
+  it("sends every reply once through many refusals and broken connections", async () => {
     const { intercom, bench } = account;
     const id = await account.write("dora", "Hello");
     intercom.fail(
@@ -158,14 +158,14 @@ eachDatabase("an account at an Intercom that fails", (open) => {
       { kind: "hang_up_after_commit" },
       { kind: "limit", seconds: 20 },
     );
-    // The same words twice are two messages.
+    // Equal texts are separate messages.
     const texts = ["one", "same", "same", "four", "five"];
     for (const text of texts) await account.reply(id, text);
     await bench.advance(2 * hourMs);
     expect(account.done(id).slice(1)).toEqual(texts.map((text) => `comment: Anna:\n${text}`));
   }, 60_000);
 
-  it("gives up what is refused, with the reason", async () => {
+  it("gives up a refused reply, with the reason", async () => {
     const { intercom } = account;
     const id = await account.write("elsa", "Hello");
     intercom.fail({ kind: "error", status: 422, code: "parameter_invalid", message: "the body is not allowed" });
@@ -175,7 +175,7 @@ eachDatabase("an account at an Intercom that fails", (open) => {
     expect(account.done(id).slice(1)).toEqual(["comment: Anna:\nBut this"]);
   });
 
-  it("stops when its token is taken back, says so once a minute, and loses nothing", async () => {
+  it("stops when its token is revoked, reports it once a minute, and loses nothing", async () => {
     const { intercom, bench } = account;
     const id = await account.write("gil", "Hello");
     intercom.revoke();
@@ -187,15 +187,15 @@ eachDatabase("an account at an Intercom that fails", (open) => {
       .select("last_error")
       .where("kind", "=", "send")
       .execute();
-    expect(waiting?.last_error).toContain("Intercom refuses the access token: copy it anew");
-    // What customers write is taken all the same.
+    expect(waiting?.last_error).toContain("Intercom refuses the access token: copy it again");
+    // Deliveries are still accepted.
     const { notification } = intercom.write({ contact: "gil", text: "Still there?", conversation: id });
     expect(await intercom.deliver(notification)).toBe(200);
   });
 });
 
 eachDatabase("two processes with the same account at Intercom", (open) => {
-  it("look for what was missed one at a time, the second when the first is gone", async () => {
+  it("poll one at a time: the second starts when the first is gone", async () => {
     const first = await openIntercom(open);
     const { bench, intercom } = first;
     const account = { channel: "intercom", load: loadAdapter, config: {} } as const;
@@ -205,7 +205,7 @@ eachDatabase("two processes with the same account at Intercom", (open) => {
       await first.poll();
       const before = searches();
       await bench.advance(5 * minuteMs);
-      // Every fifteen seconds, and not twice.
+      // One search every fifteen seconds, by one process.
       expect(searches() - before).toBeLessThanOrEqual(21);
       await bench.app.close();
       const { conversation } = intercom.write({ contact: "ada", text: "Is anybody left?" });

@@ -5,7 +5,7 @@ import { neededTopics, topics } from "../webhook-topics.ts";
 import type { IntercomBench } from "./support/account.ts";
 import { openIntercom } from "./support/account.ts";
 
-eachDatabase("what customers write in Intercom", (open) => {
+eachDatabase("a customer's message in Intercom", (open) => {
   let account: IntercomBench;
   beforeAll(async () => {
     account = await openIntercom(open);
@@ -17,7 +17,7 @@ eachDatabase("what customers write in Intercom", (open) => {
     return account.bench.store.read.selectFrom("contacts").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
   };
 
-  it("is read whole and in order, also when the reply is told before what it replies to", async () => {
+  it("is stored in order, even if a reply is delivered before it", async () => {
     const { intercom } = account;
     const first = intercom.write({ contact: "ada", text: "Hello" });
     const second = intercom.write({ contact: "ada", text: "Are you there?", conversation: first.conversation });
@@ -26,7 +26,7 @@ eachDatabase("what customers write in Intercom", (open) => {
     expect(said).toEqual(["user: Hello", "user: Are you there?"]);
   });
 
-  it("is known before what a teammate replies to it, also when that is told first", async () => {
+  it("is stored before a teammate's reply, even if that is delivered first", async () => {
     const { intercom, bench } = account;
     const { conversation, notification } = intercom.write({ contact: "bea", text: "Help me" });
     const replied = intercom.teammate(intercom.carla, conversation, { type: "comment", body: "I will" });
@@ -36,7 +36,7 @@ eachDatabase("what customers write in Intercom", (open) => {
     expect(bench.asked).toHaveLength(asked);
   });
 
-  it("has a teammate's own reply under it, which cannot be taken back from here", async () => {
+  it("shows a teammate's reply, which cannot be deleted in Parley", async () => {
     const { intercom, bench } = account;
     const { conversation, notification } = intercom.write({ contact: "dora", text: "Is it blue?" });
     const replied = intercom.teammate(intercom.carla, conversation, { type: "comment", body: "It is green" });
@@ -58,7 +58,7 @@ eachDatabase("what customers write in Intercom", (open) => {
     ]);
   });
 
-  it("is plain text, with the addresses of links and without what is not shown", async () => {
+  it("is plain text, with the addresses of links and without hidden content", async () => {
     const html = `<p class="no-margin">See <a href="https://shop.example/1" rel="x">the shop</a> &amp; tell<br>me</p><ul><li>one</li></ul><script>alert(1)</script><img src="http://127.0.0.1:1/tracker.png">`;
     const { conversation, notification } = account.intercom.write({ contact: "cleo", text: "", html });
     await account.deliver(notification);
@@ -68,7 +68,7 @@ eachDatabase("what customers write in Intercom", (open) => {
     expect(await account.bench.store.read.selectFrom("attachments").select("id").execute()).toEqual([]);
   });
 
-  it("is left to people where a teammate has written to the customer first", async () => {
+  it("is left to agents if a teammate wrote to the customer first", async () => {
     const { intercom, bench } = account;
     const { conversation, notification: first } = intercom.write({
       contact: "dora",
@@ -83,7 +83,7 @@ eachDatabase("what customers write in Intercom", (open) => {
     expect((await account.notes(conversation))[0]?.content).toContain("A teammate has written to this customer");
   });
 
-  it("is nobody's proven word while the workspace does not verify identities", async () => {
+  it("is unverified while the workspace does not verify identities", async () => {
     const { intercom } = account;
     const { conversation, notification } = intercom.write({ contact: "eve", text: "I am user 7", externalId: "7" });
     await account.deliver(notification);
@@ -91,10 +91,10 @@ eachDatabase("what customers write in Intercom", (open) => {
     expect((await account.row(conversation)).customer_verified).toBe(0);
   });
 
-  it("is a verified user's once Intercom says that it verifies identities, and not by e-mail", async () => {
+  it("is verified once the workspace verifies identities, except by e-mail", async () => {
     const { intercom, bench } = account;
     intercom.workspace.identityVerification = true;
-    // It is asked every hour.
+    // The workspace's settings are read every hour.
     await bench.advance(3_700_000);
     await account.poll();
     await bench.advance(61_000);
@@ -109,7 +109,7 @@ eachDatabase("what customers write in Intercom", (open) => {
     intercom.workspace.identityVerification = false;
   });
 
-  it("is a guest's where somebody else was added to the conversation", async () => {
+  it("is a guest's if its author was added to the conversation", async () => {
     const { intercom, bench } = account;
     const id = await account.write("hal", "Hello");
     const { notification } = intercom.write({ contact: "ivo", text: "I am a colleague", conversation: id });
@@ -120,7 +120,7 @@ eachDatabase("what customers write in Intercom", (open) => {
     expect((await account.notes(id))[0]?.content).toContain("Somebody else than the customer");
   });
 
-  it("is taken back here when it is redacted there", async () => {
+  it("is erased when it is redacted in Intercom", async () => {
     const { intercom } = account;
     const id = await account.write("jo", "Hello");
     const { notification } = intercom.write({ contact: "jo", text: "My card is 4111", conversation: id });
@@ -134,7 +134,7 @@ eachDatabase("what customers write in Intercom", (open) => {
     });
   });
 
-  it("comes with its files, also when their addresses have ended, and without those that lie elsewhere", async () => {
+  it("has its files, even with expired addresses, except those on other servers", async () => {
     const { intercom, bench } = account;
     const bytes = randomBytes(50_000);
     const file = { name: "bill 1.dat", mediaType: "application/octet-stream", bytes };
@@ -167,7 +167,7 @@ eachDatabase("what customers write in Intercom", (open) => {
     expect(refused?.reason).toContain("does not lead to Intercom");
   });
 
-  it("goes on when Intercom tells of anything else, and leaves that alone", async () => {
+  it("is stored among unknown deliveries, which are skipped", async () => {
     const { intercom, bench } = account;
     const id = await account.write("lea", "Hello");
     const before = await account.row(id);
@@ -185,7 +185,7 @@ eachDatabase("what customers write in Intercom", (open) => {
     expect(await account.row(id)).toEqual(before);
   });
 
-  it("is not taken from another workspace that has the same app", async () => {
+  it("is skipped if it is from another workspace with the same app", async () => {
     const { notification, conversation } = account.intercom.write({ contact: "max", text: "Hello" });
     await account.deliver({ ...notification, app_id: "another1" });
     await expect(account.row(conversation)).rejects.toThrow("no result");

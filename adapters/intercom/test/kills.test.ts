@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { openStore } from "#database/open.ts";
 import { install, questions } from "#test/support/program/installation.ts";
 import type { Launched } from "#test/support/program/launch.ts";
-import { freePort, launch } from "#test/support/program/launch.ts";
+import { launch } from "#test/support/program/launch.ts";
+import { freePort } from "#test/support/servers/free-port.ts";
 import type { Notification } from "./support/fake-intercom.ts";
 import { startFakeIntercom } from "./support/fake-intercom.ts";
 
@@ -17,8 +18,8 @@ async function until(what: string, reached: () => boolean | Promise<boolean>, pa
   }
 }
 
-describe("a program that is killed while customers write in Intercom", () => {
-  it("has stored and answered each message once in the end, though nothing was delivered a second time", async () => {
+describe("a program killed while customers write in Intercom", () => {
+  it("stores and answers each message once, without a second delivery", async () => {
     const intercom = await startFakeIntercom();
     const installation = await install();
     const file = join(installation.dataDir, "parley.yaml");
@@ -43,7 +44,7 @@ describe("a program that is killed while customers write in Intercom", () => {
       threads.push(conversation);
       return notification;
     };
-    // Nobody may be there.
+    // The program may be down.
     const deliver = (notification: Notification) => intercom.deliver(notification).catch(() => undefined);
     const polls = (): number => intercom.calls.filter(({ path }) => path === "/conversations/search").length;
     let running = start();
@@ -60,7 +61,7 @@ describe("a program that is killed while customers write in Intercom", () => {
       intercom.connect({ webhookUrl, now: () => Date.now() });
       running.signal("SIGKILL");
       await running.exited;
-      // The message is stored, and Intercom is not told; the answer is sent, and that is not stored.
+      // Message stored but not acknowledged; reply sent but not recorded.
       for (const point of ["accept.committed:2", "send.after:2"]) {
         const before = polls();
         running = start({ PARLEY_TEST_KILL_AT: point });

@@ -4,14 +4,14 @@ import { hourMs } from "#test/support/engine-bench.ts";
 import type { IntercomBench } from "./support/account.ts";
 import { openIntercom } from "./support/account.ts";
 
-eachDatabase("a conversation that people work on in Intercom and in Parley", (open) => {
+eachDatabase("a conversation handled in Intercom and in Parley", (open) => {
   let account: IntercomBench;
   beforeAll(async () => {
     account = await openIntercom(open, { handover_to_team: "5017", handover_to_admin: "814861" });
   });
   afterAll(() => account.close());
 
-  /** Delivers everything that happened in Intercom, our own doings included, and looks as the safety poll does. */
+  /** Delivers all events of Intercom, including our own, and polls once. */
   async function comeToRest(): Promise<void> {
     for (let round = 0; round < 3; round += 1) {
       await account.deliver(...account.intercom.notifications.splice(0));
@@ -20,7 +20,7 @@ eachDatabase("a conversation that people work on in Intercom and in Parley", (op
     await account.deliver(...account.intercom.notifications.splice(0));
   }
 
-  it("is claimed by the teammate who replies there, and the bot is silent from then on", async () => {
+  it("is claimed by the teammate who replies there, and the bot stays silent", async () => {
     const { intercom, bench } = account;
     const id = await account.write("ada", "Where is my parcel?");
     expect(await account.talk(id)).toEqual(["user: Where is my parcel?", "assistant: You asked: Where is my parcel?"]);
@@ -36,11 +36,11 @@ eachDatabase("a conversation that people work on in Intercom and in Parley", (op
       "agent: I am looking for it.",
       "user: Thank you, Carla",
     ]);
-    // Nothing that was said there is said again.
+    // The teammate's reply is not sent back.
     expect(account.done(id)).toEqual(["comment: You asked: Where is my parcel?"]);
   });
 
-  it("is claimed by whom a teammate assigns it to, and answered by the bot again when it is given back", async () => {
+  it("is claimed for its assignee, and answered by the bot after it is reassigned to Parley", async () => {
     const { intercom } = account;
     const id = await account.write("bea", "Hello");
     await account.deliver(intercom.teammate(intercom.carla, id, { type: "assignment", to: intercom.carla }));
@@ -51,7 +51,7 @@ eachDatabase("a conversation that people work on in Intercom and in Parley", (op
     expect(await account.talk(id)).toContain("assistant: You asked: Is somebody there?");
   });
 
-  it("is closed, opened and put to sleep here when it is there, and nothing of it goes back", async () => {
+  it("is closed, opened and snoozed here as in Intercom, and nothing is sent back", async () => {
     const { intercom, bench } = account;
     const id = await account.write("cleo", "Hello");
     const changes = account.changes().length;
@@ -72,29 +72,29 @@ eachDatabase("a conversation that people work on in Intercom and in Parley", (op
     expect(await account.row(id)).toMatchObject({ status: "resolved" });
   });
 
-  it("is closed, opened and put to sleep there when it is here, once, and nothing of it comes back", async () => {
+  it("is closed, opened and snoozed in Intercom as here, once, and nothing comes back", async () => {
     const { intercom, bench } = account;
     const id = await account.write("dora", "Hello");
-    const standing = () => intercom.conversations.get(id)?.state;
+    const stateInIntercom = () => intercom.conversations.get(id)?.state;
     await account.reply(id, "Good day");
     await account.update(id, { status: "resolved" });
-    expect(standing()).toBe("closed");
+    expect(stateInIntercom()).toBe("closed");
     await account.update(id, { status: "open" });
-    expect(standing()).toBe("open");
+    expect(stateInIntercom()).toBe("open");
     const at = bench.clock.now() + 24 * hourMs;
     await account.update(id, { status: "snoozed", snooze: { kind: "until", at } });
-    expect(standing()).toBe("snoozed");
+    expect(stateInIntercom()).toBe("snoozed");
     expect(intercom.conversations.get(id)?.snoozed_until).toBe(Math.ceil(at / 1_000));
     const version = (await account.row(id)).event_seq;
     const before = account.done(id);
-    // The reply goes before what was done after it.
+    // The reply precedes later changes of state.
     expect(before).toEqual(["comment: You asked: Hello", "comment: Anna:\nGood day", "close", "open", "snoozed"]);
     await comeToRest();
     expect(account.done(id)).toEqual(before);
     expect(await account.row(id)).toMatchObject({ status: "snoozed", event_seq: version });
   });
 
-  it("sleeps there without an end that anybody sees, when it is to sleep until the customer writes", async () => {
+  it("is snoozed for a year in Intercom when it is snoozed until the customer writes", async () => {
     const { intercom } = account;
     const id = await account.write("elsa", "Hello");
     await account.update(id, { status: "snoozed", snooze: { kind: "until_reply" } });
@@ -107,7 +107,7 @@ eachDatabase("a conversation that people work on in Intercom and in Parley", (op
     expect(account.done(id)).toEqual([...done, "comment: You asked: It is me again"]);
   });
 
-  it("opens here and there when the customer writes to what was closed, without a call", async () => {
+  it("reopens on both sides when the customer writes, without a request", async () => {
     const id = await account.write("fay", "Hello");
     await account.update(id, { status: "resolved" });
     await account.write("fay", "One more thing", id);
@@ -117,7 +117,7 @@ eachDatabase("a conversation that people work on in Intercom and in Parley", (op
     expect(account.done(id)).toEqual(["comment: You asked: Hello", "close", "comment: You asked: One more thing"]);
   });
 
-  it("stands as it was left last, when changes are told late and in another order", async () => {
+  it("keeps the latest change when deliveries are late or out of order", async () => {
     const { intercom, bench } = account;
     const id = await account.write("gil", "Hello");
     const closed = intercom.teammate(intercom.carla, id, { type: "close" });
@@ -125,7 +125,7 @@ eachDatabase("a conversation that people work on in Intercom and in Parley", (op
     const opened = intercom.teammate(intercom.carla, id, { type: "open" });
     await account.deliver(opened, closed, opened, closed);
     expect(await account.row(id)).toMatchObject({ status: "open" });
-    // What was done there before it was closed here changes nothing any more.
+    // An earlier change that arrives after the close has no effect.
     const stale = intercom.teammate(intercom.carla, id, { type: "open" });
     await bench.advance(2_000);
     await account.update(id, { status: "resolved" });
@@ -134,7 +134,7 @@ eachDatabase("a conversation that people work on in Intercom and in Parley", (op
     expect(intercom.conversations.get(id)?.state).toBe("closed");
   });
 
-  it("shows notes of either side on the other, once, and never to the customer", async () => {
+  it("shows notes of each side on the other, once, and never to the customer", async () => {
     const { intercom } = account;
     const id = await account.write("hal", "Hello");
     await account.deliver(intercom.teammate(intercom.carla, id, { type: "note", body: "He is a regular" }));
@@ -151,7 +151,7 @@ eachDatabase("a conversation that people work on in Intercom and in Parley", (op
     expect(await account.talk(id)).toEqual(["user: Hello", "assistant: You asked: Hello"]);
   });
 
-  it("shows those who work there that the bot has handed over, why and to whom, once and not the customer", async () => {
+  it("shows a handover in Intercom with reason and assignees, once, and not to the customer", async () => {
     const { intercom, bench } = account;
     const id = await account.write("lou", "I want to talk to a human");
     const handed = "note: The bot has handed this conversation over to people: the customer asked for a person.";
@@ -160,13 +160,13 @@ eachDatabase("a conversation that people work on in Intercom and in Parley", (op
     expect(account.done(id)).toEqual([said, handed, "assignment", "assignment"]);
     expect(intercom.conversations.get(id)?.assignee).toEqual({ admin: "814861", team: "5017" });
     await comeToRest();
-    // That they have it to do is no reply of theirs: the first who answers claims it.
+    // The assignment claims nothing: the first reply does.
     expect(await account.row(id)).toMatchObject({ status: "escalated", assigned_to: null });
     expect(await account.notes(id)).toEqual([]);
     await account.deliver(intercom.teammate(intercom.carla, id, { type: "comment", body: "Here I am" }));
     expect(await account.row(id)).toMatchObject({ status: "claimed", assigned_to: "carla@shop.example" });
     expect(account.done(id)).toHaveLength(4);
-    // By an agent in Parley, where Intercom has done it and its answer was lost.
+    // Handed over by an agent in Parley, with Intercom's answer lost.
     const other = await account.write("mo", "Hello");
     await bench.settle();
     intercom.fail({ kind: "hang_up_after_commit" }, { kind: "hang_up_after_commit" }, { kind: "hang_up_after_commit" });
@@ -179,7 +179,7 @@ eachDatabase("a conversation that people work on in Intercom and in Parley", (op
     ]);
   });
 
-  it("takes a change and a note that Intercom did and did not answer for as done", async () => {
+  it("does not repeat a change or note whose answer was lost", async () => {
     const { intercom, bench } = account;
     const id = await account.write("ida", "Hello");
     intercom.fail({ kind: "hang_up_after_commit" });
@@ -193,7 +193,7 @@ eachDatabase("a conversation that people work on in Intercom and in Parley", (op
     expect(await account.row(id)).toMatchObject({ status: "resolved" });
   });
 
-  it("tells the agents what Intercom refuses of it, and goes on with what follows", async () => {
+  it("shows agents a refused change, and continues with the next", async () => {
     const { intercom } = account;
     const id = await account.write("jo", "Hello");
     intercom.fail({ kind: "error", status: 422, code: "parameter_invalid", message: "not in this state" });
@@ -203,7 +203,7 @@ eachDatabase("a conversation that people work on in Intercom and in Parley", (op
     expect(account.done(id)).toEqual(["comment: You asked: Hello", "comment: You asked: And now?"]);
   });
 
-  it("is told of when it was deleted there", async () => {
+  it("gets a note when it is deleted in Intercom", async () => {
     const { intercom } = account;
     const id = await account.write("kim", "Hello");
     await account.deliver(intercom.remove(id));

@@ -5,19 +5,19 @@ import { brokenDelivery } from "#test/support/fuzz.ts";
 import type { IntercomBench } from "./support/account.ts";
 import { openIntercom } from "./support/account.ts";
 
-/** In slices, so that a failure says roughly where, and none takes long. */
+/** Slices narrow down a failure and keep each test short. */
 const slices = { SQLite: 18, MySQL: 2 };
 const perSlice = 500;
 const seed = 20_310_516;
 
-eachDatabase("the door for deliveries of Intercom", (open) => {
+eachDatabase("Intercom's webhook", (open) => {
   let account: IntercomBench;
   beforeAll(async () => {
     account = await openIntercom(open);
   });
   afterAll(() => account.close());
 
-  it("is there when Intercom asks whether it is, and takes nothing but what Intercom has signed", async () => {
+  it("answers Intercom's check of the address, and accepts only signed deliveries", async () => {
     const { intercom } = account;
     const { notification, conversation } = intercom.write({ contact: "ada", text: "Hello" });
     const body = Buffer.from(JSON.stringify(notification));
@@ -27,7 +27,7 @@ eachDatabase("the door for deliveries of Intercom", (open) => {
       expect(await intercom.deliver(body, { signature })).toBe(401);
     }
     expect(await intercom.deliver(body, { secret: "another secret" })).toBe(401);
-    // The signature is over the bytes: the same JSON written another way is not what was signed.
+    // The signature covers the bytes: reformatted JSON is not signed.
     const signed = Buffer.from(JSON.stringify(notification, null, 1));
     const { signatureOf } = await import("../webhook.ts");
     expect(await intercom.deliver(body, { signature: signatureOf(intercom.clientSecret, signed) })).toBe(401);
@@ -37,7 +37,7 @@ eachDatabase("the door for deliveries of Intercom", (open) => {
     expect(await intercom.deliver(intercom.notification("ping", { type: "ping", message: "hello" }))).toBe(200);
   });
 
-  /** Of every kind that is read, and some that are not. */
+  /** Notifications of every known kind, and some unknown ones. */
   function samples(): readonly object[] {
     const { intercom } = account;
     const file = { name: "a.png", mediaType: "image/png", bytes: Buffer.from("png") };
@@ -69,7 +69,7 @@ eachDatabase("the door for deliveries of Intercom", (open) => {
       const post = async (): Promise<void> => {
         for (let at = next++; at < bodies.length; at = next++) {
           const [broken = Buffer.alloc(0), dice = 0] = bodies[at] ?? [];
-          // Some are what was delivered before, and some forged.
+          // Some are replays, some forged.
           const body = dice < 10 ? Buffer.from(JSON.stringify(made[dice])) : broken;
           const status = await intercom.deliver(body, dice >= 80 ? { secret: "somebody else's secret" } : {});
           statuses.add(status);
@@ -78,12 +78,12 @@ eachDatabase("the door for deliveries of Intercom", (open) => {
         }
       };
       await Promise.all(Array.from({ length: 8 }, post));
-      // Were nearly all of them refused for the same reason, little would have been tried.
+      // Guards against mutations that are all refused for one reason.
       expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 400, 401]);
     }, 120_000);
   }
 
-  it("lets who writes next in, once", async () => {
+  it("takes the next message once", async () => {
     const { intercom, bench } = account;
     const { notification, conversation } = intercom.write({ contact: "next", text: "Are you well?" });
     expect(await intercom.deliver(notification)).toBe(200);

@@ -1,8 +1,8 @@
 import Type from "typebox";
 import type { Static, TSchema } from "typebox";
 
-// What is read of what Slack sends, and no more: Slack adds fields and kinds all the time. A field that is missing, null
-// or empty says the same.
+// The fields that are read from Slack's payloads. Slack adds fields and kinds over time, so others are permitted. A field
+// that is missing, null or empty means the same.
 
 const maybe = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
 const text = maybe(Type.String());
@@ -43,7 +43,7 @@ const message = Type.Object({
   blocks: maybe(Type.Array(Type.Unknown())),
 });
 
-/** An event of any kind that is subscribed to; what a message has in it counts only where it is one. */
+/** An event of any kind; a message's fields count only for messages. */
 export const eventSchema = Type.Object({
   ...message.properties,
   type: Type.String(),
@@ -55,7 +55,7 @@ export const eventSchema = Type.Object({
   previous_message: maybe(message),
 });
 
-/** What Slack POSTs to the address of events, or sends over a socket as `events_api`. */
+/** The body of a POST to the events' address, or of `events_api` on a socket. */
 export const envelopeSchema = Type.Object({
   type: Type.Literal("event_callback"),
   team_id: text,
@@ -70,7 +70,7 @@ export const envelopeSchema = Type.Object({
   event: eventSchema,
 });
 
-/** `block_actions`, `view_submission`, `view_closed`, `message_action`, `shortcut`: the form of each is its reader's. */
+/** `block_actions`, `view_submission`, `view_closed`, `message_action`, `shortcut`: each reader validates its own fields. */
 export const interactionSchema = Type.Object({
   type: Type.String(),
   user: Type.Object({ id: Type.String(), team_id: text }),
@@ -80,7 +80,9 @@ export const interactionSchema = Type.Object({
   response_url: text,
   channel: maybe(Type.Object({ id: text })),
   container: maybe(Type.Object({ channel_id: text, message_ts: text, thread_ts: text })),
-  message: maybe(Type.Object({ ts: text, thread_ts: text, user: text, bot_id: text, text })),
+  message: maybe(
+    Type.Object({ ts: text, thread_ts: text, user: text, bot_id: text, text, blocks: maybe(Type.Unknown()) }),
+  ),
   actions: maybe(
     Type.Array(
       Type.Object({
@@ -123,12 +125,12 @@ export type EventEnvelope = Static<typeof envelopeSchema>;
 export type Interaction = Static<typeof interactionSchema>;
 export type SlashCommand = Static<typeof commandSchema>;
 
-/** The text of a field, where there is any. */
+/** A field's text; undefined for an absent or empty one. */
 export function filled(value: string | null | undefined): string | undefined {
   return value === null || value === "" ? undefined : value;
 }
 
-/** The id of the channel that an event is about: some events have it as the id, others as an object. */
+/** An event's channel id: some events have the id, others an object. */
 export function channelIdOf(event: Pick<SlackEvent, "channel">): string | undefined {
   const { channel } = event;
   if (typeof channel === "string") return filled(channel);

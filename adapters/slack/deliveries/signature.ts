@@ -1,24 +1,24 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** A delivery that is older than this, or that comes from so far in the future, was not made by Slack just now. */
+/** The largest permitted distance of a delivery's time from now, in either direction. */
 const ageMaxSeconds = 300;
 
 export interface Signed {
   readonly headers: Readonly<Record<string, string>>;
-  /** As it came over the wire. */
+  /** The raw bytes. */
   readonly body: Buffer;
 }
 
 export type Judgement =
-  /** Signed with this secret, about now. */
+  /** Signed with this secret, at about this time. */
   | { readonly kind: "good" }
-  /** Signed with this secret, at another time: by so much is this machine's clock ahead, unless somebody repeats it. */
+  /** Signed with this secret at another time: a wrong clock of this machine, or a replay. */
   | { readonly kind: "untimely"; readonly aheadSeconds: number }
   | { readonly kind: "forged" };
 
 const timestampPattern = /^\d{1,12}$/;
 
-/** Whether these headers have the form of a signature; the body proves it. */
+/** Whether the headers have the form of a signature, before the body is read. */
 export function maySign(headers: Signed["headers"]): boolean {
   return (
     timestampPattern.test(headers["x-slack-request-timestamp"] ?? "") &&
@@ -26,7 +26,7 @@ export function maySign(headers: Signed["headers"]): boolean {
   );
 }
 
-/** Whether Slack has signed these bytes with this secret, about now. Constant time. */
+/** Verifies a delivery's signature and time. Constant time. */
 export function judge({ headers, body }: Signed, secret: string, now: number): Judgement {
   const timestamp = headers["x-slack-request-timestamp"] ?? "";
   if (!timestampPattern.test(timestamp)) return { kind: "forged" };

@@ -5,18 +5,18 @@ import type { SlackApi } from "../client.ts";
 import { deliveryError, failureOf } from "../errors.ts";
 
 export interface DeskAgents {
-  /** Throws `DeliveryError` when Slack does not tell now. */
+  /** Throws `DeliveryError` when Slack does not answer. */
   find(userId: string, signal: AbortSignal): Promise<DeskPerson>;
-  /** The same, and nobody who is not in the desk channel: for what can be asked from anywhere. */
+  /** Like `find`, but only for members of the desk channel: commands can be sent from anywhere. */
   findMember(userId: string, signal: AbortSignal): Promise<DeskPerson>;
 }
 
-/** Short enough that who leaves the team is out soon, long enough that an outage of Slack holds no reply up. */
+/** Short, so that former members lose access soon. During an outage of Slack the entry serves until `staleMs`. */
 const freshMs = 10 * 60_000;
 const staleMs = 24 * 60 * 60_000;
-const keptMax = 2_000;
+const cachedMax = 2_000;
 
-interface Kept {
+interface CachedPerson {
   readonly at: number;
   readonly person: DeskPerson;
 }
@@ -25,18 +25,18 @@ type SlackUser = NonNullable<Awaited<ReturnType<ReturnType<SlackApi["client"]>["
 
 const stranger = (reason: string): DeskPerson => ({ kind: "stranger", reason });
 
-/** Pages of the channel's members, and how many are on one. */
+/** Limits for reading the channel's members. */
 const pagesMax = 20;
 const pageSize = 999;
 
-/** Who the people at the desk are. Agents are members of our own team with an address, and nobody else. */
+/** Identifies agents: only members of our own team with an e-mail address. */
 export function createDeskAgents(
   api: SlackApi,
   { clock }: Pick<ChannelHost, "clock">,
   { channel }: Pick<DeskHost, "channel">,
 ): DeskAgents {
-  const kept = new Map<string, Kept>();
-  /** Until when those who were seen in the channel count as being there. */
+  const cache = new Map<string, CachedPerson>();
+  /** Members of the desk channel, and the time until which each entry is valid. */
   let there = new Map<string, number>();
   let ownTeam: string | undefined;
 
@@ -77,19 +77,19 @@ export function createDeskAgents(
       }
     },
     async find(userId, signal) {
-      const known = kept.get(userId);
-      const age = known === undefined ? Infinity : clock.now() - known.at;
-      if (known !== undefined && age < freshMs) return known.person;
+      const cached = cache.get(userId);
+      const age = cached === undefined ? Infinity : clock.now() - cached.at;
+      if (cached !== undefined && age < freshMs) return cached.person;
       try {
         const person = await ask(userId, signal);
-        if (kept.size >= keptMax) kept.clear();
-        kept.set(userId, { at: clock.now(), person });
+        if (cache.size >= cachedMax) cache.clear();
+        cache.set(userId, { at: clock.now(), person });
         return person;
       } catch (error) {
         const failure = failureOf(error);
         const refused = failure.kind === "refused" && ["user_not_found", "user_not_visible"].includes(failure.code);
         if (refused) return stranger("Slack does not know you in this workspace");
-        if (known !== undefined && age < staleMs) return known.person;
+        if (cached !== undefined && age < staleMs) return cached.person;
         const { message, retryAfterMs } = deliveryError(failure);
         throw new DeliveryError("not_sent", message, {
           ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -112,7 +112,7 @@ function personOf(user: SlackUser, ownTeam: string | undefined): DeskPerson {
   if (email === undefined || email === "" || email.length > 190) {
     return stranger("Slack shows no e-mail address of you: the app needs the scope users:read.email");
   }
-  // Slack lets in who has confirmed the address; of others it says so.
+  // Slack marks unconfirmed addresses; members with an absent mark have confirmed theirs.
   if (user.is_email_confirmed === false) return stranger("your e-mail address is not confirmed in Slack");
   const name = [user.profile?.real_name, user.real_name, user.profile?.display_name, user.name].find(
     (each) => each !== undefined && each.trim() !== "",

@@ -1,12 +1,12 @@
-import type { DeskConversation, Seen } from "#channels/desk/contract.ts";
+import type { DeskConversation, Expected } from "#channels/desk/contract.ts";
 import type { Status } from "#domain/conversation/status.ts";
-import { channelNames } from "#domain/conversation/message.ts";
+import { channelLabel } from "#channels/catalog.ts";
 import { escapeText, mrkdwnObject } from "../messages/mrkdwn.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface Card {
-  /** For notifications, and for where blocks are not shown. */
+  /** Shown in notifications, and where blocks are not supported. */
   readonly text: string;
   readonly blocks: readonly Json[];
 }
@@ -29,9 +29,9 @@ const statusSigns: Readonly<Record<Status, string>> = {
   archived: "🗄️",
 };
 
-/** The card at the top of a thread. */
+/** Renders the card at the top of a thread. */
 export function cardOf(card: DeskConversation): Card {
-  const title = `${statusSigns[card.status]} ${card.customer.label} · ${channelNames[card.channel]}`;
+  const title = `${statusSigns[card.status]} ${card.customer.label} · ${channelLabel(card.channel)}`;
   return {
     text: escapeText(`${title} · ${statusNames[card.status]}: ${card.question}`),
     blocks: [
@@ -71,13 +71,13 @@ function customerText(customer: DeskConversation["customer"]): string {
   return verified && verifiedFields.length === 0 ? `${text} (user verified, details not)` : text;
 }
 
-/** At most 2,000 characters, and not cut within an escape. */
+/** Slack's limit is 2,000 characters; the cut must not split an escape. */
 const field = (name: string, value: string): string => `*${name}*\n${value.slice(0, 1_900).replace(/&[a-z]*$/, "")}`;
 
 export function statusText({ status, assignee, snoozedUntil }: DeskConversation): string {
   const name = assignee === null ? "" : escapeText(assignee.name);
   if (status === "claimed") return name === "" ? "Claimed" : `Claimed by ${name}`;
-  // Who has it need not be who has snoozed it.
+  // The assignee may differ from the agent who snoozed it.
   const held = name === "" ? "" : `, assigned to ${name}`;
   if (status === "escalated") return `${statusNames.escalated}${held}`;
   if (status !== "snoozed") return statusNames[status];
@@ -91,25 +91,25 @@ function slaText({ state, dueAt, leftMs }: DeskConversation["sla"]): string {
   return `${sign}stands still, ${Math.floor(leftMs / 60_000)} min left`;
 }
 
-/** The card is not drawn anew when the time is over: what it says has to stay true. */
+/** The card is not updated when the window closes, so its text must remain true afterwards. */
 function windowText({ isOpen, closesAt, closed }: NonNullable<DeskConversation["window"]>): string {
   if (isOpen && closesAt !== null) return `until ${dateText(closesAt)}`;
   const since = closesAt === null ? "" : ` since ${dateText(closesAt)}`;
   return `⚠️ closed${since}: ${escapeText(closed ?? "")}`;
 }
 
-/** In the reader's own time zone. */
+/** A date that Slack shows in the reader's time zone. */
 const dateText = (at: number): string =>
   `<!date^${Math.floor(at / 1_000)}^{date_short_pretty} {time}|${new Date(at).toISOString().slice(0, 16)} UTC>`;
 
 const blockPrefix = "parley";
 
-/** What a card's buttons tell of it: the conversation, and how it stood when they were shown. */
+/** Encodes the conversation and its state at the time when the buttons were shown. */
 function blockIdOf({ id, status, assignee }: DeskConversation): string {
   return [blockPrefix, id, status, assignee?.email ?? ""].join("|").slice(0, 255);
 }
 
-export function parseBlockId(given: string): { readonly conversationId: string; readonly seen: Seen } | undefined {
+export function parseBlockId(given: string): { readonly conversationId: string; readonly seen: Expected } | undefined {
   const [, conversationId = "", status = "", email = ""] =
     /^parley\|(conv_[0-9a-z]{26})\|([a-z]{4,9})\|(.*)$/.exec(given) ?? [];
   if (conversationId === "" || !(status in statusNames)) return undefined;

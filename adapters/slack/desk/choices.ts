@@ -11,7 +11,7 @@ export const chooseAction = "parley_choose_";
 
 type Choices = NonNullable<DeskNotice["choices"]>;
 
-/** What may become of a text that was kept back, as buttons. */
+/** Buttons that decide about a held reply. */
 export function choiceButtons({ conversationId, messageId, options }: Choices): Json {
   return {
     type: "actions",

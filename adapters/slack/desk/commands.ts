@@ -1,4 +1,4 @@
-import { channelNames } from "#domain/conversation/message.ts";
+import { channelLabel } from "#channels/catalog.ts";
 import type { DeskConversation, DeskHost, DeskPerson, DeskView } from "#channels/desk/contract.ts";
 import type { ChannelHost } from "#channels/contract.ts";
 import { shortened, statusText } from "./card.ts";
@@ -7,19 +7,19 @@ import { escapeText } from "../messages/mrkdwn.ts";
 import type { SlashCommand } from "../deliveries/payloads.ts";
 import { filled } from "../deliveries/payloads.ts";
 import type { Reply } from "../deliveries/interactions.ts";
-import { parseMessageId } from "../thread.ts";
+import { parseMessageId } from "../messages/thread.ts";
 
 export interface CommandDependencies {
   readonly host: Pick<ChannelHost, "clock" | "log">;
   readonly desk: DeskHost;
   readonly people: DeskAgents;
-  /** Where this workspace of Slack is on the web; undefined while nobody knows. */
+  /** The URL of the Slack workspace; undefined until it is known. */
   readonly workspaceUrl: () => string | undefined;
 }
 
 const listMax = 15;
-/** Slack waits three seconds for the answer. */
-const patienceMs = 2_000;
+/** Slack waits three seconds for the response. */
+const lookupMs = 2_000;
 
 const help = [
   "*/parley mine* – conversations that you have",
@@ -33,7 +33,7 @@ const help = [
 
 const privately = (text: string): Reply => ({ response_type: "ephemeral", text });
 
-/** Answers a slash command, which only its writer sees. */
+/** Answers a slash command; only its sender sees the response. */
 export async function answerCommand(dependencies: CommandDependencies, command: SlashCommand): Promise<Reply> {
   const { host, desk, people } = dependencies;
   const [word = "", ...rest] = (command.text ?? "").trim().split(/\s+/);
@@ -46,8 +46,8 @@ export async function answerCommand(dependencies: CommandDependencies, command: 
   if (verb === "search" && argument === "") return privately("What for? For example: */parley search refund*");
   let person: DeskPerson;
   try {
-    // What customers write is for agents alone, and a command comes from anywhere in Slack.
-    person = await people.findMember(command.user_id, AbortSignal.timeout(patienceMs));
+    // Only agents may read customers' messages, and anyone in Slack can send a command.
+    person = await people.findMember(command.user_id, AbortSignal.timeout(lookupMs));
   } catch (error) {
     host.log.warn({ err: error }, "slack: command not answered, its sender is unknown");
     return privately("Slack does not tell who you are just now. Please try again in a minute.");
@@ -78,7 +78,7 @@ async function claim({ desk }: CommandDependencies, command: SlashCommand, argum
     ask: { kind: "claim" },
     confirm: true,
   });
-  // What comes of it is told when it is known.
+  // The desk reports the result later, at `place`.
   return null;
 }
 
@@ -93,7 +93,7 @@ function lineOf(conversation: DeskConversation, workspaceUrl: string | undefined
   const label = escapeText(shortened(customer.label, 60)).replaceAll("|", "¦");
   const inThread = thread === null || workspaceUrl === undefined ? undefined : threadUrl(workspaceUrl, thread);
   return [
-    `• <${escapeText(inThread ?? url)}|${label}> · ${channelNames[channel]} · ${statusText(conversation)} · \`${id}\``,
+    `• <${escapeText(inThread ?? url)}|${label}> · ${channelLabel(channel)} · ${statusText(conversation)} · \`${id}\``,
     ...(question === "" ? [] : [`    ${escapeText(shortened(question, 100))}`]),
   ].join("\n");
 }

@@ -1,14 +1,14 @@
-import type { DeskAsk, Seen } from "#channels/desk/contract.ts";
+import type { DeskAsk, Expected } from "#channels/desk/contract.ts";
 import type { Json } from "./card.ts";
 import { fieldsOf } from "../deliveries/deliveries.ts";
 import { markdownOf } from "./render.ts";
 
-/** What a dialog is about, as Slack keeps it for us until it is sent: at most 3,000 characters. */
+/** A dialog's subject, which Slack stores until it is submitted: at most 3,000 characters as JSON. */
 export interface DialogSubject {
   readonly conversationId: string;
-  readonly seen: Seen;
+  readonly seen: Expected;
   readonly place: string;
-  /** Those that were shown. */
+  /** The tags that the dialog shows. */
   readonly tags?: readonly string[];
   /** The message that a shortcut was used on. */
   readonly messageId?: string;
@@ -35,7 +35,7 @@ export function dialogOf(callbackId: string | null | undefined): Dialog | undefi
   return dialogs.find((dialog) => callbackId === `${callbackPrefix}${dialog}`);
 }
 
-/** The choices of the shortcut on a message. */
+/** The options of the shortcut on a message. */
 const messageOptions = {
   send: "Send this text to the customer",
   claim: "Claim the conversation",
@@ -48,7 +48,7 @@ const messageOptions = {
 
 export type MessageChoice = keyof typeof messageOptions;
 
-/** A dialog as Slack opens it. `now`: epoch milliseconds. */
+/** A dialog's view. `now`: epoch milliseconds. */
 export function dialogView(dialog: Dialog, given: DialogSubject, now: number): Json {
   const subject = dialog === "tag" ? withTags(given) : given;
   const left = (given.tags?.length ?? 0) - (subject.tags?.length ?? 0);
@@ -72,7 +72,7 @@ export function dialogView(dialog: Dialog, given: DialogSubject, now: number): J
   };
 }
 
-/** Only what can be shown as a whole, with room to add some: what is not in the field has not been taken out of it. */
+/** Limits the tags to those that fit into the field with room for more. Tags that are not shown are not removed. */
 function withTags({ tags = [], ...subject }: DialogSubject): DialogSubject {
   let room = tagsTextMax / 2;
   const shown = tags.filter((tag) => {
@@ -83,7 +83,7 @@ function withTags({ tags = [], ...subject }: DialogSubject): DialogSubject {
   return { ...subject, tags: shown };
 }
 
-/** A dialog that only says something. */
+/** A dialog that only shows a text. */
 export const sayingView = (text: string): Json => ({
   type: "modal",
   title: { type: "plain_text", text: titles.message },
@@ -118,16 +118,16 @@ function elementOf(dialog: Dialog, { tags = [] }: DialogSubject, now: number): J
   }
 }
 
-/** What was filled in, or what is wrong with it. */
-export type Filled =
+/** A submitted dialog's meaning. */
+export type DialogSubmission =
   | { readonly kind: "ask"; readonly ask: DeskAsk }
   | { readonly kind: "send" }
   | { readonly kind: "nothing" }
   | { readonly kind: "wrong"; readonly message: string };
 
-const wrong = (message: string): Filled => ({ kind: "wrong", message });
+const wrong = (message: string): DialogSubmission => ({ kind: "wrong", message });
 
-export function readDialog(dialog: Dialog, subject: DialogSubject, values: unknown, now: number): Filled {
+export function readDialog(dialog: Dialog, subject: DialogSubject, values: unknown, now: number): DialogSubmission {
   const given = fieldsOf(fieldsOf(fieldsOf(values)[blockId])[actionId]);
   const text = typeof given["value"] === "string" ? given["value"].trim() : "";
   switch (dialog) {
@@ -149,15 +149,15 @@ export function readDialog(dialog: Dialog, subject: DialogSubject, values: unkno
   }
 }
 
-/** Seconds since 1970, of at most ten digits, as Slack's picker gives them. */
+/** Epoch seconds with at most ten digits, as in Slack's date picker. */
 const isTime = (given: unknown): given is number =>
   typeof given === "number" && Number.isInteger(given) && given <= 9_999_999_999;
 
 const tagMax = 64;
 const tagsMax = 50;
 
-/** What was added and taken out here, so that what a colleague did meanwhile stays. */
-function readTags(text: string, before: readonly string[]): Filled {
+/** Only the added and removed tags, so that a colleague's concurrent changes are kept. */
+function readTags(text: string, before: readonly string[]): DialogSubmission {
   const tags = [...new Set(text.split(",").map((tag) => tag.trim().toLowerCase()))].filter((tag) => tag !== "");
   if (tags.some((tag) => [...tag].length > tagMax)) return wrong(`A tag has at most ${tagMax} characters.`);
   if (tags.length > tagsMax) return wrong(`A conversation has at most ${tagsMax} tags.`);
@@ -167,7 +167,7 @@ function readTags(text: string, before: readonly string[]): Filled {
   return { kind: "ask", ask: { kind: "tag", add, remove } };
 }
 
-/** What a view was opened with; undefined for what is none of ours. */
+/** A view's subject; undefined for views that are not ours. */
 export function subjectOf(metadata: string | null | undefined): DialogSubject | undefined {
   if (!metadata) return undefined;
   try {

@@ -8,7 +8,7 @@ import { richText, textMax } from "../render.ts";
 export interface DeskPayload {
   readonly text: string;
   readonly blocks: readonly RichText[];
-  /** What is shared; the text stands above it. */
+  /** A file to share; `text` is its comment. */
   readonly file?: ShownFile;
 }
 
@@ -16,7 +16,7 @@ const bold = { kind: "bold" } as const;
 const italic = { kind: "italic" } as const;
 const plain = (text: string): Run => ({ text, styles: [] });
 
-/** What is shown, message by message. Whatever a customer wrote stands in pieces of text, where nothing in it is a mark. */
+/** Renders an item as messages. Customers' text goes into text elements, in which Slack reads no markup. */
 export function renderItem(item: DeskItem): readonly DeskPart[] {
   if (item.kind === "file") return [filePart(item)];
   const runs = runsOf(item).filter(({ text }) => text !== "");
@@ -75,13 +75,13 @@ function messageRuns(message: DeskMessage): readonly Run[] {
   return [heading, ...styledText(text, sources), ...edited, ...names];
 }
 
-/** Stand for a piece of code within a line and for a block of it, while the text around them is read as a whole. */
+/** Placeholders for inline code and code blocks while the text around them is parsed. */
 const codeMark = "\ue000";
 const blockMark = "\ue001";
 
 /**
- * What an agent wrote, in Markdown: Slack's own signs for bold, struck and lists are others, and what is no sign there
- * must not be one here. `text` has names in place of ids already.
+ * Converts an agent's text from Slack's markup to Markdown. Slack marks bold, strikethrough and lists differently, and
+ * characters that are plain in Slack must be plain in Markdown. `text` contains names instead of ids.
  */
 export function markdownOf(text: string): string {
   const codes: string[] = [];
@@ -90,7 +90,7 @@ export function markdownOf(text: string): string {
     .replaceAll(/```([\s\S]*?)```|`[^`\n]+`/g, (code: string, block: string | undefined) => {
       if (block?.trim() === "") return "";
       codes.push(block === undefined ? code : `\`\`\`\n${block.replace(/^\n+|\s+$/g, "")}\n\`\`\``);
-      // In Slack a block may begin and end within a line, and what stands behind its sign is shown.
+      // A code block in Slack may start and end within a line, and Slack shows the text after the fence.
       return block === undefined ? codeMark : `\n${blockMark}\n`;
     });
   return marksOf(literal(around)).replaceAll(/[\ue000\ue001]/g, () => codes.shift() ?? "");
@@ -103,25 +103,25 @@ function marksOf(text: string): string {
     .replaceAll(/^[ \t]*[•◦▪][ \t]+(?=\S)/gm, "- ");
 }
 
-/** Only what Markdown would take away, so that what agents write stays as they wrote it wherever it is read. */
+/** Escapes only what Markdown would consume, so that the source remains readable. */
 function literal(text: string): string {
   const escaped = text
     .split(/(https?:\/\/[^\s\ue000]+)/i)
     .map((piece, i) => (i % 2 === 1 ? piece : piece.replaceAll(taken, "\\$&")))
     .join("");
-  return apart(numbered(escaped).split("\n").map(literalLine)).join("\n");
+  return separateBlocks(numbered(escaped).split("\n").map(literalLine)).join("\n");
 }
 
-/** In Slack a quote and a list end with their last line; Markdown takes the line below it for more of them. */
-function apart(lines: readonly string[]): readonly string[] {
+/** Separates quotes and lists from the next line, which Markdown would otherwise add to them. */
+function separateBlocks(lines: readonly string[]): readonly string[] {
   let within: "quote" | "list" | undefined;
   return lines.flatMap((line, at) => {
     const before = within;
     const [item, number = "1"] = /^[ \t]*(?:[-*•◦▪]|(\d{1,9})[.)])[ \t]+\S/u.exec(line) ?? [];
-    // Below words, another number than one begins nothing.
+    // Directly below a text, only a list that starts with 1 is a list.
     const isWords = before === undefined && (lines[at - 1] ?? "").trim() !== "";
     const isItem = item !== undefined && (!isWords || Number(number) === 1);
-    // Three signs quote all that follows.
+    // In Slack, >>> quotes all following lines.
     if (/^[ \t]*>(?!>>)/.test(line)) within = "quote";
     else if (isItem) within = "list";
     else if (before !== "list" || !/^[ \t]+\S/.test(line)) within = undefined;
@@ -130,10 +130,10 @@ function apart(lines: readonly string[]): readonly string[] {
   });
 }
 
-/** What an address stands for, HTML and its names of signs, code that does not end, and the sign that ends all that. */
+/** Link definitions, HTML tags and entities, unclosed code, and backslashes before any of these. */
 const taken = /\](?=:)|<(?=[a-z/!?])|&(?=#?\w+;)|`|\\(?=[!-/:-@[-`{-~\n\ue000]|$)/gi;
 
-/** How a line begins: what is far to the right is code in Markdown, and some signs make something else of it. */
+/** Escapes a line's start: Markdown reads deep indentation as code, and some characters as block markup. */
 function literalLine(line: string): string {
   const [, indent = "", prefix = "", rest = ""] =
     /^([ \t]*)((?:>[ \t]*|(?:[-*•◦▪]|\d{1,9}\\?[.)])[ \t]+)*)(.*)$/u.exec(line) ?? [];
@@ -141,14 +141,14 @@ function literalLine(line: string): string {
   const marks = prefix.replaceAll(/[ \t]+/g, " ");
   return [
     /\t| {4}/.test(indent) ? "   " : indent,
-    // An item without words is none, and would make a title of the line above.
+    // Markdown reads an empty item as the underline of a heading.
     rest === "" ? marks.replace(/[-*] $/, "\\$&") : marks,
     isSign ? "\\" : "",
     rest,
   ].join("");
 }
 
-/** Markdown counts the items of a list itself: answers to the first and third question would be those to the second. */
+/** Keeps an agent's numbers: Markdown would renumber the items 1 and 3 as 1 and 2. */
 function numbered(text: string): string {
   const given = [...text.matchAll(/^[ \t]*(\d{1,9})[.)](?=\s|$)/gm)].map((match) => Number(match[1]));
   const isCounted = given.every((number, at) => at === 0 || number === (given[at - 1] ?? 0) + 1);

@@ -1,7 +1,7 @@
 import { fieldsOf } from "../deliveries/deliveries.ts";
 import type { SlackFile, SlackMessage } from "../deliveries/payloads.ts";
 
-/** A message of somewhere else that was passed on; what was said to it is the text of the message itself. */
+/** A forwarded message; the forwarder's comment is the text of the outer message. */
 export interface Forwarded {
   /** In Slack's markup. */
   readonly text: string;
@@ -9,10 +9,10 @@ export interface Forwarded {
   readonly files: readonly SlackFile[];
 }
 
-/** As many as anybody passes on at once. */
+/** More than people forward at once. */
 const forwardedMax = 10;
 
-/** Slack puts it among the attachments, where previews of addresses stand as well. */
+/** Forwarded messages are attachments, as are link previews. */
 export function forwardedIn({ attachments }: Pick<SlackMessage, "attachments">): readonly Forwarded[] {
   if (!Array.isArray(attachments)) return [];
   return (attachments as unknown[]).slice(0, forwardedMax).flatMap((attachment): Forwarded[] => {
@@ -24,7 +24,7 @@ export function forwardedIn({ attachments }: Pick<SlackMessage, "attachments">):
   });
 }
 
-/** The message with what it passes on, as if its writer had said so. */
+/** Adds the forwarded messages to the message's own text and files. */
 export function withForwarded(message: SlackMessage): SlackMessage {
   const forwarded = forwardedIn(message);
   if (forwarded.length === 0) return message;

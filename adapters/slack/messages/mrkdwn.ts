@@ -1,14 +1,11 @@
 import type { Run, Style } from "#channels/text/styled-text.ts";
 
-/**
- * Text as Slack shows it, and nothing but shows it: with these three signs escaped, no `<!here>`, `<@U…>` or `<url|label>`
- * in it means anything.
- */
+/** Escapes text. Without these three characters Slack reads no `<!here>`, `<@U…>` or `<url|label>` in it. */
 export function escapeText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** Of marks that are ours, and escaped text. Slack itself makes no links and mentions of what only looks like them. */
+/** Takes our markup and escaped text; `verbatim` stops Slack from detecting links and mentions. */
 export const mrkdwnObject = (text: string) => ({ type: "mrkdwn", text, verbatim: true }) as const;
 
 export function unescapeText(text: string): string {
@@ -17,7 +14,7 @@ export function unescapeText(text: string): string {
 
 const signs: Readonly<Partial<Record<Style["kind"], string>>> = { bold: "*", italic: "_", strike: "~", code: "`" };
 
-/** The runs in Slack's own markup. A sign of it in the text itself cannot be escaped: then the text goes without a mark. */
+/** Renders runs in Slack's markup. Markup characters in the text cannot be escaped, so such text is not formatted. */
 export function mrkdwnOf(runs: readonly Run[]): string {
   let result = "";
   for (const { text, styles } of runs) {
@@ -35,7 +32,7 @@ export function mrkdwnOf(runs: readonly Run[]): string {
   return result;
 }
 
-/** A mark holds only within a line, and only right at a sign that is no space. */
+/** Slack ignores marks that span lines or touch a space on the inside. */
 function markedLine(line: string, styles: readonly Style[]): string {
   const [, before = "", core = "", after = ""] = /^(\s*)(.*?)(\s*)$/su.exec(line) ?? [];
   if (core === "") return line;
@@ -48,20 +45,20 @@ function markedLine(line: string, styles: readonly Style[]): string {
   return `${before}${marked}${after}`;
 }
 
-/** Nothing in an address may end it, or begin its label. */
+/** Escapes the characters that would end an address or start its label. */
 function linkTarget(href: string): string {
   return escapeText(href.replaceAll("<", "%3C").replaceAll(">", "%3E").replaceAll("|", "%7C"));
 }
 
-/** What customers' text says of people, channels and addresses, in words. */
+/** The names that replace ids in customers' text. */
 export interface Names {
-  /** By user id. */
+  /** Names by user id. */
   readonly users: ReadonlyMap<string, string>;
-  /** Signs by the names of their emoji. */
+  /** Unicode characters by emoji name. */
   readonly emoji: ReadonlyMap<string, string>;
 }
 
-/** A text of Slack's as its writer saw it: without markup of ours or theirs, with names in place of ids. */
+/** Converts Slack's text to what its writer saw: without markup, with names in place of ids. */
 export function plainText(text: string, names: Names): string {
   let result = "";
   let end = 0;
@@ -100,7 +97,7 @@ function specialText(command: string, label: string): string {
 function linkText(address: string, label: string): string {
   const bare = address.replace(/^(?:mailto|tel):/i, "");
   if (label === "" || label === address || label === bare) return bare;
-  // Slack links what looks like an address by itself.
+  // Slack detects addresses in plain text and links them.
   return bare.replace(/^https?:\/\//i, "").replace(/\/$/, "") === label ? label : `${label} (${bare})`;
 }
 
@@ -112,17 +109,17 @@ function withEmoji(text: string, { emoji }: Names): string {
   );
 }
 
-/** Who is named in a text, by id. */
+/** The user ids mentioned in a text. */
 export function namedUsers(text: string): readonly string[] {
   return [...new Set([...text.matchAll(/<@([UW][A-Z0-9]{1,30})(?:\|[^<>]*)?>/g)].map((match) => match[1] ?? ""))];
 }
 
-/** The signs of the emoji in a message, which its blocks tell; the text has only their names. */
+/** Reads a message's emoji from its blocks; its text contains only their names. */
 export function emojiOf(blocks: readonly unknown[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   let looked = 0;
   const rest: unknown[] = [...blocks];
-  // Deep and large blocks are nobody's message: what is not found keeps its name.
+  // Limits the search in huge blocks; an emoji that is not found keeps its name.
   for (let node = rest.pop(); node !== undefined && looked < 5_000; node = rest.pop()) {
     looked += 1;
     if (typeof node !== "object" || node === null) continue;

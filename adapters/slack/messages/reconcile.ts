@@ -4,16 +4,16 @@ import type { SlackApi } from "../client.ts";
 import { fieldsOf } from "../deliveries/deliveries.ts";
 import { deliveryError, failureOf } from "../errors.ts";
 import { metadataType } from "../send.ts";
-import { messageIdOf, parseThread } from "../thread.ts";
+import { messageIdOf, parseThread } from "./thread.ts";
 import { fileExternalId } from "./upload.ts";
 
-/** A thousand messages; where more have come since, it waits longer, but nothing is sent twice. */
+/** A thousand messages. With more since, the message waits longer, but is never sent twice. */
 const pagesMax = 10;
 const pageSize = 100;
-/** So much later than Slack's clock ours may be. */
+/** The largest tolerated lead of our clock over Slack's. */
 const clockMarginMs = 3_600_000;
 
-/** Looks for the part in its thread: each was posted with its key in the metadata, or as the name of its block. */
+/** Searches the part in its thread by its key, which is in the metadata or is the block's id. */
 export async function findPart(
   api: SlackApi,
   key: string,
@@ -31,8 +31,8 @@ export async function findPart(
 }
 
 /**
- * The id of the message that was posted under this key, at this time (epoch milliseconds) at the earliest; null when there
- * is none. Rejects as the client does.
+ * The id of the message with this key; null when none was posted. `since`: the earliest time of the post, epoch
+ * milliseconds. Rejects with the client's errors.
  */
 export async function findMessage(
   api: SlackApi,
@@ -49,7 +49,7 @@ export async function findMessage(
       channel: channelId,
       include_all_metadata: true,
       limit: pageSize,
-      // However long the conversation is: what was said before cannot be it.
+      // Bounds the search in long conversations: the message cannot be older.
       oldest: String(Math.max(0, Math.floor((since - clockMarginMs) / 1_000))),
       ...(cursor === undefined ? {} : { cursor }),
     };
@@ -65,7 +65,7 @@ export async function findMessage(
   throw new DeliveryError("unknown", "the Slack thread is too long to look for this message in it");
 }
 
-/** A message that shares a file is known by the file. */
+/** A message that shares a file is identified by the file. */
 function fileOf(message: object): string | undefined {
   const { files } = fieldsOf(message);
   const { id } = fieldsOf(Array.isArray(files) ? files[0] : undefined);

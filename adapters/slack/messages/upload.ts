@@ -6,20 +6,20 @@ import { fieldsOf } from "../deliveries/deliveries.ts";
 import { deliveryError, failureOf } from "../errors.ts";
 import type { SlackPart } from "../render.ts";
 import { richText } from "../render.ts";
-import type { SlackThread } from "../thread.ts";
+import type { SlackThread } from "./thread.ts";
 
-/** Slack takes more; all of a file is held in memory while it is sent. */
+/** Below Slack's limit: a file is held in memory while it is sent. */
 export const fileBytesMax = 50 * 1_048_576;
 
-/** A file that was shared is known by itself: as which message, Slack tells later. */
+/** A shared file is identified by its own id: Slack reports the id of its message only later. */
 const idSign = "file:";
 export const fileIdOf = (externalId: string): string | undefined =>
   externalId.startsWith(idSign) ? externalId.slice(idSign.length) : undefined;
 export const fileExternalId = (fileId: string): string => `${idSign}${fileId}`;
 
 /**
- * Uploads a file, and shares it in the thread. Nobody sees it before the last of the three calls: what breaks earlier is
- * begun anew. The block that the file is shared with has the key as its name, by which it is found again.
+ * Uploads a file and shares it in the thread. It is invisible before the last of the three calls, so earlier failures are
+ * safe to retry. The shared block has the key as its id, by which `findPart` finds the file.
  */
 export async function sendFile(
   api: SlackApi,
@@ -46,7 +46,7 @@ export async function sendFile(
   return { externalId: fileExternalId(fileId), state: "sent" };
 }
 
-/** Takes back a file, and the messages that it was shared with. Rejects as the client does; what is gone is done. */
+/** Deletes a file with the messages that share it. Rejects with the client's errors; a deleted file is no error. */
 export async function removeFile(api: SlackApi, fileId: string, signal: AbortSignal): Promise<void> {
   const client = api.client(signal);
   const gone = ["file_not_found", "file_deleted"];
@@ -71,7 +71,7 @@ function sharesOf(file: unknown): readonly { readonly channel: string; readonly 
   );
 }
 
-/** Runs `run`; what Slack refuses because it is so already is done. */
+/** Runs `run`, and ignores refusals with these codes, which mean that its effect exists already. */
 export async function unlessRefused(codes: readonly string[], run: () => Promise<unknown>): Promise<void> {
   try {
     await run();
@@ -94,7 +94,7 @@ async function upload(
   if (url === undefined || fileId === undefined || !isSlackAddress(url, api.baseUrl)) {
     throw new DeliveryError("rejected", "Slack does not tell where to upload the file");
   }
-  const response = await fetch(url, {
+  const response = await api.fetch(url, {
     method: "POST",
     headers: { "content-type": "application/octet-stream" },
     body: bytes,

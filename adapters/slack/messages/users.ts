@@ -3,24 +3,24 @@ import type { ChannelHost } from "#channels/contract.ts";
 import type { SlackApi } from "../client.ts";
 import { failureOf } from "../errors.ts";
 
-/** What Slack says of a person. */
+/** A user's data in Slack. */
 export interface SlackUser {
   readonly name: string | undefined;
-  /** Present when Slack has confirmed the address, and the workspace that says so is our own. */
+  /** Set when the address is confirmed, and the user belongs to our own workspace. */
   readonly email: string | undefined;
 }
 
 export interface Users {
-  /** Waits for Slack only so long that a delivery is still answered in time; undefined when it does not tell. */
+  /** Undefined when Slack does not answer within a time that still permits to acknowledge the delivery. */
   find(userId: string): Promise<SlackUser | undefined>;
-  /** The bot's own user id; undefined when Slack does not tell. */
+  /** The bot's own user id; undefined when Slack does not answer. */
   own(): Promise<string | undefined>;
 }
 
 const keptMs = 3_600_000;
-/** After a failure nobody is asked for again for this long, so that an outage does not slow every delivery down. */
+/** After a failure no user is looked up for this long, so that an outage does not slow down every delivery. */
 const failedMs = 30_000;
-const patienceMs = 1_000;
+const lookupMs = 1_000;
 const keptMax = 5_000;
 
 interface Kept {
@@ -28,7 +28,7 @@ interface Kept {
   readonly user: Promise<SlackUser | undefined>;
 }
 
-/** Names of people, remembered for an hour. */
+/** Looks up users; caches them for an hour. */
 export function createUsers(api: SlackApi, { clock, log }: Pick<ChannelHost, "clock" | "log">): Users {
   const kept = new Map<string, Kept>();
   let silentUntil = 0;
@@ -37,10 +37,10 @@ export function createUsers(api: SlackApi, { clock, log }: Pick<ChannelHost, "cl
   async function ask<T>(what: string, call: (client: WebClient) => Promise<T>): Promise<T | undefined> {
     if (clock.now() < silentUntil) return undefined;
     try {
-      return await call(api.within(patienceMs));
+      return await call(api.within(lookupMs));
     } catch (error) {
       const failure = failureOf(error);
-      // One person whom nobody knows is no reason to ask for no other.
+      // An unknown user must not stop the lookup of others.
       if (failure.kind !== "refused" || failure.code === "missing_scope") silentUntil = clock.now() + failedMs;
       log.debug({ what, failure }, "slack: user lookup failed");
       return undefined;

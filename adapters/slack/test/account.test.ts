@@ -4,7 +4,7 @@ import { openSlackAccount } from "./support/account.ts";
 import { changedEvent, deletedEvent, mentionEvent } from "./support/events.ts";
 import { signatureOf } from "../deliveries/signature.ts";
 import { minuteMs } from "#test/support/engine-bench.ts";
-import { runBeside } from "#test/support/database/run-beside.ts";
+import { runStatement } from "#test/support/database/run-statement.ts";
 
 let account: SlackAccount;
 const open = async (config: Readonly<Record<string, unknown>> = {}) => {
@@ -17,10 +17,10 @@ const notes = async (of = 0): Promise<string> => {
   return (await account.bench.notes(conversation?.id ?? "")).join("\n");
 };
 
-describe("the door for deliveries of Slack", () => {
+describe("the webhook for Slack's deliveries", () => {
   beforeEach(() => open());
 
-  it("answers the question whether the address is ours, when Slack asks it", async () => {
+  it("answers Slack's verification of the address", async () => {
     const body = JSON.stringify({ type: "url_verification", token: "x", challenge: "3eZbrw1aB" });
     const answered = await account.post(body);
     expect(answered.status).toBe(200);
@@ -28,7 +28,7 @@ describe("the door for deliveries of Slack", () => {
     expect((await account.post(body, { "x-slack-signature": "v0=00" })).status).toBe(401);
   });
 
-  it("takes nothing that Slack has not signed, just now, over these very bytes", async () => {
+  it("refuses bodies without a recent signature of Slack over the same bytes", async () => {
     const { slack, bench } = account;
     const body = JSON.stringify({
       type: "event_callback",
@@ -56,7 +56,7 @@ describe("the door for deliveries of Slack", () => {
     }
   });
 
-  it("takes POST alone, tells what is no delivery, and passes over what it does not know", async () => {
+  it("accepts only POST, refuses malformed bodies, and ignores unknown deliveries", async () => {
     expect((await fetch(account.url)).status).toBe(405);
     expect((await account.post("{")).status).toBe(400);
     const form = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
@@ -70,7 +70,7 @@ describe("the door for deliveries of Slack", () => {
     expect(await account.stored()).toEqual([]);
   });
 
-  it("has nothing for people who press buttons or give commands where no agents work", async () => {
+  it("acknowledges buttons and commands without a desk", async () => {
     const form = { "content-type": "application/x-www-form-urlencoded" };
     const command = await account.post("command=%2Fparley&user_id=U0ADA&text=mine", form);
     expect(await command.json()).toMatchObject({ response_type: "ephemeral" });
@@ -80,11 +80,11 @@ describe("the door for deliveries of Slack", () => {
     expect(await pressed.text()).toBe("");
   });
 
-  it("acknowledges nothing that could not be stored", async () => {
+  it("does not acknowledge a delivery that could not be stored", async () => {
     const event = account.said({ channel: "D0ADA", text: "Keep me" });
-    await runBeside(account.bench.url, "alter table inbound_events rename to away");
+    await runStatement(account.bench.url, "alter table inbound_events rename to away");
     expect((await account.deliver(event)).status).toBe(503);
-    await runBeside(account.bench.url, "alter table away rename to inbound_events");
+    await runStatement(account.bench.url, "alter table away rename to inbound_events");
     expect((await account.deliver(event, { retry_num: 1 })).status).toBe(200);
     expect(await account.stored()).toEqual(["Keep me"]);
   });
@@ -93,7 +93,7 @@ describe("the door for deliveries of Slack", () => {
 describe("a customer in Slack", () => {
   beforeEach(() => open());
 
-  it("is answered in a direct message, and known by name and confirmed address", async () => {
+  it("gets a reply in a direct message, and is identified by name and confirmed address", async () => {
     await account.say({ channel: "D0ADA", text: "How much?" });
     await account.bench.settle();
     expect(account.texts("D0ADA")).toEqual(["You asked: How much?"]);
@@ -102,7 +102,7 @@ describe("a customer in Slack", () => {
     expect(await contact.executeTakeFirst()).toMatchObject({ name: "Ada L.", email: "ada@shop.example" });
   });
 
-  it("is not believed to have an address that another workspace vouches for", async () => {
+  it("keeps no address that another workspace confirmed", async () => {
     await account.say({ channel: "D0BOB", user: "U0BOB", text: "Hello", more: { user_team: "T0OTHER" } });
     const contact = account.bench.store.read.selectFrom("contacts").select(["name", "email"]);
     expect(await contact.executeTakeFirst()).toMatchObject({ name: "Bob", email: null });
@@ -110,14 +110,14 @@ describe("a customer in Slack", () => {
     expect(JSON.stringify(await identity.execute())).toContain("T0OTHER:U0BOB");
   });
 
-  it("is answered though Slack does not tell the name", async () => {
+  it("gets a reply when Slack does not return the name", async () => {
     account.slack.fail("users.info", { kind: "status", status: 500 });
     await account.say({ channel: "D0ADA", text: "Who am I?" });
     await account.bench.settle();
     expect(account.texts("D0ADA")).toEqual(["You asked: Who am I?"]);
   });
 
-  it("who mentions the app begins a thread, once, and goes on in it without a mention", async () => {
+  it("who mentions the app starts one thread, and continues in it without a mention", async () => {
     const { slack } = account;
     const root = { channel: "C0HELP", user: "U0ADA", ts: slack.nextTs(), text: "" };
     const more = { text: `<@${slack.botUserId}> how much?` };
@@ -137,12 +137,12 @@ describe("a customer in Slack", () => {
     expect(await account.conversations()).toMatchObject([{ context_key: `C0HELP:${root.ts}` }]);
   });
 
-  it("is read with the names of the people whom the text names", async () => {
+  it("is read with the names of mentioned users", async () => {
     await account.say({ channel: "D0ADA", text: "", more: { text: "ask <@U0BOB> about <https://a.example|this>" } });
     expect(await account.stored()).toEqual(["ask @Bob about this (https://a.example)"]);
   });
 
-  it("changes and takes back what was written, in whatever order Slack tells", async () => {
+  it("edits and deletes messages, in any order of delivery", async () => {
     const first = { channel: "D0ADA", user: "U0ADA", ts: account.slack.nextTs(), text: "How mcuh?" };
     await account.deliver(changedEvent(account.slack, { ...first, text: "How much?" }, account.slack.nextTs()));
     await account.deliver(account.said(first));
@@ -161,11 +161,11 @@ describe("messages to Slack", () => {
     await account.bench.settle();
   });
 
-  it("hold back the channel that has had enough, and no other", async () => {
+  it("hold back a rate-limited channel, and no other", async () => {
     const { slack, bench } = account;
     slack.fail("chat.postMessage", { kind: "limit", seconds: 30, channel: "D0ADA" });
     await account.reply("Later");
-    // Another thread of the channel is not tried meanwhile either.
+    // Another thread of the channel is held back too.
     const calls = slack.calls("chat.postMessage").length;
     await account.say({ channel: "D0ADA", threadTs: slack.nextTs(), text: "In a thread" });
     await bench.settle();
@@ -182,7 +182,7 @@ describe("messages to Slack", () => {
     ]);
   });
 
-  it("are looked for before they are sent again, when it is not known what became of them", async () => {
+  it("with an unknown outcome are searched before they are sent again", async () => {
     const { slack, bench } = account;
     slack.fail("chat.postMessage", { kind: "status", status: 503, afterCommit: true });
     await account.reply("Perhaps");
@@ -199,7 +199,7 @@ describe("messages to Slack", () => {
     expect(slack.calls("conversations.history").every((call) => call["include_all_metadata"] === "true")).toBe(true);
   });
 
-  it("are looked for in every kind of channel, with the scope that it takes", async () => {
+  it("are searched in every kind of channel, with its scope", async () => {
     const { slack, bench } = account;
     for (const [kind, scope] of [
       ["channel", "channels:history"],
@@ -250,7 +250,7 @@ describe("messages to Slack", () => {
     expect(slack.calls("conversations.replies").length).toBeGreaterThan(2);
   });
 
-  it("arrive once and in order, however Slack fails for a minute", async () => {
+  it("arrive once and in order through a minute of Slack's failures", async () => {
     const { slack, bench } = account;
     const trouble = [
       { kind: "limit", seconds: 3 },
@@ -263,14 +263,14 @@ describe("messages to Slack", () => {
     ] as const;
     const said = Array.from({ length: trouble.length * 2 }, (_, at) => `number ${at}`);
     slack.fail("chat.postMessage", ...trouble, ...trouble.toReversed());
-    // It fails as well while it is asked what became of a message.
+    // Searching for the message fails too.
     slack.fail("conversations.history", { kind: "status", status: 500 }, { kind: "limit", seconds: 2 });
     for (const text of said) await account.reply(text);
     await bench.advance(3_600_000);
     expect(account.texts("D0ADA")).toEqual(["You asked: One", ...said.map((text) => `Anna:\n${text}`)]);
   });
 
-  it("are given up with a reason that an agent understands", async () => {
+  it("are given up with a reason for agents", async () => {
     for (const [error, reason] of [
       ["channel_not_found", "cannot see this Slack conversation any more"],
       ["not_in_channel", "invite it again"],
@@ -287,7 +287,7 @@ describe("messages to Slack", () => {
     expect(account.texts("D0ADA")).toEqual(["You asked: One"]);
   });
 
-  it("never stand outside of their thread, should Slack put them there", async () => {
+  it("never remain outside of their thread", async () => {
     const { slack, bench } = account;
     const ts = slack.nextTs();
     const root = { channel: "C0HELP", user: "U0ADA", ts, text: "My salary?", threadTs: undefined, blocks: [] };
@@ -299,7 +299,7 @@ describe("messages to Slack", () => {
       more: { text: `<@${slack.botUserId}> my salary?` },
     });
     await bench.settle();
-    // A server that stands for Slack's, and does not say where it has posted.
+    // A server that imitates Slack, and omits the thread in its response.
     slack.fail("chat.postMessage", { kind: "outside" });
     await account.reply("One moment", `C0HELP:${ts}`);
     expect(account.texts("C0HELP")).toContain("Anna:\nOne moment");
@@ -308,10 +308,10 @@ describe("messages to Slack", () => {
     slack.fail("chat.postMessage", { kind: "outside" });
     await account.reply("Ten thousand", `C0HELP:${ts}`);
     expect(account.texts("C0HELP").join()).not.toContain("Ten thousand");
-    expect(await notes(-1)).toContain("the message that this Slack thread hangs on was deleted");
+    expect(await notes(-1)).toContain("the first message of this Slack thread was deleted");
   });
 
-  describe("that Slack may have put outside of their thread", () => {
+  describe("that Slack may have posted outside of their thread", () => {
     const begin = async (): Promise<string> => {
       const { slack, bench } = account;
       const ts = slack.nextTs();
@@ -327,7 +327,7 @@ describe("messages to Slack", () => {
     };
     const saidIn = (text: string) => account.slack.shown("C0HELP").filter((one) => one.text.includes(text));
 
-    it("are taken back while that cannot be looked up, and sent again when it can", async () => {
+    it("are deleted while the thread cannot be read, and sent again when it can", async () => {
       const { slack, bench } = account;
       const ts = await begin();
       const troubles = [{ kind: "limit", seconds: 30 }, { kind: "hang_up" }, { kind: "html" }] as const;
@@ -346,10 +346,10 @@ describe("messages to Slack", () => {
       expect(saidIn("Eleven")).toEqual([]);
       await bench.advance(minuteMs);
       expect(saidIn("Eleven")).toEqual([]);
-      expect(await notes(-1)).toContain("the message that this Slack thread hangs on was deleted");
+      expect(await notes(-1)).toContain("the first message of this Slack thread was deleted");
     });
 
-    it("are not sent twice when they cannot be taken back either", async () => {
+    it("are not sent twice when they cannot be deleted", async () => {
       const { slack, bench } = account;
       const ts = await begin();
       loseRoot(ts);
@@ -361,10 +361,10 @@ describe("messages to Slack", () => {
       expect(saidIn("Ten thousand")).toHaveLength(1);
       const replies = bench.store.read.selectFrom("deliveries").select("state").where("payload", "like", "%thousand%");
       expect(await replies.execute()).toEqual([{ state: "sending" }]);
-      expect(bench.logged.join("")).toContain("it may stand in the channel itself");
+      expect(bench.logged.join("")).toContain("it may be in the channel itself");
     });
 
-    it("stay where they are when the app may not look that up, which the operator is told once", async () => {
+    it("remain when the app may not read the thread, with one log message", async () => {
       const { slack, bench } = account;
       const ts = await begin();
       slack.scopes.splice(slack.scopes.indexOf("channels:history"), 1);
@@ -377,7 +377,7 @@ describe("messages to Slack", () => {
     });
   });
 
-  it("wait until somebody has mended the account", async () => {
+  it("wait until the account is fixed", async () => {
     const faults = ["token_revoked", "account_inactive", "invalid_auth"].map(
       (error) => ({ kind: "error", error }) as const,
     );
@@ -388,14 +388,14 @@ describe("messages to Slack", () => {
     expect(account.bench.logged.join("")).toContain("the app lacks the scope chat:write");
   });
 
-  it("go as plain text where Slack does not take blocks", async () => {
+  it("are sent as plain text when Slack refuses blocks", async () => {
     account.slack.fail("chat.postMessage", { kind: "error", error: "invalid_blocks" });
     await account.reply("**Hello** <!here>");
     const message = account.slack.shown("D0ADA").at(-1)?.message;
     expect(message).toMatchObject({ blocks: [], text: "*Anna:*\n*Hello* &lt;!here&gt;" });
   });
 
-  it("unfurl nothing, and carry no name that Slack would make a mention of", async () => {
+  it("unfurl nothing, and contain no name that Slack reads as a mention", async () => {
     await account.reply("See https://a.example and @here");
     expect(account.slack.calls("chat.postMessage").at(-1)).toMatchObject({
       unfurl_links: "false",
@@ -407,7 +407,7 @@ describe("messages to Slack", () => {
 });
 
 describe("messages in channels", () => {
-  it("all count where the account says so", async () => {
+  it("all count with channel_messages: all", async () => {
     await open({ channel_messages: "all" });
     await account.say({ channel: "C0HELP", text: "Nobody is named" });
     await account.bench.settle();
@@ -415,7 +415,7 @@ describe("messages in channels", () => {
     expect(account.slack.shown("C0HELP")[0]?.threadTs).toBeDefined();
   });
 
-  it("do not count where the account says so, but direct messages do", async () => {
+  it("do not count with channel_messages: off, but direct messages do", async () => {
     await open({ channel_messages: "off" });
     const mention = { channel: "C0HELP", text: "", more: { text: `<@${account.slack.botUserId}> hello?` } };
     await account.say(mention);

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "#config/environment.ts";
-import type { ChannelCheck } from "#app/services.ts";
-import { checkChannels } from "#app/services.ts";
+import type { ChannelCheck } from "#app/channels/checks.ts";
+import { checkChannels } from "#app/channels/checks.ts";
 import { benchSecret } from "#test/support/engine-bench.ts";
 import type { SlackAccount } from "./support/account.ts";
 import { openSlackAccount } from "./support/account.ts";
@@ -22,12 +22,14 @@ afterEach(async () => {
 });
 
 async function doctor(publicUrl = "https://parley.test"): Promise<ChannelCheck | undefined> {
-  const config = loadConfig({
+  const loaded = loadConfig({
     DATABASE_URL: account.bench.url,
     PARLEY_DATA_DIR: dataDir,
     PARLEY_SECRET: benchSecret,
     PUBLIC_URL: publicUrl,
   });
+  // The imitation of Slack is on this machine.
+  const config = { ...loaded, file: { workspaces: [], allowPrivate: ["127.0.0.1"] } };
   const [checked] = await checkChannels(config, { clock: account.bench.clock, log: pino({ level: "silent" }) });
   return checked;
 }
@@ -40,11 +42,11 @@ const sign = (at: number, secret?: string) =>
   account.slack.sign(JSON.stringify({ type: "url_verification", challenge: "x" }), at, secret);
 const warnings = (): number => account.bench.logged.filter((line) => line.includes("slack: delivery refused")).length;
 
-describe("deliveries of Slack that are refused", () => {
-  it("tell the operator of another signing secret, until one comes that is signed with this", async () => {
+describe("refused deliveries of Slack", () => {
+  it("report a wrong signing secret until a good delivery arrives", async () => {
     expect(await doctor()).toMatchObject({
       ok: true,
-      detail: expect.stringContaining("the Request URL of its events"),
+      detail: expect.stringContaining("the Request URL of its events and of Interactivity"),
     });
     const { clock } = account.bench;
     await refused(sign(clock.now(), "of-another-app-00"));
@@ -57,7 +59,7 @@ describe("deliveries of Slack that are refused", () => {
     expect(await doctor()).toMatchObject({ ok: true });
   });
 
-  it("tell the operator of a clock that is wrong, and which way", async () => {
+  it("report a wrong clock, and its direction", async () => {
     const { clock } = account.bench;
     await refused(sign(clock.now() - 600_000));
     expect((await doctor())?.detail).toContain("this machine's clock is 10 minutes ahead of Slack's");
@@ -66,7 +68,7 @@ describe("deliveries of Slack that are refused", () => {
     expect((await doctor())?.detail).toContain("this machine's clock is 10 minutes behind Slack's");
   });
 
-  it("are told once a minute, and not at all where nobody has signed", async () => {
+  it("are logged once a minute, and not at all without a signature", async () => {
     await refused({ "x-slack-signature": "v0=00", "x-slack-request-timestamp": "1" });
     for (let i = 0; i < 20; i += 1) await refused(sign(account.bench.clock.now(), "of-another-app-00"));
     expect(warnings()).toBe(1);
@@ -79,7 +81,7 @@ describe("deliveries of Slack that are refused", () => {
     expect(warnings()).toBe(2);
   });
 
-  it("say nothing of a signing secret that was set since", async () => {
+  it("do not count for a new signing secret", async () => {
     const { store, app } = account.bench;
     await refused(sign(account.bench.clock.now(), "of-another-app-00"));
     const { secrets } = app.services;
@@ -97,14 +99,14 @@ describe("deliveries of Slack that are refused", () => {
   });
 });
 
-describe("what doctor says", () => {
-  it("of an address that Slack cannot reach", async () => {
+describe("doctor's check", () => {
+  it("reports an address that Slack cannot reach", async () => {
     for (const url of ["https://192.168.0.9", "https://parley.lan", "https://localhost:8443"]) {
       expect((await doctor(url))?.detail).toContain("which is an address within your own network: set PUBLIC_URL");
     }
   });
 
-  it("how long to wait, or where Slack tells of its trouble", async () => {
+  it("reports a rate limit with its time, or Slack's status page", async () => {
     const { slack } = account;
     slack.fail("auth.test", { kind: "limit", seconds: 17 });
     expect((await doctor())?.detail).toBe("Slack takes no more calls of this app for 17 s: ask again then");

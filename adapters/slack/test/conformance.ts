@@ -10,10 +10,10 @@ export const variants: Readonly<Record<string, ConformanceTarget>> = {
   "Socket Mode": { channel: "slack", cannot: {}, start: () => start("socket") },
 };
 
-/** Longer than it takes to find that nobody listens. */
+/** Longer than a refused connection takes. */
 const awayMs = 300;
 
-/** As long as Slack keeps what it has for an app that is not connected. */
+/** The time for which Slack keeps deliveries for an app that is not connected. */
 const patienceMs = 20_000;
 
 async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
@@ -39,7 +39,7 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
     return `D${number}`;
   };
 
-  /** A new event each time: what is delivered again has the message's own time stamp. */
+  /** Each delivery has a new event id; a repeated delivery has the same time stamp. */
   function eventOf({ customer, id, text, files = [] }: CustomerMessage): object {
     const channel = channelOf(customer);
     const ts = stamps.get(id) ?? slack.nextTs();
@@ -62,7 +62,7 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
     return response.ok;
   }
 
-  /** Slack delivers over the next socket what the last one has not acknowledged when it closed. */
+  /** Pushes an event until it is acknowledged: Slack resends unacknowledged events over the next socket. */
   async function push(event: object): Promise<boolean> {
     const end = performance.now() + patienceMs;
     for (;;) {
@@ -87,7 +87,7 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
     },
     ...(transport === "socket" ? { connected: () => slack.sockets() > 0 } : {}),
     deliver: (message) => deliver(eventOf(message)),
-    // Nobody but Slack is at the other end of a socket: the address for webhooks is what is left to try.
+    // Only Slack can send over the socket, so the forgery uses the webhook's address.
     forge: (message) => post(eventOf(message), "0123456789abcdef0123456789abcdef"),
     async echo(customer) {
       for (const { channel, ts, text } of slack.shown(channelOf(customer))) {
@@ -98,7 +98,7 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
     shown: async (customer) =>
       slack
         .shown(channelOf(customer))
-        // The agent's name stands above what the agent wrote.
+        // An agent's message begins with the agent's name.
         .map(({ text }) => text.replace(/^Anna[^\n]*:\n/, "")),
     received: async (customer) =>
       slack

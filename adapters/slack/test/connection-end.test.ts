@@ -23,13 +23,13 @@ const run = (signal: AbortSignal): Promise<void> =>
   );
 const within = { timeout: 10_000, interval: 1 };
 
-describe("a connection to Slack that is to end", { timeout: 30_000 }, () => {
-  it("before it began is not begun", async () => {
+describe("a connection to Slack that is stopped", { timeout: 30_000 }, () => {
+  it("before it started is not opened", async () => {
     await run(AbortSignal.abort());
     expect(opened()).toBe(0);
   });
 
-  it("while it is being opened does not stay", async () => {
+  it("while it opens is closed", async () => {
     const abort = new AbortController();
     const running = run(abort.signal);
     await vi.waitFor(() => expect(opened()).toBe(1), within);
@@ -39,7 +39,7 @@ describe("a connection to Slack that is to end", { timeout: 30_000 }, () => {
     expect(opened()).toBe(1);
   });
 
-  it("while it stands is closed", async () => {
+  it("while it is open is closed", async () => {
     const abort = new AbortController();
     const running = run(abort.signal);
     await vi.waitFor(() => expect(slack.sockets()).toBe(1), within);

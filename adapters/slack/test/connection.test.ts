@@ -3,7 +3,7 @@ import type { SlackAccount } from "./support/account.ts";
 import { openSlackAccount } from "./support/account.ts";
 import { envelopeOf } from "./support/events.ts";
 import type { Pushed } from "./support/fake-slack.ts";
-import { runBeside } from "#test/support/database/run-beside.ts";
+import { runStatement } from "#test/support/database/run-statement.ts";
 
 let account: SlackAccount;
 const appTokens: string[] = [];
@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => account.close());
 
-/** Connections are looked after by the clock: it goes on a little while one is waited for. */
+/** Waits for a connection; advances the clock, because the host reconnects by it. */
 const connected = () =>
   account.bench.until(
     "it is connected",
@@ -28,7 +28,7 @@ const connected = () =>
     },
     20_000,
   );
-/** As Slack does, over the next socket what the last one has not acknowledged when it closed. */
+/** Pushes an event until it is acknowledged: Slack resends unacknowledged events over the next socket. */
 async function pushEvent(event: object): Promise<Pushed> {
   for (let attempt = 0; ; attempt += 1) {
     const pushed = await account.slack.push("events_api", event);
@@ -40,7 +40,7 @@ const push = (text: string) => pushEvent(envelopeOf(account.slack, account.said(
 const logged = (words: string): boolean => account.bench.logged.some((line) => line.includes(words));
 
 describe("an account in Socket Mode", () => {
-  it("takes messages over its connection, and answers commands on it", async () => {
+  it("receives messages and commands over its connection", async () => {
     await connected();
     expect(await push("How much?")).toMatchObject({ acknowledged: true });
     await account.bench.settle();
@@ -54,22 +54,22 @@ describe("an account in Socket Mode", () => {
     expect(await account.slack.push("interactive", pressed)).toMatchObject({ acknowledged: true });
   });
 
-  it("does not acknowledge what could not be stored, and takes it when it comes again", async () => {
+  it("does not acknowledge a message that could not be stored, and stores it when it is resent", async () => {
     await connected();
     const event = envelopeOf(account.slack, account.said({ channel: "D0ADA", text: "Keep me" }));
-    await runBeside(account.bench.url, "alter table inbound_events rename to away");
+    await runStatement(account.bench.url, "alter table inbound_events rename to away");
     const refused = account.slack.push("events_api", event);
     await account.bench.until("it has failed", () => logged("storing or acknowledging"));
     account.slack.dropSockets();
     expect(await refused).toMatchObject({ acknowledged: false });
-    await runBeside(account.bench.url, "alter table away rename to inbound_events");
+    await runStatement(account.bench.url, "alter table away rename to inbound_events");
     await connected();
     expect(await pushEvent(event)).toMatchObject({ acknowledged: true });
     expect(await pushEvent(event)).toMatchObject({ acknowledged: true });
     expect(await account.stored()).toEqual(["Keep me"]);
   });
 
-  it("connects again when Slack asks it to, or hangs up", async () => {
+  it("reconnects when Slack requests it, or closes the connection", async () => {
     await connected();
     account.slack.refreshSockets();
     await account.bench.until(
@@ -86,7 +86,7 @@ describe("an account in Socket Mode", () => {
     expect(await account.stored()).toEqual(["After the refresh", "After the break"]);
   });
 
-  it("tries again later when Slack is away, and says so without a token", async () => {
+  it("retries during an outage of Slack, and logs no token", async () => {
     await connected();
     await account.slack.goAway();
     await account.bench.until("it has noticed", () => logged("connections: connection broke"));
@@ -100,7 +100,7 @@ describe("an account in Socket Mode", () => {
     expect(account.bench.logged.join("\n")).not.toContain("ticket=");
   });
 
-  it("lives through messages that are none of Slack's", async () => {
+  it("survives malformed messages", async () => {
     await connected();
     for (const text of [
       "{",
@@ -122,7 +122,7 @@ describe("an account in Socket Mode", () => {
     expect(account.slack.calls("apps.connections.open")).toHaveLength(1);
   });
 
-  it("says what is wrong when Slack does not know the token, or closes every connection", async () => {
+  it("reports an unknown token, and connections that Slack closes at once", async () => {
     await connected();
     account.slack.fail("apps.connections.open", { kind: "error", error: "invalid_auth" });
     account.slack.dropSockets();
@@ -142,7 +142,7 @@ describe("an account in Socket Mode", () => {
     expect(logged("closes every connection")).toBe(true);
   });
 
-  it("lets no delivery in by HTTP", async () => {
+  it("refuses deliveries over HTTP", async () => {
     expect((await account.say({ channel: "D0ADA", text: "By the other door" })).status).toBe(404);
     expect(await account.stored()).toEqual([]);
   });

@@ -28,29 +28,29 @@ const conversation: DeskConversation = {
 const shown = (window: DeskConversation["window"]): string =>
   JSON.stringify(cardOf({ ...conversation, window }).blocks);
 
-describe("the card of a conversation whose customer cannot be written to at any time", () => {
+describe("the card of a conversation with a reply window", () => {
   const closesAt = Date.UTC(2031, 4, 15, 10, 20);
 
-  it("tells until when replies are free", () => {
+  it("shows the time until which replies are free", () => {
     expect(shown({ isOpen: true, closesAt, closed: null })).toContain(
       `*Free replies*\\nuntil <!date^${closesAt / 1_000}^{date_short_pretty} {time}|2031-05-15T10:20 UTC>`,
     );
   });
 
-  it("tells what becomes of a reply when the time is over, as text", () => {
+  it("shows as text how replies are sent after that time", () => {
     const text = shown({ isOpen: false, closesAt, closed: "it is over. A reply goes to <a@b.example>." });
     expect(text).toContain(`closed since <!date^${closesAt / 1_000}^`);
     expect(text).toContain("A reply goes to &lt;a@b.example&gt;.");
     expect(shown({ isOpen: false, closesAt: null, closed: "nobody wrote" })).toContain("closed: nobody wrote");
   });
 
-  it("says nothing of it on other channels", () => {
+  it("shows no window on other channels", () => {
     expect(shown(null)).not.toContain("Free replies");
   });
 });
 
 describe("the buttons of a card", () => {
-  it("tell how it stood, whatever the address of who has it", () => {
+  it("contain the card's state, whatever the assignee's address", () => {
     const id = `conv_${"0".repeat(26)}`;
     const email = "mia|desk@shop.example";
     const { blocks } = cardOf({ ...conversation, id, status: "claimed", assignee: { email, name: "Mia" } });

@@ -1,12 +1,6 @@
+import { hostWith } from "#test/support/channels/partial-host.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type {
-  Attempt,
-  ChannelAdapter,
-  ChannelHost,
-  InboundEvent,
-  OutboundFile,
-  SendContext,
-} from "#channels/contract.ts";
+import type { Attempt, ChannelAdapter, InboundEvent, OutboundFile, SendContext } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import type { DeliveryError } from "#channels/errors.ts";
 import slackModule from "../index.ts";
@@ -29,18 +23,16 @@ beforeEach(async () => {
   accepted = [];
   slack.users.set("U0ADA", { id: "U0ADA", name: "Ada L.", teamId: slack.teamId });
   slack.channels.set("D0ADA", { id: "D0ADA", kind: "im", name: "U0ADA", archived: false, member: true });
-  const silent = () => undefined;
-  const host: Partial<ChannelHost> = {
+  const host = hostWith({
     webhookUrl: "https://parley.example/channels/slack/acc",
     clock: { now: () => now, timer: () => () => undefined },
-    recall: async () => null,
-    log: { debug: silent, info: silent, warn: silent, error: silent },
+    state: { get: async () => null },
     accept: async (event) => {
       accepted.push(event);
       return { duplicate: false, conversationId: null, messageId: null, seq: null };
     },
-    thread: async () => null,
-  };
+    threads: { get: async () => null },
+  });
   adapter = slackModule.create(
     {
       id: "acc",
@@ -49,12 +41,12 @@ beforeEach(async () => {
       name: "slack",
       config: { bot_token: slack.botToken, signing_secret: slack.signingSecret, base_url: slack.url },
     },
-    host as ChannelHost,
+    host,
   );
 });
 afterEach(() => slack.close());
 
-/** What the host is told of a message with these files. */
+/** The event that the host receives for a message with these files. */
 async function received(
   files: readonly object[],
   text = "See this",
@@ -84,7 +76,7 @@ const failureOf = (work: Promise<unknown>): Promise<Partial<DeliveryError>> =>
   );
 
 describe("a customer's file in Slack", () => {
-  it("comes with the message, and is fetched with the token", async () => {
+  it("arrives with the message, and is fetched with the token", async () => {
     const file = slack.addFile({ name: "screen.png", mimetype: "image/png", bytes: picture });
     const { files, text } = await received([describeFile(file, slack.url)]);
     expect(text).toBe("See this");
@@ -94,14 +86,14 @@ describe("a customer's file in Slack", () => {
     expect(await received([describeFile(file, slack.url)], "")).toMatchObject({ text: "", files: [{}] });
   });
 
-  it("of another workspace is asked for before it is fetched", async () => {
+  it("of another workspace is looked up before it is fetched", async () => {
     const file = slack.addFile({ name: "shared.txt", mimetype: "text/plain", bytes: picture });
     const { files } = await received([{ id: file.id, name: "shared.txt", file_access: "check_file_info" }]);
     expect(await bytesOf(files?.[0]?.ref ?? "")).toEqual(picture);
     expect(slack.calls("files.info")).toMatchObject([{ file: file.id }]);
   });
 
-  it("of another workspace has its name and type, where Slack tells them", async () => {
+  it("of another workspace has its name and type, if Slack returns them", async () => {
     const file = slack.addFile({ name: "screen.png", mimetype: "image/png", bytes: picture });
     const untold = { id: file.id, mode: "file_access", file_access: "check_file_info" };
     const { files } = await received([untold]);
@@ -111,7 +103,7 @@ describe("a customer's file in Slack", () => {
     expect((await received([untold])).files).toMatchObject([{ name: "file", bytes: null }]);
   });
 
-  it("that does not lie with Slack is a line with its address, and no token goes there", async () => {
+  it("outside of Slack is a line with its address, and its server gets no token", async () => {
     const { files, text } = await received([
       { id: "F1", name: "plan", is_external: true, external_url: "https://drive.example/plan" },
       { id: "F2", name: "old", mode: "tombstone" },
@@ -137,7 +129,7 @@ describe("a customer's file in Slack", () => {
     expect(isSlackAddress("https://files.slack.com/files-pri/T1-F1/a.png", slack.url)).toBe(true);
   });
 
-  it("is told of where there are more than a message can have", async () => {
+  it("above a message's limit is counted in its text", async () => {
     const all = Array.from({ length: 22 }, (_, i) => ({
       id: `F${i}`,
       name: `${i}.png`,
@@ -149,7 +141,7 @@ describe("a customer's file in Slack", () => {
     expect((await received(all.slice(1), "")).text).toBe("[1 more file, which is in Slack alone]");
   });
 
-  it("is not taken for fetched when Slack shows its sign-in page, and is tried again when Slack fails", async () => {
+  it("is not mistaken for Slack's sign-in page, and is retried when Slack fails", async () => {
     const file = slack.addFile({ name: "a.html", mimetype: "text/html", bytes: picture });
     const ref = fileRef({ id: file.id, url_private: slack.fileUrl(file) }) ?? "";
     expect(await bytesOf(ref)).toEqual(picture);
@@ -167,7 +159,7 @@ describe("a customer's file in Slack", () => {
     expect(await failureOf(bytesOf(ref))).toMatchObject({ outcome: "not_sent" });
   });
 
-  it("keeps its address out of what is too long to be kept", () => {
+  it("with a very long address is referenced without it", () => {
     const ref = fileRef({ id: "F1", url_private: `https://files.slack.com/${"x".repeat(5_000)}` });
     expect(ref).toBe('{"id":"F1"}');
     expect(fileRef({ name: "nothing to fetch it by" })).toBeUndefined();
@@ -200,7 +192,7 @@ describe("an agent's file to Slack", () => {
     expect(shared?.message.files).toMatchObject([{ name: "offer.pdf", bytes: picture }]);
   });
 
-  it("is found again when the connection broke while it was shared, and begun anew when before", async () => {
+  it("is found after a connection lost during sharing, and uploaded again after an earlier failure", async () => {
     const upload = render()[1];
     if (upload === undefined) throw new Error("there is nothing to send");
     slack.fail("files.completeUploadExternal", { kind: "hang_up_after_commit" });
@@ -218,7 +210,7 @@ describe("an agent's file to Slack", () => {
 
 const attemptOf = (part: Part): Attempt => ({ part, startedAt: now, otherExternalIds: [] });
 
-describe("what was sent before", () => {
+describe("a sent message", () => {
   const context: SendContext = {
     thread: "D0ADA:root",
     key: "dlv_9",
@@ -231,7 +223,7 @@ describe("what was sent before", () => {
     return first;
   };
 
-  it("is found, or found not to be there, however long the conversation was before", async () => {
+  it("is searched without reading older messages", async () => {
     const say = (at: number, threadTs?: string) => {
       slack.messages.push({
         channel: "D0ADA",
@@ -258,12 +250,12 @@ describe("what was sent before", () => {
       const { externalId } = await adapter.send(part("First"), { ...there, key: `dlv_${thread}` });
       expect(await adapter.reconcile?.(`dlv_${thread}`, there, attemptOf(part("First")))).toMatchObject({ externalId });
     }
-    // The clocks of this machine and of Slack need not agree to the minute.
+    // The clocks of this machine and of Slack may differ.
     const late = { ...attemptOf(part("First")), startedAt: now + 20 * 60_000 };
     expect(await adapter.reconcile?.("dlv_D0ADA:root", context, late)).not.toBeNull();
   });
 
-  it("is changed, and taken back once", async () => {
+  it("is edited, and deleted once", async () => {
     const { externalId } = await adapter.send(part("Frist"), context);
     await adapter.edit?.(part("First"), externalId ?? "", context);
     expect(slack.shown("D0ADA").map(({ text }) => text)).toEqual(["First"]);
@@ -286,9 +278,9 @@ describe("what was sent before", () => {
 describe("the check of an account", () => {
   const check = () => adapter.check?.(AbortSignal.timeout(5_000)) ?? Promise.resolve("no check");
 
-  it("tells who the app is, and what it lacks", async () => {
+  it("names the app, and its missing scopes", async () => {
     expect(await check()).toBe(
-      "@parley in Shop; the Request URL of its events has to be https://parley.example/channels/slack/acc",
+      "@parley in Shop; the Request URL of its events and of Interactivity has to be https://parley.example/channels/slack/acc",
     );
     slack.scopes.splice(slack.scopes.indexOf("files:read"), 1);
     expect(await failureOf(check())).toMatchObject({
@@ -301,7 +293,7 @@ describe("the check of an account", () => {
     expect((await failureOf(check())).message).toMatch(/Slack cannot be reached|connection to Slack broke/);
   });
 
-  it("tells when the two tokens of Socket Mode are of two apps", async () => {
+  it("reports two tokens of different apps in Socket Mode", async () => {
     const withToken = (app_token: string) =>
       slackModule.create(
         {
@@ -311,7 +303,7 @@ describe("the check of an account", () => {
           name: "s",
           config: { bot_token: slack.botToken, app_token, base_url: slack.url },
         },
-        { log: { debug: () => undefined } } as unknown as ChannelHost,
+        hostWith({}),
       );
     const checked = (app_token: string) =>
       withToken(app_token).check?.(AbortSignal.timeout(5_000)) ?? Promise.resolve("no check");
@@ -322,16 +314,16 @@ describe("the check of an account", () => {
       "app_token is of another app (Lunch) than bot_token, which is @parley's in Shop: take both from the same app",
     );
     expect(await checked(slack.appToken)).toBe("@parley in Shop, Socket Mode");
-    // A server that stands for Slack's may not tell.
+    // Servers that imitate Slack may not implement the method.
     slack.fail("bots.info", { kind: "error", error: "unknown_method" });
     expect(await checked(other)).toBe("@parley in Shop, Socket Mode");
   });
 
-  it("asks for what the chosen transport needs, before anything runs", () => {
+  it("requires the settings of the chosen transport at start", () => {
     const made = (config: object) => () =>
       slackModule.create(
         { id: "a", workspaceId: "w", channel: "slack", name: "s", config: { bot_token: slack.botToken, ...config } },
-        {} as ChannelHost,
+        hostWith({}),
       );
     expect(made({})).toThrow("signing_secret is required");
     expect(made({ transport: "socket", signing_secret: "x" })).toThrow("app_token is required for Socket Mode");

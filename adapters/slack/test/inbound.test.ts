@@ -30,13 +30,13 @@ describe("an event of Slack", () => {
     });
   });
 
-  it("in a channel belongs to its thread, or begins one", () => {
+  it("in a channel belongs to its thread, or starts one", () => {
     expect(read(messageEvent(workspace, said))).toMatchObject({ place: { thread: "C1:1700000001.000100" } });
     const reply = { ...said, ts: "1700000002.000100", threadTs: said.ts };
     expect(read(messageEvent(workspace, reply))).toMatchObject({ place: { thread: "C1:1700000001.000100" } });
   });
 
-  it("is the same whether it comes as a message or as a mention", () => {
+  it("has the same id as a message and as a mention", () => {
     const message = read(messageEvent(workspace, said));
     const mention = read(mentionEvent(workspace, said));
     expect(message).toMatchObject({ kind: "message", mentioned: false });
@@ -46,7 +46,7 @@ describe("an event of Slack", () => {
     expect(mention.ts).toBe(message.ts);
   });
 
-  it("names people of other teams by their own team", () => {
+  it("identifies users of other teams by their own team", () => {
     const shared = messageEvent(workspace, { ...said, more: { user_team: "T9", source_team: "T9" } });
     expect(read(shared)).toMatchObject({ place: { teamId: "T9" } });
     expect(read({ ...shared, user_team: null, team: "T8" })).toMatchObject({ place: { teamId: "T8" } });
@@ -57,7 +57,7 @@ describe("an event of Slack", () => {
     });
   });
 
-  it("is a customer's in every form that people write in", () => {
+  it("is a customer's message in each form that people write in", () => {
     for (const subtype of [undefined, "", null, "file_share", "thread_broadcast", "me_message"]) {
       expect(read({ ...messageEvent(workspace, said), subtype })).toMatchObject({ kind: "message" });
     }
@@ -85,7 +85,7 @@ describe("an event of Slack", () => {
     expect(read({ ...edit, message: stone })).toMatchObject({ kind: "delete", ts: said.ts, place: { userId: "U1" } });
   });
 
-  it("of an app, of Slack itself or of nobody is passed over", () => {
+  it("of an app, of Slack itself or without a user is ignored", () => {
     const message = messageEvent(workspace, said);
     expect(reasonOf({ ...message, bot_id: "B7" })).toBe("an app has written it");
     expect(reasonOf({ ...message, subtype: "bot_message", user: null })).toContain("bot_message");
@@ -102,7 +102,7 @@ describe("an event of Slack", () => {
   });
 });
 
-/** Every kind of payload that Slack has for apps like this one: shaped like theirs, with our words in it. */
+/** Each kind of payload that Slack sends to such apps, in Slack's form with our texts. */
 describe("the kinds of payloads", () => {
   const service = (subtype: string, more: object = {}) => ({
     type: "message",
@@ -156,17 +156,17 @@ describe("the kinds of payloads", () => {
   };
 
   for (const [kind, event] of Object.entries(handled)) {
-    it(`${kind} is a customer's`, () => {
+    it(`${kind} is a customer's event`, () => {
       expect(["message", "edit", "delete"]).toContain(read(event).kind);
     });
   }
   for (const [kind, event] of Object.entries(ignored)) {
-    it(`${kind} is passed over on purpose`, () => {
+    it(`${kind} is ignored deliberately`, () => {
       expect(reasonOf(event)).toMatch(/is not a customer's|says nothing of a customer/);
     });
   }
 
-  it("are all told of in the README", () => {
+  it("are all listed in the README", () => {
     const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
     const generic = new Set(["message in a thread", "assistant_app_thread", "reminder_add"]);
     for (const kind of [...Object.keys(handled), ...Object.keys(ignored)]) {

@@ -18,7 +18,7 @@ const payloads = (markdown: string, more: object = {}) =>
     return part;
   });
 
-describe("what a customer writes in Slack", () => {
+describe("a customer's text in Slack", () => {
   it("is read as the customer saw it", () => {
     expect(plain("1 &lt; 2 &amp;&amp; 3 &gt; 2, *not* bold")).toBe("1 < 2 && 3 > 2, *not* bold");
     expect(plain("ask <@U1> or <@U2|bob> or <@U3>")).toBe("ask @Ada or @bob or @U3");
@@ -38,7 +38,7 @@ describe("what a customer writes in Slack", () => {
     expect(plain("<https://x.example|&lt;@U1&gt;>")).toBe("<@U1> (https://x.example)");
   });
 
-  it("comes back whole, whatever it is", () => {
+  it("is never lost", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         expect(plainText(escapeText(text), { users: new Map(), emoji: new Map() })).toBe(text);
@@ -47,7 +47,7 @@ describe("what a customer writes in Slack", () => {
     );
   });
 
-  it("takes its signs from the blocks, and no harm from blocks that are none", () => {
+  it("reads emoji from the blocks, and tolerates malformed blocks", () => {
     const blocks = [
       {
         type: "rich_text",
@@ -71,12 +71,12 @@ describe("what a customer writes in Slack", () => {
   });
 });
 
-/** What an agent has written in Slack, as the customer sees it elsewhere. */
+/** An agent's text from Slack, as the customer sees it on another channel. */
 const readElsewhere = (written: string): string =>
   textOf(styledText(markdownOf(plainText(escapeText(written), { users: new Map(), emoji: new Map() }))));
 
-describe("what an agent writes in Slack", () => {
-  it("is read elsewhere as it stands there", () => {
+describe("an agent's text in Slack", () => {
+  it("is shown on other channels as in Slack", () => {
     for (const text of [
       "Run\n\nnpm install shop",
       "C:\\_temp\\*.log on \\\\server\\share",
@@ -121,7 +121,7 @@ describe("what an agent writes in Slack", () => {
     expect(shown("Hi\nthere\n5. May\nis fine")).toEqual([["Hi\nthere\n5. May\nis fine", 0]]);
   });
 
-  it("loses nothing but signs of marks, whatever it is", () => {
+  it("loses only markup characters", () => {
     const piece = fc.oneof(
       fc.constantFrom(
         ..."* _ ~ ` ``` ** ~~ # + - > | \\ ! & [ ] ( ) : ; < = 1. 3. 😀".split(" "),
@@ -141,7 +141,7 @@ describe("what an agent writes in Slack", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
         const written = pieces.join("");
-        // A link in Markdown shows its words.
+        // A Markdown link shows only its text.
         fc.pre(!written.includes("]("));
         expect(bare(readElsewhere(written))).toBe(bare(written));
       }),
@@ -151,20 +151,20 @@ describe("what an agent writes in Slack", () => {
 });
 
 describe("a message to Slack", () => {
-  it("cannot ping anybody or forge a link, whoever's words are in it", () => {
+  it("cannot notify users or forge a link with any text", () => {
     const hostile =
       "<!here> <!channel> <@U012> <!subteam^S1> <#C1> <https://evil.example|https://bank.example> &lt;!here&gt;";
     const [part] = payloads(hostile, { role: "agent", authorName: "<!here> & co" });
     expect(part?.text).not.toMatch(/<[!@#]/);
     expect(part?.text).toContain("&lt;!here&gt; &amp; co");
-    // Of the blocks only links can lead anywhere, and each shows where to by itself.
+    // Only link elements can point anywhere, and each shows its address.
     const links = JSON.stringify(part?.blocks).match(/"type":"(?!text|rich_text|link)[^"]*"/g);
     expect(links).toBeNull();
     const [linked] = payloads("[https://bank.example](https://evil.example/a|b>c)");
     expect(linked?.text).toBe("<https://evil.example/a%7Cb%3Ec|https://bank.example>");
   });
 
-  it("has its marks in both forms", () => {
+  it("is formatted in both forms", () => {
     const [part] = payloads("**Bold** and *slanted*, ~~gone~~, `code`, [a link](https://a.example/?x=1&y=2)\n\n> said");
     expect(part?.text).toBe("*Bold* and _slanted_, ~gone~, `code`, <https://a.example/?x=1&amp;y=2|a link>\n\n>said");
     expect(part?.blocks).toEqual([
@@ -193,11 +193,11 @@ describe("a message to Slack", () => {
     expect(mrkdwnOf(styledText("```\na < b\n```"))).toBe("```a &lt; b```");
   });
 
-  it("goes without a mark where the sign of it stands in the text", () => {
+  it("is not formatted where its text contains the markup character", () => {
     expect(mrkdwnOf(styledText("**5 * 5** and `` a`b ``"))).toBe("5 * 5 and a`b");
   });
 
-  it("is split where Slack would cut it off, escapes included, and nothing is lost", () => {
+  it("is split before Slack's limit, escapes included, and loses nothing", () => {
     const words = Array.from({ length: 3_000 }, (_, at) => `w${at}<&>`).join(" ");
     const parts = payloads(words);
     expect(parts.length).toBeGreaterThan(3);
@@ -213,7 +213,7 @@ describe("a message to Slack", () => {
     ).toEqual(words.split(" "));
   });
 
-  it("is always of a form that Slack takes", () => {
+  it("is always valid for Slack", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), (markdown) => {
         for (const part of payloads(markdown)) {
@@ -225,7 +225,7 @@ describe("a message to Slack", () => {
     );
   });
 
-  it("brings each file as a part of its own, after the text", () => {
+  it("has each file as a part of its own, after the text", () => {
     const file = { id: "file_1", name: "a <b>.pdf", mediaType: "application/pdf", bytes: 3 };
     expect(render("See this", { files: [file], role: "agent", authorName: "Anna" })).toMatchObject([
       { text: "Anna:\nSee this" },

@@ -1,8 +1,8 @@
+import { hostWith } from "#test/support/channels/partial-host.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import { newSqlite } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
-import type { ChannelHost } from "#channels/contract.ts";
 import { bytesOf, png } from "#test/support/channels/file-channel.ts";
 import { anna, answerOf, heldAnswers, openBench } from "#test/support/engine-bench.ts";
 import type { FakeTelegram } from "./support/fake-telegram.ts";
@@ -65,15 +65,27 @@ describe("a bot with a webhook", () => {
     await bench.until("the webhook is set", () => telegram.webhook !== undefined);
   });
 
-  it("tells Telegram its address, a secret and what it wants to hear of", () => {
+  it("registers its address, a secret and the kinds of updates", () => {
     expect(telegram.webhook?.url).toBe(`http://parley.test/channels/telegram/${bench.accountId}`);
     expect(telegram.calls("setWebhook").at(-1)).toMatchObject({
-      allowed_updates: ["message", "edited_message", "my_chat_member"],
+      allowed_updates: ["message", "edited_message", "my_chat_member", "callback_query"],
     });
     expect(telegram.calls("setWebhook").at(-1)).not.toHaveProperty("drop_pending_updates");
   });
 
-  it("takes nothing without the secret, with another one, or of another form", async () => {
+  it("lists sources below an answer, and none below a refusal", async () => {
+    const sources = [{ title: "Returns", url: "", chunk: "45 days", score: 0.2 }];
+    const found = { sources, skillsFired: ["knowledge_search"] };
+    bench.script.answer = async ({ text }) =>
+      text === "When?" ? answerOf("45 days.", found) : answerOf("I don't know.", { ...found, answered: false });
+    for (const [at, text] of ["When?", "Why?"].entries()) {
+      expect((await post(messageUpdate({ chatId: 77, messageId: at + 1, text }))).status).toBe(200);
+      await bench.settle();
+    }
+    expect(texts(77)).toEqual([expect.stringMatching(/^45 days\.\n\nSources:/), "I don't know."]);
+  });
+
+  it("refuses deliveries without the secret, with a wrong one, or in a wrong form", async () => {
     const update = messageUpdate({ chatId: 7, messageId: 1, text: "Let me in" });
     const nobodys = await fetch(url, { method: "POST", body: JSON.stringify(update) });
     expect(nobodys.status).toBe(401);
@@ -83,14 +95,14 @@ describe("a bot with a webhook", () => {
     expect(await stored()).toEqual([]);
   });
 
-  it("passes over what it cannot read, so that it does not come again and again", async () => {
+  it("acknowledges unreadable updates, so that Telegram does not resend them", async () => {
     for (const update of [{}, { update_id: "x" }, { update_id: 1, message: { text: 5 } }, [1], null]) {
       expect((await post(update as object)).status).toBe(200);
     }
     expect(await stored()).toEqual([]);
   });
 
-  it("shows that an answer is made that takes its time, and greets who presses Start", async () => {
+  it("shows that it is typing during a slow reply, and greets a customer who presses Start", async () => {
     const started = await post(messageUpdate({ chatId: 7, messageId: 1, text: "/start abc" }));
     expect(await started.json()).toMatchObject({ method: "sendMessage", chat_id: 7 });
     await post(messageUpdate({ chatId: 7, messageId: 2, text: "How much?" }));
@@ -109,13 +121,13 @@ describe("a bot with a webhook", () => {
     expect(texts(7)).toEqual(["You asked: How much?", "Two days."]);
   });
 
-  it("takes over what a customer changes in a message", async () => {
+  it("applies a customer's edits", async () => {
     await post(messageUpdate({ chatId: 7, messageId: 2, text: "How mcuh?" }));
     await post(editUpdate({ chatId: 7, messageId: 2, text: "How much?" }));
     expect(await stored()).toEqual(["How much?"]);
   });
 
-  it("answers in the topic, and in the group itself when the topic is gone", async () => {
+  it("replies in the topic, and in the group itself when the topic is gone", async () => {
     const chat = { id: -1_005, type: "supergroup", title: "Fans" };
     const more = {
       is_topic_message: true,
@@ -130,7 +142,7 @@ describe("a bot with a webhook", () => {
     expect(telegram.shown.at(-1)).toMatchObject({ chatId: -1_005, topicId: undefined, text: "Anna:\nFive." });
   });
 
-  it("answers in groups only who addresses it", async () => {
+  it("replies in groups only to messages that address it", async () => {
     const chat = { id: -1_005, type: "supergroup", title: "Fans" };
     const say = (messageId: number, text: string, more = {}) =>
       post(messageUpdate({ chatId: 7, messageId, text, chat, more }));
@@ -142,7 +154,7 @@ describe("a bot with a webhook", () => {
     expect(await stored()).toEqual(["@Parley_test_bot hello", "And this?"]);
   });
 
-  it("follows a group that becomes a supergroup, whoever finds out first", async () => {
+  it("follows a group that becomes a supergroup, whichever report comes first", async () => {
     const chat = { id: -5, type: "group", title: "Fans" };
     const more = { reply_to_message: { message_id: 9, from: { id: telegram.botId } } };
     await post(messageUpdate({ chatId: 7, messageId: 2, text: "One", chat, more }));
@@ -162,7 +174,7 @@ describe("a bot with a webhook", () => {
     expect(await bench.store.read.selectFrom("conversations").select("id").execute()).toHaveLength(1);
   });
 
-  it("tells the agents that the customer has blocked it", async () => {
+  it("notes for the agents that the customer blocked it", async () => {
     await post(messageUpdate({ chatId: 7, messageId: 2, text: "Bye" }));
     await bench.settle();
     const member = {
@@ -175,7 +187,7 @@ describe("a bot with a webhook", () => {
     expect((await bench.notes((await conversation()).id)).join()).toContain("blocked by the customer");
   });
 
-  it("sends without marks what Telegram cannot take with them", async () => {
+  it("sends a text without entities when Telegram refuses them", async () => {
     await post(messageUpdate({ chatId: 7, messageId: 2, text: "One" }));
     await bench.settle();
     telegram.fail("sendMessage", { kind: "error", code: 400, description: "Bad Request: can't parse entities: no" });
@@ -183,7 +195,7 @@ describe("a bot with a webhook", () => {
     expect(telegram.shown.at(-1)).toMatchObject({ text: "Anna:\nHello", entities: [] });
   });
 
-  it("holds back one chat when that has had enough, and no other", async () => {
+  it("holds back a rate-limited chat, and no other", async () => {
     await post(messageUpdate({ chatId: 7, messageId: 2, text: "One" }));
     await bench.settle();
     telegram.fail("sendMessage", {
@@ -201,7 +213,7 @@ describe("a bot with a webhook", () => {
     expect(texts(7)).toEqual(["You asked: One", "Anna:\nLater"]);
   });
 
-  it("does not send twice what a gateway in between may have let through", async () => {
+  it("does not resend a message that a gateway may have delivered", async () => {
     await post(messageUpdate({ chatId: 7, messageId: 2, text: "One" }));
     await bench.settle();
     telegram.fail("sendMessage", { kind: "html", status: 502 });
@@ -241,7 +253,7 @@ describe("files on Telegram", () => {
     await bench.until("the webhook is set", () => telegram.webhook !== undefined);
   });
 
-  it("are fetched again after a failure, and the token is nowhere to be read", async () => {
+  it("are fetched again after a failure, and the token appears nowhere", async () => {
     telegram.fail("getFile", { kind: "error", code: 429, description: "Too Many", parameters: { retry_after: 9 } });
     telegram.fail("file", { kind: "html", status: 502 });
     await post(messageUpdate({ chatId: 7, messageId: 1, more: { ...photo(png), caption: "Is it this?" } }));
@@ -253,14 +265,14 @@ describe("files on Telegram", () => {
     expect(seen).not.toContain(telegram.token.split(":")[1]);
   });
 
-  it("that Telegram gives no bot say so", async () => {
+  it("too large for bots are reported as such", async () => {
     const document = { file_id: telegram.keep(Buffer.alloc(20_000_001)), file_name: "film.mov" };
     await post(messageUpdate({ chatId: 7, messageId: 1, more: { document } }));
     await bench.settle();
     expect(await filesStored()).toMatchObject([{ state: "failed", reason: expect.stringContaining("20 MB") }]);
   });
 
-  it("of an album are one message, which is answered once when all of it is there", async () => {
+  it("of an album are one message with one reply after the last file", async () => {
     const of = (messageId: number, caption?: string) =>
       messageUpdate({
         chatId: 7,
@@ -298,7 +310,7 @@ describe("files on Telegram", () => {
     expect(telegram.calls("getFile")).toHaveLength(2);
   });
 
-  it("go out as a picture or a document, a short text below and a long one before them", async () => {
+  it("are sent as a picture or a document, after a long text or with a short one as caption", async () => {
     await post(messageUpdate({ chatId: 7, messageId: 1, text: "My bill?" }));
     await bench.settle();
     const bill = await uploaded("bill.pdf", Buffer.from("%PDF-1.7 bill"));
@@ -319,7 +331,7 @@ describe("files on Telegram", () => {
     expect(file).toMatchObject({ text: "", file: { name: "terms.txt" } });
   });
 
-  it("that Telegram cannot take as a picture go as a document, and in a topic that is gone to the group", async () => {
+  it("refused as a picture are sent as a document, and to the group when their topic is gone", async () => {
     await post(messageUpdate({ chatId: 7, messageId: 1, text: "A picture?" }));
     await bench.settle();
     telegram.fail("sendPhoto", { kind: "error", code: 400, description: "Bad Request: PHOTO_INVALID_DIMENSIONS" });
@@ -328,8 +340,8 @@ describe("files on Telegram", () => {
   });
 });
 
-describe("what an agent has sent on Telegram", () => {
-  it("can be changed and taken back, and doing so twice is no failure", async () => {
+describe("an agent's message on Telegram", () => {
+  it("can be edited and deleted, and a repeat is no failure", async () => {
     await open({ transport: "webhook" });
     await bench.until("the webhook is set", () => telegram.webhook !== undefined);
     await post(messageUpdate({ chatId: 7, messageId: 1, text: "One" }));
@@ -338,7 +350,7 @@ describe("what an agent has sent on Telegram", () => {
     const { default: module } = await import("../index.ts");
     const config = { token: telegram.token, base_url: telegram.url };
     const account = { id: "a", workspaceId: bench.workspaceId, channel: "telegram" as const, name: "t", config };
-    const host = { webhookUrl: "http://parley.test/x", signToken: (text: string) => text } as unknown as ChannelHost;
+    const host = hostWith({ webhookUrl: "http://parley.test/x", signToken: (text) => text });
     const adapter = module.create(account, host);
     const sent = telegram.shown.at(-1);
     const externalId = `7:${sent?.messageId}`;
@@ -359,7 +371,7 @@ describe("what an agent has sent on Telegram", () => {
 });
 
 describe("a customer who cannot be reached", () => {
-  it("is marked, once for however many messages are refused, and no more when they write again", async () => {
+  it("is marked once for many refused messages, until they write again", async () => {
     await open({ transport: "webhook" });
     await bench.until("the webhook is set", () => telegram.webhook !== undefined);
     await post(messageUpdate({ chatId: 7, messageId: 1, text: "One" }));
@@ -383,7 +395,7 @@ describe("a customer who cannot be reached", () => {
 });
 
 describe("a bot that polls", () => {
-  it("removes the webhook, keeps what waited for it, and confirms only what is stored", async () => {
+  it("removes the webhook, keeps its pending updates, and confirms only stored updates", async () => {
     telegram.queue(messageUpdate({ chatId: 7, messageId: 1, text: "I was early" }));
     await open({ transport: "polling" });
     await bench.until("it is answered", () => texts(7).length === 1);
@@ -393,7 +405,7 @@ describe("a bot that polls", () => {
     await bench.until("the second is stored", async () => (await stored()).length === 2);
   });
 
-  it("holds nobody up with somebody who pressed Start and blocked it", async () => {
+  it("serves others when a customer pressed Start and blocked it", async () => {
     telegram.fail("sendMessage", { kind: "error", code: 403, description: "Forbidden: bot was blocked by the user" });
     telegram.queue(messageUpdate({ chatId: 6, messageId: 1, text: "/start" }));
     telegram.queue(messageUpdate({ chatId: 7, messageId: 1, text: "And me?" }));
@@ -402,27 +414,27 @@ describe("a bot that polls", () => {
     await bench.until("all is confirmed", () => telegram.unconfirmed().length === 0);
   });
 
-  it("is the way to go where the address is not https", async () => {
+  it("is the default where PUBLIC_URL is not https", async () => {
     await open();
     await bench.until("it polls", () => telegram.calls("getUpdates").length > 0);
     expect(telegram.webhook).toBeUndefined();
   });
 
-  it("reads again what could not be stored", async () => {
+  it("reads an update again that could not be stored", async () => {
     await open({ transport: "polling" });
     await bench.until("it polls", () => telegram.calls("getUpdates").length > 0);
-    const { runBeside } = await import("#test/support/database/run-beside.ts");
-    await runBeside(bench.url, "alter table inbound_events rename to away");
+    const { runStatement } = await import("#test/support/database/run-statement.ts");
+    await runStatement(bench.url, "alter table inbound_events rename to away");
     telegram.queue(messageUpdate({ chatId: 7, messageId: 1, text: "Keep me" }));
     await bench.until("it has failed", () => bench.logged.some((line) => line.includes("connection broke")));
     expect(telegram.unconfirmed()).toHaveLength(1);
-    await runBeside(bench.url, "alter table away rename to inbound_events");
+    await runStatement(bench.url, "alter table away rename to inbound_events");
     await bench.advance(120_000);
     await bench.until("it is stored", async () => (await stored()).includes("Keep me"));
     await bench.until("it is confirmed", () => telegram.unconfirmed().length === 0);
   });
 
-  it("begins anew when Telegram has been away, and logs no token", async () => {
+  it("reconnects after an outage of Telegram, and logs no token", async () => {
     await open({ transport: "polling" });
     await bench.until("it polls", () => telegram.calls("getUpdates").length > 0);
     await telegram.goAway();
@@ -434,7 +446,7 @@ describe("a bot that polls", () => {
     expect(bench.logged.join("")).not.toContain(telegram.token);
   });
 
-  it("says what is wrong when another program polls, or the token is not known", async () => {
+  it("reports another polling program, and an unknown token", async () => {
     telegram.fail("getUpdates", {
       kind: "error",
       code: 409,

@@ -26,8 +26,8 @@ async function doctor(given: Partial<BotCheck> = {}): Promise<string> {
 
 const deliverTo = (url: string) => api.setWebhook(url, { secret_token: "of-the-other" });
 
-describe("what doctor says of a bot", () => {
-  it("names the host that it delivers to instead, and nothing of the address behind that", async () => {
+describe("doctor's check of a bot", () => {
+  it("names only the host of another program's webhook", async () => {
     await deliverTo("https://old.example:8443/hook/a-secret-path");
     const said = await doctor();
     expect(said).toContain("delivers to another address, at old.example:8443: start Parley, which sets it to");
@@ -36,14 +36,14 @@ describe("what doctor says of a bot", () => {
     expect(await doctor()).toBe("@parley_test_bot, webhook");
   });
 
-  it("tells that nothing can be polled for while the bot delivers", async () => {
+  it("reports that polling is impossible while a webhook is set", async () => {
     await deliverTo("https://old.example/hook");
     expect(await doctor({ transport: "polling" })).toContain("still delivers to old.example: start Parley");
     await api.deleteWebhook();
     expect(await doctor({ transport: "polling" })).toBe("@parley_test_bot, polling");
   });
 
-  it("tells which ports Telegram delivers to, where it is Telegram's own server", async () => {
+  it("lists the ports that Telegram delivers to, for Telegram's own server", async () => {
     const elsewhere = { webhookUrl: webhookUrl.replace("parley.test", "parley.test:9443") };
     expect(await doctor(elsewhere)).toContain("the ports 443, 80, 88 and 8443 only; set PUBLIC_URL");
     expect(await doctor({ ...elsewhere, isOwnServer: true })).toContain("has no webhook yet: start Parley");
@@ -52,7 +52,7 @@ describe("what doctor says of a bot", () => {
     );
   });
 
-  it("tells that Telegram reaches no address of a network of one's own", async () => {
+  it("reports that Telegram cannot reach a private address", async () => {
     for (const host of ["192.168.0.9", "10.1.2.3:8443", "[fd00::1]", "localhost", "parley.lan"]) {
       const at = { webhookUrl: webhookUrl.replace("parley.test", host) };
       expect(await doctor(at)).toContain("which is an address within your own network: set PUBLIC_URL");
@@ -60,7 +60,7 @@ describe("what doctor says of a bot", () => {
     }
   });
 
-  it("tells how long to wait, and that Telegram fails", async () => {
+  it("reports a rate limit with its time, and a failure of Telegram", async () => {
     const parameters = { retry_after: 17 };
     telegram.fail("getMe", { kind: "error", code: 429, description: "Too Many Requests: retry after 17", parameters });
     expect(await doctor()).toContain("no more calls of this bot for 17 s: ask again then");

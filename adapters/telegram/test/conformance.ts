@@ -5,7 +5,7 @@ import { messageUpdate } from "./support/updates.ts";
 const target: ConformanceTarget = { channel: "telegram", cannot: {}, start };
 export default target;
 
-/** Longer than it takes to find that nobody listens. */
+/** Longer than a refused connection takes. */
 const awayMs = 300;
 
 async function start(): Promise<FakePlatform> {
@@ -29,7 +29,7 @@ async function start(): Promise<FakePlatform> {
     await response.text();
     return response.ok;
   }
-  // A new number each time: what is delivered again has the message's own.
+  // Each delivery has a new update id; a repeated delivery has the same message id.
   const updateOf = ({ customer, id, text, files = [] }: CustomerMessage) => {
     const at = { chatId: chatOf(customer), messageId: numberOf(messages, id, 1) };
     const [file] = files;
@@ -57,7 +57,7 @@ async function start(): Promise<FakePlatform> {
     shown: async (customer) =>
       telegram.shown
         .filter(({ chatId }) => chatId === chatOf(customer))
-        // The agent's name stands above what the agent wrote.
+        // An agent's message begins with the agent's name.
         .map(({ text }) => text.replace(/^Anna[^\n]*:\n/, "")),
     received: async (customer) =>
       telegram.shown.flatMap(({ chatId, file }) => (chatId === chatOf(customer) && file !== undefined ? [file] : [])),

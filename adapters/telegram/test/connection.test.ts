@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { Problem } from "#domain/problem.ts";
 import { answerOf, heldAnswers } from "#test/support/engine-bench.ts";
-import { runBeside } from "#test/support/database/run-beside.ts";
+import { runStatement } from "#test/support/database/run-statement.ts";
 import type { Bot } from "./support/bot.ts";
 import { openBot } from "./support/bot.ts";
 import { messageUpdate } from "./support/updates.ts";
@@ -10,10 +10,10 @@ let bot: Bot;
 afterEach(() => bot.close());
 
 describe("a bot that polls and cannot store", () => {
-  it("confirms what it has done before that, and greets nobody again and again", async () => {
+  it("confirms the updates before the failed one, and greets a customer once", async () => {
     bot = await openBot({ transport: "polling" });
     const { telegram, bench } = bot;
-    await runBeside(bench.url, "alter table inbound_events rename to away");
+    await runStatement(bench.url, "alter table inbound_events rename to away");
     telegram.queue(messageUpdate({ chatId: 6, messageId: 1, text: "/start" }));
     const kept = messageUpdate({ chatId: 7, messageId: 1, text: "Keep me" });
     telegram.queue(kept);
@@ -24,18 +24,18 @@ describe("a bot that polls and cannot store", () => {
     }
     expect(bot.texts(6)).toHaveLength(1);
     expect(telegram.unconfirmed()).toEqual([kept.update_id]);
-    // Nothing is wrong with Telegram.
-    const told = bench.logged.filter((line) => line.includes("connections: connection broke"));
-    expect(told.at(-1)).toContain("could not be stored");
-    expect(told.at(-1)).not.toContain("cannot be read from Telegram");
-    await runBeside(bench.url, "alter table away rename to inbound_events");
+    // The failure is not Telegram's.
+    const failureLines = bench.logged.filter((line) => line.includes("connections: connection broke"));
+    expect(failureLines.at(-1)).toContain("could not be stored");
+    expect(failureLines.at(-1)).not.toContain("cannot be read from Telegram");
+    await runStatement(bench.url, "alter table away rename to inbound_events");
     await bench.advance(60_000);
     await bench.until("the other is answered", () => bot.texts(7).length === 1);
     expect(bot.texts(6)).toHaveLength(1);
   });
 });
 
-describe("who presses Start in a topic of a private chat", () => {
+describe("a customer who presses Start in a topic of a private chat", () => {
   const start = () => {
     const more = { is_topic_message: true, message_thread_id: 9 };
     return messageUpdate({ chatId: 6, messageId: 1, text: "/start", more });
@@ -52,14 +52,14 @@ describe("who presses Start in a topic of a private chat", () => {
   });
 });
 
-describe("an answer that takes long", () => {
-  it("is shown as being made until it is there, and not when it is", async () => {
+describe("the typing indicator of a slow reply", () => {
+  it("is shown until the reply, and not after it", async () => {
     bot = await openBot();
     const { bench, telegram } = bot;
     const slow = heldAnswers(bench);
     await bot.post(messageUpdate({ chatId: 7, messageId: 1, text: "How long?" }));
     await slow.question(0);
-    // Telegram shows it for five seconds.
+    // Telegram shows the indicator for five seconds.
     for (const [afterMs, times] of [
       [300, 1],
       [4_000, 2],
@@ -75,7 +75,7 @@ describe("an answer that takes long", () => {
     expect(telegram.actions).toHaveLength(3);
   });
 
-  it("is not shown again where it could not be shown", async () => {
+  it("is not repeated after a failure", async () => {
     bot = await openBot();
     const { bench, telegram } = bot;
     const slow = heldAnswers(bench);
@@ -83,14 +83,16 @@ describe("an answer that takes long", () => {
     await bot.post(messageUpdate({ chatId: 7, messageId: 1, text: "How long?" }));
     await slow.question(0);
     bench.clock.advance(300);
-    await bench.until("it is told", () => bench.logged.some((line) => line.includes("showing a typing sign failed")));
+    await bench.until("it is failureLines", () =>
+      bench.logged.some((line) => line.includes("showing a typing sign failed")),
+    );
     bench.clock.advance(20_000);
     slow.held[0]?.release(answerOf("Two days."));
     await bench.settle();
     expect(telegram.calls("sendChatAction")).toHaveLength(1);
   });
 
-  it("is not shown for ever when nobody tells that it is over", async () => {
+  it("ends by itself when its end is not reported", async () => {
     bot = await openBot();
     const { bench, telegram } = bot;
     bench.script.answer = async () => {

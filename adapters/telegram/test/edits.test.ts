@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
 let bot: Bot;
 afterEach(() => bot.close());
 
-describe("what a customer puts into a message afterwards", () => {
+describe("a file that an edit adds", () => {
   const photo = (name: string) => ({
     photo: [{ file_id: bot.telegram.keep(png), file_unique_id: name, file_size: png.length }],
   });
@@ -24,12 +24,12 @@ describe("what a customer puts into a message afterwards", () => {
     return [message?.content, message?.files ?? 0, (await files.execute()).map(({ state }) => state).join()];
   };
 
-  it("is fetched, be it to words or in the place of another picture, and once", async () => {
+  it("is fetched once, as an addition to a text or a replacement of a picture", async () => {
     bot = await openBot();
     await say({}, "It is broken");
     await change({ ...photo("a"), caption: "It is broken" });
     expect(await seen()).toEqual(["It is broken", 1, "stored"]);
-    // A reaction, or other words.
+    // A reaction, or an edit of the text.
     await change({ ...photo("a"), caption: "It is broken" });
     await change({ ...photo("a"), caption: "It is broken, see" });
     expect(await seen()).toEqual(["It is broken, see", 1, "stored"]);
@@ -39,7 +39,7 @@ describe("what a customer puts into a message afterwards", () => {
     expect(kept.filter(({ payload }) => payload.includes("AgAC"))).toEqual([]);
   });
 
-  it("is not fetched again when it was there from the beginning, or nobody can tell", async () => {
+  it("is not fetched again when it was there before, or may have been", async () => {
     bot = await openBot();
     await say({ ...photo("a"), caption: "See", media_group_id: "album" });
     await change({ ...photo("a"), caption: "See this", media_group_id: "album" });
@@ -52,8 +52,8 @@ describe("what a customer puts into a message afterwards", () => {
   });
 });
 
-describe("what an agent changes", () => {
-  it("is shown without marks where Telegram cannot take it with them, as what is sent is", async () => {
+describe("an agent's edit", () => {
+  it("is sent without entities when Telegram refuses them, as a new message is", async () => {
     bot = await openBot();
     await bot.post(messageUpdate({ chatId: 7, messageId: 1, text: "One" }));
     await bot.bench.settle();

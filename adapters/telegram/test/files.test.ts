@@ -7,7 +7,7 @@ let bot: Bot;
 afterEach(() => bot.close());
 
 describe("a file of a customer", () => {
-  it("is fetched whatever signs stand behind the last dot of its name, and from below the bot's folder alone", async () => {
+  it("is fetched with any characters in its extension, and only from the bot's folder", async () => {
     bot = await openBot();
     const endings = [".pdf (1)", ".док", ".a#b", ".a%2e?b=c", ""];
     const send = (messageId: number, ending: string) =>
@@ -28,7 +28,7 @@ describe("a file of a customer", () => {
     ]);
   });
 
-  it("is asked for again when Telegram does not have it just now", async () => {
+  it("is fetched again when Telegram lacks it temporarily", async () => {
     bot = await openBot();
     bot.telegram.fail("getFile", {
       kind: "error",
@@ -44,7 +44,7 @@ describe("a file of a customer", () => {
   });
 });
 
-describe("a reply that was sent with a file", () => {
+describe("a reply with a file", () => {
   const change = async (before: string, after: string): Promise<readonly (readonly [string, string | undefined])[]> => {
     bot = await openBot();
     await bot.post(messageUpdate({ chatId: 7, messageId: 1, text: "My bill?" }));
@@ -60,20 +60,20 @@ describe("a reply that was sent with a file", () => {
     return bot.telegram.shown.slice(1).map(({ text, file }) => [text, file?.name]);
   };
 
-  it("can be made shorter where its text stands before the file, and stays there", async () => {
+  it("can be shortened where its text precedes the file, and remains there", async () => {
     expect(await change("word ".repeat(300), "A word")).toEqual([
       ["Anna:\nA word", undefined],
       ["", "bill.pdf"],
     ]);
   });
 
-  it("can be changed where its text stands below the file", async () => {
+  it("can be edited where its text is the caption", async () => {
     expect(await change("A word", "Another word")).toEqual([["Anna:\nAnother word", "bill.pdf"]]);
   });
 });
 
-describe("a file of an agent's", () => {
-  it("has longer to go out than a text, as large ones take", async () => {
+describe("an agent's file", () => {
+  it("has a longer time limit than a text", async () => {
     bot = await openBot();
     await bot.post(messageUpdate({ chatId: 7, messageId: 1, text: "My bill?" }));
     await bot.bench.settle();

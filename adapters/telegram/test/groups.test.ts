@@ -20,31 +20,31 @@ describe("a group that becomes a supergroup", () => {
   const supergroup = { id: after, type: "supergroup", title: "Fans" };
   const say = (messageId: number, text: string, chat: Fields) =>
     bot.post(messageUpdate({ chatId: 7, messageId, text, chat, more: toTheBot() }));
-  const isTold = (chat: Fields, more: Fields) => bot.post(messageUpdate({ chatId: 7, messageId: 90, chat, more }));
+  const reportMove = (chat: Fields, more: Fields) => bot.post(messageUpdate({ chatId: 7, messageId: 90, chat, more }));
   const threads = async (): Promise<readonly string[]> => {
     const rows = bot.bench.store.read.selectFrom("conversations").select("context_key").orderBy("context_key");
     return (await rows.execute()).map(({ context_key: thread }) => thread);
   };
 
-  it("keeps its conversation, whichever of the two tells it first", async () => {
+  it("keeps its conversation, whichever group reports the move first", async () => {
     bot = await openBot();
     await say(2, "One", group);
-    await isTold(supergroup, { migrate_from_chat_id: before });
+    await reportMove(supergroup, { migrate_from_chat_id: before });
     await say(2, "Two", supergroup);
-    await isTold(group, { migrate_to_chat_id: after });
+    await reportMove(group, { migrate_to_chat_id: after });
     await say(3, "Three", supergroup);
     expect(await threads()).toEqual([String(after)]);
   });
 
-  it("gets what is said to it where it was, when somebody has written in the new one before it was told", async () => {
+  it("receives replies in the supergroup when customers wrote there before the move was reported", async () => {
     bot = await openBot();
     await say(2, "One", group);
     await bot.bench.settle();
     const conversation = await bot.conversationIn(String(before));
     bot.telegram.upgrade(before, after);
     await say(2, "Two", supergroup);
-    await isTold(group, { migrate_to_chat_id: after });
-    await isTold(supergroup, { migrate_from_chat_id: before });
+    await reportMove(group, { migrate_to_chat_id: after });
+    await reportMove(supergroup, { migrate_from_chat_id: before });
     await bot.reply(conversation, "Are you there?");
     await bot.reply(conversation, "Still?");
     expect(await threads()).toEqual([String(after), String(before)]);
@@ -64,20 +64,20 @@ describe("a message in a group", () => {
     return bot.texts(group.id);
   };
 
-  it("addresses the bot also where a client names it without its username", async () => {
+  it("addresses the bot when a client mentions it without its username", async () => {
     bot = await openBot();
     await say(1, "Somebody, when?", { type: "text_mention", length: 8, user: { id: 8 } });
     await say(2, "Parley, when?", { type: "text_mention", length: 6, user: { id: bot.telegram.botId, is_bot: true } });
     expect(await said()).toEqual(["You asked: Parley, when?"]);
   });
 
-  it("addresses a bot that has got another username meanwhile", async () => {
+  it("addresses a renamed bot", async () => {
     bot = await openBot();
     await say(1, "@parley_test_bot one?", { type: "mention", length: 16 });
     bot.telegram.rename("shop_bot");
     await bot.bench.advance(hourMs);
     bot.telegram.fail("getMe", refusal(500, "Internal Server Error"));
-    // The name is known that it had: what is said to somebody else is not refused meanwhile.
+    // The old name is cached, so messages to others are not refused.
     for (const id of [20, 21]) {
       expect((await say(id, "@somebody else?", { type: "mention", length: 9 })).ok).toBe(true);
     }
@@ -93,7 +93,7 @@ describe("a message in a group", () => {
     expect(bot.telegram.calls("getMe")).toHaveLength(3);
   });
 
-  it("is refused until the bot's name is known, and then taken", async () => {
+  it("is refused until the bot's name is known, then accepted", async () => {
     bot = await openBot();
     bot.telegram.fail("getMe", refusal(500, "Internal Server Error"));
     const isTaken = async () => (await say(1, "@parley_test_bot one?", { type: "mention", length: 16 })).ok;
@@ -102,14 +102,14 @@ describe("a message in a group", () => {
   });
 });
 
-describe("a message in a group that addresses the bot only when it is changed", () => {
+describe("a message in a group that addresses the bot only after an edit", () => {
   const chat = { id: -1_005, type: "supergroup", title: "Fans" };
   const mention = { entities: [{ type: "mention", offset: 0, length: 16 }] };
   const written = (secondsAgo: number) => ({ date: Math.floor(bot.bench.clock.now() / 1_000) - secondsAgo });
   const say = (text: string, more: Fields) => bot.post(messageUpdate({ chatId: 7, messageId: 2, text, chat, more }));
   const change = (text: string, more: Fields) => bot.post(editUpdate({ chatId: 7, messageId: 2, text, chat, more }));
 
-  it("is answered, and changed by what comes after that", async () => {
+  it("gets a reply, and later edits apply to it", async () => {
     bot = await openBot();
     await say("How much?", written(60));
     await change("@parley_test_bot how much?", { ...written(60), ...mention });
@@ -123,7 +123,7 @@ describe("a message in a group that addresses the bot only when it is changed", 
     ]);
   });
 
-  it("is not answered when it is an old one", async () => {
+  it("gets no reply when it is old", async () => {
     bot = await openBot();
     await change("@parley_test_bot how much?", { ...written(2 * 3_600), ...mention });
     await bot.bench.settle();
@@ -131,8 +131,8 @@ describe("a message in a group that addresses the bot only when it is changed", 
   });
 });
 
-describe("a group that lets the bot write, and send no files", () => {
-  it("is not told to be one that it may not write in", async () => {
+describe("a group that permits the bot to write, but not to send files", () => {
+  it("is not reported as unreachable", async () => {
     bot = await openBot();
     await bot.post(
       messageUpdate({ chatId: 7, messageId: 2, text: "How?", chat: { id: -5, type: "group" }, more: toTheBot() }),
@@ -163,7 +163,7 @@ describe("a topic of a forum", () => {
     return bot.conversationIn(thread);
   };
 
-  it("that is closed or deleted is answered in the group itself", async () => {
+  it("that is closed or deleted gets its replies in the group itself", async () => {
     const conversation = await asks();
     for (const reason of ["message thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"]) {
       bot.telegram.fail("sendMessage", refusal(400, `Bad Request: ${reason}`));
@@ -172,7 +172,7 @@ describe("a topic of a forum", () => {
     }
   });
 
-  it("that is gone takes a picture that is none with it to the group, as a document", async () => {
+  it("that is gone and a refused picture lead to a document in the group", async () => {
     const conversation = await asks();
     const file = await bot.upload(conversation, "wide.png", png);
     bot.telegram.fail(
@@ -184,7 +184,7 @@ describe("a topic of a forum", () => {
     expect(bot.telegram.shown.at(-1)).toMatchObject({ topicId: undefined, file: { how: "document", bytes: png } });
   });
 
-  it("is out of reach with its group, and is not any more when the bot is back", async () => {
+  it("is unreachable with its group until the bot returns", async () => {
     const conversation = await asks();
     const isMarked = async () => (await bot.bench.row(conversation)).unreachable !== null;
     const member = (status: string) =>
@@ -206,7 +206,7 @@ describe("a topic of a forum", () => {
   });
 });
 
-describe("topics of which nobody has spoken for long", () => {
+describe("topics without recent messages", () => {
   const isMarked = async (thread: string) =>
     (await bot.bench.row(await bot.conversationIn(thread))).unreachable !== null;
   const member = (chat: Fields, status: string) =>
@@ -219,7 +219,7 @@ describe("topics of which nobody has spoken for long", () => {
     await bot.post(messageUpdate({ chatId: 7, messageId: topicId, text: "How much?", chat, more }));
   };
 
-  it("are out of reach with their forum, and no other's are", async () => {
+  it("are unreachable with their forum, and no other's are", async () => {
     bot = await openBot();
     const forum = { id: -1_005, type: "supergroup", title: "Fans", is_forum: true };
     for (const topicId of [9, 10]) await ask(forum, topicId);
@@ -249,7 +249,7 @@ describe("topics of which nobody has spoken for long", () => {
     expect(await Promise.all(["-1005:9", "-1005:10"].map(isMarked))).toEqual([false, false]);
   });
 
-  it("are out of reach with a private chat that has topics", async () => {
+  it("are unreachable with their private chat", async () => {
     bot = await openBot();
     const chat = { id: 77, type: "private" };
     await ask(chat, 9);
@@ -258,7 +258,7 @@ describe("topics of which nobody has spoken for long", () => {
   });
 });
 
-describe("what nobody has said to the bot", () => {
+describe("a message that does not address the bot", () => {
   const group = { id: -1_005, type: "supergroup", title: "Fans" };
   const picture = (messageId: number, more: object) =>
     bot.post(
@@ -270,7 +270,7 @@ describe("what nobody has said to the bot", () => {
       }),
     );
 
-  it("belongs to its album when a later picture has the words that address the bot", async () => {
+  it("joins its album when a later picture's caption addresses the bot", async () => {
     bot = await openBot();
     await picture(1, {});
     await picture(2, {
@@ -291,7 +291,7 @@ describe("what nobody has said to the bot", () => {
     ]);
   });
 
-  it("is not kept, nor is a change of it, while changes of what was said to it are seen", async () => {
+  it("is not stored, nor are its edits, while edits of messages to the bot are", async () => {
     bot = await openBot();
     const say = (messageId: number, text: string, more: Fields = {}) =>
       bot.post(messageUpdate({ chatId: 7, messageId, text, chat: group, more }));
@@ -300,7 +300,7 @@ describe("what nobody has said to the bot", () => {
     await say(1, "Secret one");
     await change(1, "Secret two");
     await picture(2, { caption: "Secret three" });
-    // A message can be delivered as it was changed meanwhile.
+    // The first delivery of a message may already contain an edit.
     await say(3, "Secret four", { edit_date: 1_934_000_100 });
     await say(4, "How mcuh?", toTheBot());
     await change(4, "How much?");
@@ -312,7 +312,7 @@ describe("what nobody has said to the bot", () => {
     expect(await users.execute()).toEqual([{ content: "How much?" }]);
   });
 
-  it("is not kept where groups are of no account, changes included", async () => {
+  it("is not stored where groups are off, nor are its edits", async () => {
     bot = await openBot({ groups: "off" });
     await bot.post(messageUpdate({ chatId: 7, messageId: 5, text: "Secret", chat: group }));
     await bot.post(editUpdate({ chatId: 7, messageId: 5, text: "More secret", chat: group }));

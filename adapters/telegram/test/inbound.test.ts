@@ -16,8 +16,8 @@ const eventOf = (update: unknown) => {
   return reading.event;
 };
 
-describe("the kinds of updates that Telegram has", () => {
-  it("are each read, or passed over for a reason, and stand in the README", () => {
+describe("Telegram's kinds of updates", () => {
+  it("are each read, or ignored for a reason, and listed in the README", () => {
     const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
     for (const kind of updateKinds) expect(readme).toContain(`| \`${kind}\` |`);
     for (const [kind, reason] of Object.entries(ignoredKinds)) {
@@ -28,7 +28,7 @@ describe("the kinds of updates that Telegram has", () => {
 });
 
 describe("an update of Telegram", () => {
-  it("that is a message in private is one of its sender, in the chat", () => {
+  it("with a private message is a message of its sender in the chat", () => {
     expect(eventOf(messageUpdate({ chatId: 77, messageId: 5, text: "Hello", from: { username: "ada" } }))).toEqual({
       kind: "message",
       externalId: "message:77:5",
@@ -49,7 +49,7 @@ describe("an update of Telegram", () => {
     expect(at({ message_thread_id: 9 })).toMatchObject({ thread: "-1005" });
   });
 
-  it("that is an edit changes the message, each time", () => {
+  it("with an edit is a change of the message, each time", () => {
     const first = eventOf(editUpdate({ chatId: 77, messageId: 5, text: "Hallo" }));
     expect(first).toMatchObject({ kind: "edit", messageExternalId: "77:5", thread: "77", text: "Hallo" });
     expect(eventOf(editUpdate({ chatId: 77, messageId: 5, text: "Hallo" }))).not.toMatchObject({
@@ -57,7 +57,7 @@ describe("an update of Telegram", () => {
     });
   });
 
-  it("brings its files, by what they are where Telegram gives no name", () => {
+  it("contains its files, named by type where Telegram gives no name", () => {
     const filesOf = (more: Record<string, unknown>) => {
       const event = eventOf(messageUpdate({ chatId: 1, messageId: 2, more }));
       return event.kind === "message" ? [event.text, event.files] : [];
@@ -81,23 +81,23 @@ describe("an update of Telegram", () => {
     expect(eventOf(messageUpdate({ chatId: 1, messageId: 2, more }))).toMatchObject({ group: { key: "77" } });
   });
 
-  it("is told in words where it is neither text nor a file", () => {
-    const told = (more: Record<string, unknown>) => {
+  it("describes other content in words", () => {
+    const textsOf = (more: Record<string, unknown>) => {
       const event = eventOf(messageUpdate({ chatId: 1, messageId: 2, more }));
       return event.kind === "message" ? [event.text] : [];
     };
-    expect(told({ sticker: { file_id: "s", emoji: "👍" } })[0]).toBe("[sticker: 👍]");
-    expect(told({ contact: { phone_number: "+491", first_name: "Bo" } })[0]).toBe("[contact: Bo, +491]");
-    expect(told({ location: { latitude: 1.5, longitude: 2 } })[0]).toBe("[location: 1.5, 2]");
-    expect(told({ venue: { title: "Shop", address: "Road 1" }, location: { latitude: 1, longitude: 2 } })[0]).toBe(
+    expect(textsOf({ sticker: { file_id: "s", emoji: "👍" } })[0]).toBe("[sticker: 👍]");
+    expect(textsOf({ contact: { phone_number: "+491", first_name: "Bo" } })[0]).toBe("[contact: Bo, +491]");
+    expect(textsOf({ location: { latitude: 1.5, longitude: 2 } })[0]).toBe("[location: 1.5, 2]");
+    expect(textsOf({ venue: { title: "Shop", address: "Road 1" }, location: { latitude: 1, longitude: 2 } })[0]).toBe(
       "[place: Shop, Road 1]",
     );
-    expect(told({ poll: { question: "Tea?" } })[0]).toBe("[poll: Tea?]");
-    expect(told({ dice: { emoji: "🎲", value: 6 } })[0]).toBe("[🎲 6]");
-    expect(told({ story: { chat: { id: 2, type: "private" }, id: 1 } })[0]).toBe("[story]");
-    expect(told({ paid_media: { star_count: 1, paid_media: [] } })[0]).toBe("[paid media]");
+    expect(textsOf({ poll: { question: "Tea?" } })[0]).toBe("[poll: Tea?]");
+    expect(textsOf({ dice: { emoji: "🎲", value: 6 } })[0]).toBe("[🎲 6]");
+    expect(textsOf({ story: { chat: { id: 2, type: "private" }, id: 1 } })[0]).toBe("[story]");
+    expect(textsOf({ paid_media: { star_count: 1, paid_media: [] } })[0]).toBe("[paid media]");
     expect(
-      told({
+      textsOf({
         checklist: {
           title: "Move",
           tasks: [
@@ -117,26 +117,26 @@ describe("an update of Telegram", () => {
       { type: "table", cells: [[{ text: "a" }, { text: "b" }]] },
       { type: "divider" },
     ];
-    expect(told({ rich_message: { blocks: rich } })[0]).toBe("Hello\nHow much?\n1.\nOne\na\nb");
+    expect(textsOf({ rich_message: { blocks: rich } })[0]).toBe("Hello\nHow much?\n1.\nOne\na\nb");
     const deep = Array.from({ length: 9_000 }).reduce<unknown>((text) => ({ type: "bold", text }), "x");
-    expect(told({ rich_message: { blocks: [{ type: "paragraph", text: deep }] }, text: "y" })[0]).toBe("y");
+    expect(textsOf({ rich_message: { blocks: [{ type: "paragraph", text: deep }] }, text: "y" })[0]).toBe("y");
   });
 
-  it("is passed over when no customer has written it", () => {
+  it("is ignored when its author is not a customer", () => {
     const kindOf = (written: object) => read(messageUpdate({ chatId: 1, messageId: 2, text: "x", ...written })).kind;
     expect(kindOf({ from: { is_bot: true } })).toBe("ignored");
     expect(kindOf({ more: { sender_chat: { id: -1, type: "channel" } } })).toBe("ignored");
     expect(kindOf({ more: { via_bot: { id: 3, is_bot: true } } })).toBe("ignored");
     expect(kindOf({ more: { is_automatic_forward: true } })).toBe("ignored");
     expect(kindOf({ text: undefined, more: { new_chat_title: "Fans" } })).toBe("ignored");
-    // Each writer has a topic there, which an answer has to name.
+    // Each writer has a topic there, which a reply must name.
     const toChannel = { chat: { id: -1_005, type: "supergroup", is_direct_messages: true } };
     expect(kindOf(toChannel)).toBe("ignored");
     expect(read(editUpdate({ chatId: 1, messageId: 2, text: "x", ...toChannel })).kind).toBe("ignored");
     expect(read({ update_id: 1, poll: {} }).kind).toBe("ignored");
   });
 
-  it("tells that a group has another id from now on, the same by both", () => {
+  it("reports a group's new id with one id from both groups", () => {
     const moved = { kind: "moved", externalId: "moved:-5:-1005", thread: "-5", toThread: "-1005" };
     for (const [chatId, more] of [
       [-5, { migrate_to_chat_id: -1_005 }],
@@ -146,7 +146,7 @@ describe("an update of Telegram", () => {
     }
   });
 
-  it("is the customer's pressing Start in whichever way clients write it, and in private alone", () => {
+  it("is a press of Start in each client's form, in private chats only", () => {
     const kindOf = (text: string, chat = {}) => read(messageUpdate({ chatId: 7, messageId: 1, text, chat })).kind;
     for (const text of [
       "/start",
@@ -161,7 +161,7 @@ describe("an update of Telegram", () => {
     expect(kindOf("/start", { id: -5, type: "group" })).toBe("event");
   });
 
-  it("tells that a customer has blocked the bot, and that they have not any more", () => {
+  it("reports that a customer blocked or unblocked the bot", () => {
     const member = (status: string) =>
       eventOf({
         update_id: updateId(),

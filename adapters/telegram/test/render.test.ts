@@ -7,7 +7,7 @@ import { renderParts, textMax } from "../render.ts";
 const bySupport = (markdown: string) => renderParts({ role: "assistant", authorName: null, markdown, sources: [] });
 const payloadOf = (part: Part | undefined) => part?.payload as TelegramPart;
 
-/** What each mark stands on. */
+/** The text of each entity, with its type. */
 function marked(part: Part | undefined): readonly string[] {
   const { text, entities } = payloadOf(part);
   return entities.map(({ type, offset, length, url }) =>
@@ -15,19 +15,19 @@ function marked(part: Part | undefined): readonly string[] {
   );
 }
 
-/** Two marks of which neither holds the other whole, which the Bot API forbids; or the same one twice in a place. */
+/** Entities that the Bot API forbids: two that overlap in part, or the same one twice on a range. */
 function crossing(entities: TelegramPart["entities"]) {
   return entities
     .flatMap((a, at) => entities.slice(at + 1).map((b) => [a, b] as const))
     .find(([a, b]) => {
-      const isApart = a.offset + a.length <= b.offset || b.offset + b.length <= a.offset;
+      const isDisjoint = a.offset + a.length <= b.offset || b.offset + b.length <= a.offset;
       const isWithin = b.offset >= a.offset && b.offset + b.length <= a.offset + a.length;
-      return !isApart && (!isWithin || a.type === b.type);
+      return !isDisjoint && (!isWithin || a.type === b.type);
     });
 }
 
 describe("a message on Telegram", () => {
-  it("shows Markdown as text with marks, and escapes nothing", () => {
+  it("renders Markdown as text with entities, and escapes nothing", () => {
     const [part] = bySupport("## Costs\n\nIt is **5 € & _up_**, see [the list](https://shop.test/a?b=1&c) or `x < y`.");
     expect(part?.text).toBe("Costs\n\nIt is 5 € & up, see the list or x < y.");
     expect(marked(part)).toEqual([
@@ -39,17 +39,17 @@ describe("a message on Telegram", () => {
     ]);
   });
 
-  it("shows lists with signs, and what belongs to an entry below it", () => {
+  it("renders lists with bullets, and nested content below its item", () => {
     expect(bySupport("1. First\n   - inner\n2. Second")[0]?.text).toBe("1. First\n   • inner\n2. Second");
   });
 
-  it("shows a small table in columns", () => {
+  it("renders a small table in columns", () => {
     const [part] = bySupport("| Size | Price |\n| - | - |\n| Small | 5 |\n| Large | 10 |");
     expect(part?.text).toBe("Size  | Price\nSmall | 5\nLarge | 10");
     expect(marked(part)).toEqual([`pre|${part?.text}`]);
   });
 
-  it("names the agent who writes, and lists each source once", () => {
+  it("names its agent, and lists each source once", () => {
     const [agent] = renderParts({ role: "agent", authorName: "Anna", markdown: "Hello", sources: [] });
     expect(agent?.text).toBe("Anna:\nHello");
     const sources = [
@@ -62,16 +62,16 @@ describe("a message on Telegram", () => {
     expect(marked(answer)).toContain("text_link|Returns|https://docs.test/returns");
   });
 
-  it("begins a mark anew rather than across the end of another", () => {
+  it("reopens an entity instead of letting two overlap", () => {
     expect(marked(bySupport("**a *b***_c_")[0])).toEqual(["bold|a b", "italic|b", "italic|c"]);
     expect(marked(bySupport("_c_**_b_ a**")[0])).toEqual(["italic|cb", "bold|b", "bold| a"]);
   });
 
-  it("makes no link of an address that is not one of the web", () => {
+  it("links only to web addresses", () => {
     expect(marked(bySupport("[press](javascript:alert) <tg://user?id=1>")[0])).toEqual([]);
   });
 
-  it("shows the address where Telegram would link to nothing, or to something else", () => {
+  it("shows the address where Telegram would not link to it", () => {
     const shown = (markdown: string) => [bySupport(markdown)[0]?.text, marked(bySupport(markdown)[0])];
     expect(shown("Write to help@shop.test")).toEqual(["Write to help@shop.test", []]);
     expect(shown("**[Write](mailto:help@shop.test)**")).toEqual([
@@ -84,7 +84,7 @@ describe("a message on Telegram", () => {
     expect(answer?.text).toBe("Yes.\n\nSources:\n1. Wiki (http://wiki/start)");
   });
 
-  it("loses no address to how what it stands on is shown", () => {
+  it("keeps the address of a link in any formatting", () => {
     const [part] = bySupport("Set [`depth`](https://docs.test/depth) and [**`width`**](https://docs.test/width)");
     expect(marked(part)).toEqual([
       "text_link|depth|https://docs.test/depth",
@@ -96,7 +96,7 @@ describe("a message on Telegram", () => {
     );
   });
 
-  it("is split where it has more marks than Telegram keeps of a message, and loses no address", () => {
+  it("is split above Telegram's limit of entities, and keeps all addresses", () => {
     const linked = (count: number) =>
       Array.from({ length: count }, (_, at) => `- [page ${at + 1}](https://docs.test/${at + 1})`).join("\n");
     const addresses = (parts: readonly Part[]) =>
@@ -106,12 +106,12 @@ describe("a message on Telegram", () => {
     expect(new Set(addresses(parts)).size).toBe(230);
     for (const part of parts) expect(part.text).toMatch(/^• page \d+\n.*\d$/s);
     expect(bySupport(linked(100))).toHaveLength(1);
-    // As close together as they can be: no border is near.
+    // Without a paragraph or line break to split at.
     const dense = bySupport(Array.from({ length: 250 }, (_, at) => `[a](https://docs.test/${at})`).join(""));
     expect(dense.every((part) => payloadOf(part).entities.length <= 100)).toBe(true);
     expect(addresses(dense)).toHaveLength(250);
     expect(dense.map(({ text }) => text).join("")).toBe("a".repeat(250));
-    // What has too many to stand below a file goes before it.
+    // A text with too many entities for a caption is sent before the file.
     const file = { id: "f", name: "a.pdf", mediaType: "application/pdf", bytes: 9 };
     const withFile = renderParts({
       role: "agent",
@@ -123,7 +123,7 @@ describe("a message on Telegram", () => {
     expect(withFile.map((part) => payloadOf(part).file !== undefined)).toEqual([false, false, true]);
   });
 
-  it("is split between paragraphs, with the marks where they belong", () => {
+  it("is split between paragraphs, with its entities in place", () => {
     const paragraph = `**start** ${"word ".repeat(300)}end`;
     const parts = bySupport([paragraph, paragraph, paragraph, paragraph].join("\n\n"));
     expect(parts.map(({ text }) => text.length <= textMax)).toEqual([true, true]);
@@ -133,7 +133,7 @@ describe("a message on Telegram", () => {
     }
   });
 
-  it("is cut between signs, also where the bound is within one of several characters", () => {
+  it("is never split within a character", () => {
     const family = "👩‍👩‍👧‍👦";
     for (let before = 0; before < family.length; before += 1) {
       const parts = bySupport(`${"a".repeat(before)}${family.repeat(800)}`);
@@ -142,7 +142,7 @@ describe("a message on Telegram", () => {
     }
   });
 
-  it("loses nothing below a file, however its text ends", () => {
+  it("keeps its whole text in a caption", () => {
     const file = { id: "file_1", name: "a.pdf", mediaType: "application/pdf", bytes: 3 };
     const markdown = `${"a".repeat(500)}\n\n${"b".repeat(520)}${"&nbsp;".repeat(10)}`;
     const parts = renderParts({ role: "assistant", authorName: null, markdown, sources: [], files: [file] });
@@ -150,7 +150,7 @@ describe("a message on Telegram", () => {
     expect(parts.filter((part) => payloadOf(part).file !== undefined)).toHaveLength(1);
   });
 
-  it("loses nothing and marks nothing outside of its text, whatever it holds", () => {
+  it("keeps any text whole, with all entities inside it", () => {
     const piece = fc.oneof(
       fc.constantFrom(
         "**",
@@ -171,7 +171,7 @@ describe("a message on Telegram", () => {
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
-        // What stands behind a fence names the code's language, which is not shown.
+        // The text after a fence is the code's language, which is not shown.
         const markdown = pieces.join("").replaceAll(/(~{3,}|`{3,})[^\n]*/g, "$1");
         const parts = bySupport(markdown);
         for (const part of parts) {

@@ -1,9 +1,9 @@
 import type { Twilio } from "twilio";
 import { isInOwnNetwork } from "#channels/http/own-network.ts";
-import { questions } from "../shared/account.ts";
+import { accountApi } from "../shared/account.ts";
 import type { Settings } from "./config.ts";
 
-/** Asks Twilio whose account it is, and whether it delivers to us. */
+/** Returns the account's name and sender. Throws an Error that names the fix when deliveries do not reach `webhookUrl`. */
 export async function checkAccount(
   client: Twilio,
   settings: Settings,
@@ -11,12 +11,12 @@ export async function checkAccount(
   signal: AbortSignal,
 ): Promise<string> {
   const { sender, channel } = settings;
-  const asking = questions(client, settings, signal);
-  const friendlyName = await asking.account();
+  const api = accountApi(client, settings, signal);
+  const friendlyName = await api.account();
   requireOutside(webhookUrl);
   const place = `POST ${webhookUrl}`;
   if (sender.kind === "service") {
-    const service = await asking.ask(client.messaging.v1.services(sender.sid).fetch());
+    const service = await api.ask(client.messaging.v1.services(sender.sid).fetch());
     if (!service.useInboundWebhookOnNumber && !leadsTo(service.inboundRequestUrl, webhookUrl)) {
       throw new Error(
         `the messaging service ${service.friendlyName} delivers elsewhere: in its settings, under Integration, choose "Send a webhook" and set the request URL to ${place}`,
@@ -25,10 +25,10 @@ export async function checkAccount(
     return `${friendlyName}, messaging service ${service.friendlyName}`;
   }
   if (channel === "whatsapp" || !sender.number.startsWith("+")) {
-    // Where these deliver to Twilio does not tell.
+    // Twilio's API does not show where these senders deliver.
     return `${friendlyName}, ${sender.number}, if it delivers to ${place}`;
   }
-  const number = await asking.number(friendlyName, sender.number);
+  const number = await api.number(friendlyName, sender.number);
   if (!leadsTo(number.smsUrl, webhookUrl) || number.smsMethod !== "POST") {
     throw new Error(
       `${sender.number} delivers elsewhere: in the Twilio console, in the number's messaging configuration, set "A message comes in" to the webhook ${place}`,
@@ -37,7 +37,7 @@ export async function checkAccount(
   return `${friendlyName}, ${sender.number}`;
 }
 
-/** Throws where nobody on the internet can deliver to this address. */
+/** Throws when this address cannot be reached from the internet. */
 export function requireOutside(webhookUrl: string): void {
   if (!isInOwnNetwork(webhookUrl)) return;
   throw new Error(
@@ -45,5 +45,5 @@ export function requireOutside(webhookUrl: string): void {
   );
 }
 
-/** What stands behind # tells Twilio how often to try, and is no part of the address. */
+/** The fragment configures Twilio's retries and is not part of the address. */
 export const leadsTo = (url: string | null, webhookUrl: string): boolean => (url ?? "").split("#", 1)[0] === webhookUrl;

@@ -10,24 +10,30 @@ export const config = Type.Object(
     from: Type.Optional(
       Type.String({
         pattern: "^(\\+[1-9][0-9]{6,14}|[0-9]{3,8})$",
+        title: "Number",
         description: "The number that customers write to, such as +15551234567, or a short code.",
       }),
     ),
     messaging_service_sid: Type.Optional(
       Type.String({
         pattern: "^MG[0-9a-fA-F]{32}$",
-        description: "A messaging service that has the numbers, instead of `from`.",
+        title: "Messaging service SID",
+        description: "A messaging service that has the numbers, instead of a number.",
       }),
     ),
     template_sid: Type.Optional(
       Type.String({
         pattern: "^HX[0-9a-fA-F]{32}$",
+        title: "Template SID",
+        advanced: true,
         description:
           "WhatsApp only: the content template that is sent when the customer has not written for 24 hours. Default: none, and such a message is not delivered.",
       }),
     ),
     template_variables: Type.Optional(
       Type.Record(Type.String({ pattern: "^[A-Za-z0-9_]{1,16}$" }), Type.String({ maxLength: 200 }), {
+        title: "Template variables",
+        advanced: true,
         description:
           "The template's variables by name; {text} in a value is the message. One of them has to hold {text}. Default: variable 1 is the message.",
       }),
@@ -35,28 +41,36 @@ export const config = Type.Object(
     quick_reply_sid: Type.Optional(
       Type.String({
         pattern: "^HX[0-9a-fA-F]{32}$",
+        title: "Quick-reply template SID",
+        advanced: true,
         description:
-          "WhatsApp only: a content template with quick-reply buttons, by which the bot's answers are sent. Default: none, and answers have no buttons.",
+          "WhatsApp only: a content template with quick-reply buttons, for the bot's answers. Default: none, and answers have no buttons.",
       }),
     ),
     quick_reply_variables: Type.Optional(
       Type.Record(Type.String({ pattern: "^[A-Za-z0-9_]{1,16}$" }), Type.String({ maxLength: 200 }), {
+        title: "Quick-reply variables",
+        advanced: true,
         description:
           "Its variables by name, as in `template_variables`; {text} is the last line of the answer. Default: variable 1.",
       }),
     ),
     mms: Type.Optional(
       Type.Boolean({
+        title: "Files by MMS",
+        advanced: true,
         description:
-          "SMS only: whether files go within a message, which carriers of the United States and Canada take. Default: where `from` is such a number; else they go as a link.",
+          "SMS only: whether files go within a message, which carriers of the United States and Canada take. Default: yes for a number of these countries; elsewhere files go as a link.",
       }),
     ),
     bot_messages_per_hour: Type.Optional(
       Type.Integer({
         minimum: 5,
         maximum: 500,
+        title: "Bot answers an hour",
+        advanced: true,
         description:
-          "Messages of one customer that the bot answers within an hour; then people are asked, for another program may be answering it. Default: 30.",
+          "The messages of one customer that the bot answers within an hour. Further ones go to people, because another program may be writing. Default: 30.",
       }),
     ),
     base_url: baseUrl,
@@ -79,14 +93,14 @@ export interface Settings extends Account {
     | { readonly kind: "number"; readonly number: string }
     | { readonly kind: "service"; readonly sid: string };
   readonly template: Template | undefined;
-  /** Has buttons, and is taken while free text is. */
+  /** A template with buttons, used only while the reply window is open. */
   readonly quickReply: Template | undefined;
-  /** Files go within a text message. */
+  /** Files are sent as MMS instead of as links. */
   readonly mms: boolean;
   readonly botMessagesPerHour: number;
 }
 
-/** Throws an Error that tells the mend where the settings do not go together. */
+/** Throws an Error that names the fix when settings contradict each other. */
 export function settingsOf(channel: TwilioChannel, given: TwilioConfig): Settings {
   const { from, messaging_service_sid: service } = given;
   if ((from === undefined) === (service === undefined)) {
@@ -102,7 +116,7 @@ export function settingsOf(channel: TwilioChannel, given: TwilioConfig): Setting
     template,
     quickReply,
     botMessagesPerHour: given.bot_messages_per_hour ?? 30,
-    // Whether other numbers can send them Twilio does not tell.
+    // Twilio's API does not show which other numbers can send MMS.
     mms: given.mms ?? /^\+1[0-9]{10}$/.test(from ?? ""),
   };
 }
@@ -128,11 +142,11 @@ function templateOf(
 
 const prefix = "whatsapp:";
 
-/** As Twilio writes an address of the channel. */
+/** Adds Twilio's prefix of the channel, such as `whatsapp:`. */
 export const addressOf = (channel: TwilioChannel, name: string): string =>
   channel === "whatsapp" ? `${prefix}${name}` : name;
 
-/** The address without the channel before it; undefined for one of another channel. What it looks like says nothing. */
+/** Removes the channel's prefix; undefined for an address of another channel. The rest need not be a number. */
 export function nameOf(channel: TwilioChannel, address: string): string | undefined {
   const isWhatsapp = address.startsWith(prefix);
   if (isWhatsapp !== (channel === "whatsapp")) return undefined;
@@ -140,5 +154,5 @@ export function nameOf(channel: TwilioChannel, address: string): string | undefi
   return name === "" || name.length > 150 ? undefined : name;
 }
 
-/** A telephone number that belongs to one person: no short code, no name in place of a number. */
+/** False for short codes and alphanumeric senders, which do not belong to one person. */
 export const isTelephoneNumber = (name: string): boolean => /^\+[1-9][0-9]{6,14}$/.test(name);

@@ -1,27 +1,29 @@
 import { DeliveryError } from "#channels/errors.ts";
+import { createServerFetch } from "#channels/http/guarded-connect.ts";
+import type { GuardedLookup } from "#channels/http/guarded-connect.ts";
 import { networkCode } from "../shared/errors.ts";
 import type { Account } from "../shared/client.ts";
 
 const ownHost = /^(?:[a-z0-9-]+\.)*(?:twilio|twiliocdn)\.com$/;
-/** Where Twilio keeps what it was sent, and leads to: S3, and nothing else that runs at Amazon. */
+/** Twilio redirects media downloads to S3. Other Amazon services must not match: anybody can run a server there. */
 const storageHost = /^(?:[a-z0-9._-]+\.)?s3(?:[.-][a-z0-9]+)*\.amazonaws\.com$/;
 const redirectsMax = 4;
 
-/**
- * The bytes of what a customer sent. The account's token is shown to Twilio alone, and to nobody that it leads to.
- */
+/** Fetches a customer's file. The account's token goes to Twilio only, never to a redirect's target. */
 export async function fetchMedia(
   { accountSid, authToken, baseUrl }: Account,
   ref: string,
   signal: AbortSignal,
+  lookup?: GuardedLookup,
 ): Promise<AsyncIterable<Uint8Array>> {
+  const fetch = createServerFetch(lookup);
   let address = URL.parse(ref);
   if (address === null || !isAt(address, [ownHost], baseUrl)) {
     throw new DeliveryError("rejected", "the file's address does not lead to Twilio");
   }
   const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString("base64")}`;
   for (let step = 0; step <= redirectsMax; step += 1) {
-    const response = await get(address, step === 0 ? { authorization } : {}, signal);
+    const response = await get(fetch, address, step === 0 ? { authorization } : {}, signal);
     if (response.ok && response.body !== null) return response.body;
     await response.body?.cancel();
     const next = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
@@ -37,7 +39,12 @@ export async function fetchMedia(
   throw new DeliveryError("rejected", "Twilio leads on and on for the file");
 }
 
-async function get(address: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response> {
+async function get(
+  fetch: typeof globalThis.fetch,
+  address: URL,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Response> {
   try {
     return await fetch(address, { headers, signal, redirect: "manual" });
   } catch (error) {
@@ -52,5 +59,5 @@ function isAt(address: URL, hosts: readonly RegExp[], baseUrl: string | undefine
   return hosts.some((host) => host.test(address.hostname));
 }
 
-/** Whether Twilio may lead here for a file. */
+/** Whether a media download may be redirected to this address. */
 export const isStorage = (address: URL): boolean => isAt(address, [ownHost, storageHost], undefined);

@@ -2,14 +2,14 @@ import type { InboundEvent, InboundFile } from "#channels/contract.ts";
 import { closesWindow, optedOut, reasonOf } from "../shared/errors.ts";
 import type { Form } from "../shared/form.ts";
 import { field } from "../shared/form.ts";
-import type { Keyword } from "./keywords.ts";
+import type { Keyword } from "./opt-outs/keywords.ts";
 import type { TwilioChannel } from "./config.ts";
 import { isTelephoneNumber, nameOf } from "./config.ts";
 
 type MessageEvent = Extract<InboundEvent, { kind: "message" }>;
 type DeliveryEvent = Extract<InboundEvent, { kind: "delivery" }>;
 
-/** A customer's message, read of the form that Twilio sends. */
+/** A customer's message, read from Twilio's form. */
 export interface Incoming {
   readonly id: string;
   readonly thread: string;
@@ -23,7 +23,7 @@ export interface Incoming {
 const sidPattern = /^[A-Z]{2}[0-9a-fA-F]{32}$/;
 const filesMax = 20;
 
-/** null: a form of another kind, or of a kind that nobody knows yet. */
+/** null: the form is no message, or of an unknown kind. */
 export function readMessage(channel: TwilioChannel, form: Form): Incoming | null {
   const id = field(form, "MessageSid");
   const thread = nameOf(channel, field(form, "From"));
@@ -60,12 +60,12 @@ export function messageEvent(
   };
 }
 
-/** What a template's button has to be called whose press asks for a person, whatever stands on it. */
+/** The payload of a quick-reply button that asks for a person. Its label is free. */
 const personButton = "human";
 
 const eventId = (messageId: string): string => `message:${messageId}`;
 
-/** What the agents are told of a word that is not for the bot. */
+/** The event for a keyword message, which the bot does not answer. */
 export function keywordEvent(
   channel: TwilioChannel,
   { id, thread, text, name }: Incoming,
@@ -108,7 +108,7 @@ function placeLines(form: Form): readonly string[] {
   return [`[location: ${latitude}, ${longitude}${label === "" ? "" : `, ${label}`}]`.slice(0, 500)];
 }
 
-/** What it is called nobody tells: its kind has to do. */
+/** Twilio does not report file names: the name is made from the media type. */
 function filesOf(form: Form): readonly InboundFile[] {
   const count = Math.min(Number.parseInt(field(form, "NumMedia"), 10) || 0, filesMax);
   return Array.from({ length: Math.max(count, 0) }, (_, at) => {
@@ -156,7 +156,7 @@ function metadataOf(form: Form): Readonly<Record<string, unknown>> {
   );
 }
 
-/** What became of a message of ours. */
+/** A delivery report on one of our messages. */
 export interface Report {
   readonly messageId: string;
   readonly status: string;
@@ -185,7 +185,7 @@ const states: Readonly<Record<string, DeliveryEvent["state"]>> = {
   canceled: "failed",
 };
 
-/** null: the message is on its way, which says nothing new. */
+/** null: the message is still on its way. */
 export function deliveryEvent(
   { messageId, status, code }: Report,
   partKey: string | undefined,

@@ -3,33 +3,38 @@ import { checkAccount } from "./check.ts";
 import { createClient } from "../shared/client.ts";
 import { fetchMedia } from "./files.ts";
 import { fileBytesMaxOf } from "./media.ts";
-import { createOptOuts } from "./opt-outs.ts";
+import { createOptOuts } from "./opt-outs/opt-outs.ts";
 import { formBytesMax, refuse } from "../shared/form.ts";
 import { receive } from "./webhook.ts";
 import { renderParts, textMax, withButtons } from "./render.ts";
 import { findPart, sendPart } from "./send.ts";
 import type { TwilioConfig } from "./config.ts";
-import { config, settingsOf } from "./config.ts";
+import { config, isTelephoneNumber, settingsOf } from "./config.ts";
 import { windowOf } from "./templates.ts";
 
 const adapter: AdapterModule<TwilioConfig> = {
-  channels: ["sms", "whatsapp"],
   config,
   secrets: ["auth_token"],
+  addresses: ["base_url"],
   identity: ({ from, messaging_service_sid: service }) =>
     from === undefined
       ? { key: service ?? "", name: `the messaging service ${service ?? ""}`, setting: "messaging_service_sid" }
       : { key: from, name: `the number ${from}`, setting: "from" },
   create({ channel, config: given }, host) {
     const settings = settingsOf(channel === "whatsapp" ? "whatsapp" : "sms", given);
-    const client = createClient(settings);
+    const client = createClient(settings, host.lookup);
     const optOuts = createOptOuts(host, settings.channel);
     const dependencies = { client, settings, host, optOuts };
     const window = windowOf(settings);
     const fileBytesMax = fileBytesMaxOf(settings);
     return {
       ...(window === undefined ? {} : { window }),
-      // A telephone number or an address of WhatsApp is one customer's.
+      writeFirst: {
+        label: "Telephone number",
+        hint: "A number in the international form, such as +15551234567.",
+        thread: (address) => (isTelephoneNumber(address) ? address : undefined),
+      },
+      // A telephone number or WhatsApp address belongs to one customer.
       isPrivate: () => true,
       capabilities: {
         textMax,
@@ -50,7 +55,7 @@ const adapter: AdapterModule<TwilioConfig> = {
       },
       send: (part, context) => sendPart(dependencies, part, context),
       reconcile: (_key, context, attempt) => findPart(dependencies, context, attempt),
-      fetchFile: (ref, signal) => fetchMedia(settings, ref, signal),
+      fetchFile: (ref, signal) => fetchMedia(settings, ref, signal, host.lookup),
       check: (signal) => checkAccount(client, settings, host.webhookUrl, signal),
       close: async () => undefined,
     };

@@ -4,12 +4,12 @@ import type { TwilioPart } from "./render.ts";
 import type { Settings, TwilioChannel } from "./config.ts";
 
 const megabyte = 1_048_576;
-/** Twilio fetches a file when it sends it, which may be a while after it has taken the message. */
+/** Twilio fetches a file when it sends the message, which may be long after it has accepted it. */
 const fetchedWithinMs = 12 * 3_600_000;
-/** What a customer was sent the address of can be opened for so long. */
+/** The lifetime of a file link sent to a customer. */
 const openedWithinMs = 30 * 86_400_000;
 
-/** What the channels carry; of other types the customer gets the address. */
+/** Media types that a channel carries. The customer gets a link to other types. */
 const carried: Readonly<Record<TwilioChannel, ReadonlySet<string>>> = {
   sms: new Set([
     "image/jpeg",
@@ -38,20 +38,20 @@ const carried: Readonly<Record<TwilioChannel, ReadonlySet<string>>> = {
   ]),
 };
 
-/** undefined: this account carries no files, and a link goes instead. */
+/** undefined: this account sends links instead of files. */
 export function fileBytesMaxOf({ channel, mms }: Pick<Settings, "channel" | "mms">): number | undefined {
   if (channel === "whatsapp") return 16 * megabyte;
   return mms ? 5 * megabyte : undefined;
 }
 
 export interface Media {
-  /** Where Twilio fetches the file; absent: the channel carries no files of this type. */
+  /** The address from which Twilio fetches the file; absent: the channel does not carry this type. */
   readonly url?: string;
-  /** For where it cannot go along. */
+  /** The file's name and link, used when the file cannot be attached. */
   readonly asText: string;
 }
 
-/** undefined: the part is no file. */
+/** undefined: the part is not a file. */
 export function mediaOf(
   { channel }: Pick<Settings, "channel">,
   { body, media }: TwilioPart,

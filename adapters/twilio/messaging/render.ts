@@ -5,18 +5,18 @@ import { splitRuns, styledText, textOf, withAddresses } from "#channels/text/sty
 import { isGsm, septets, softened } from "./gsm.ts";
 import type { TwilioChannel } from "./config.ts";
 
-/** Characters of one message, of whatever alphabet. */
+/** Twilio's limit of characters a message, in any alphabet. */
 export const textMax = 1_600;
 
-/** Ten segments, which carriers put together again; more of them they may cut. */
+/** Ten segments. Carriers may cut longer messages. */
 export const gsmMax = 1_530;
 export const ucs2Max = 670;
 
 export interface TwilioPart {
   readonly body: string;
-  /** It is one line, to which quick-reply buttons belong. */
+  /** The body is one line that is sent with quick-reply buttons. */
   readonly buttons?: true;
-  /** A file, whose name the body is. */
+  /** A file; the body is its name. */
   readonly media?: { readonly id: string; readonly mediaType: string };
 }
 
@@ -36,7 +36,7 @@ const filePart = ({ id, name, mediaType }: OutboundFile): Part => ({
 
 const partOf = (text: string, body: string): Part => ({ text, payload: { body } satisfies TwilioPart });
 
-/** A piece that needs the larger alphabet does not make the others need it. */
+/** Splits so that only pieces with other characters use UCS-2; the others keep the GSM alphabet. */
 function smsParts(runs: readonly Run[]): readonly Part[] {
   const whole: Run = { text: softened(textOf(withAddresses(runs))), styles: [] };
   return splitRuns([whole], gsmMax, septets)
@@ -44,13 +44,13 @@ function smsParts(runs: readonly Run[]): readonly Part[] {
     .map((piece) => partOf(textOf(piece), textOf(piece)));
 }
 
-/** What these stretches are as a text message. */
+/** Renders the runs as the plain text of an SMS. */
 export function textMessage(runs: readonly Run[]): { readonly text: string; readonly isGsm: boolean } {
   const text = softened(textOf(withAddresses(runs)));
   return { text, isGsm: isGsm(text) };
 }
 
-/** Marks on a text take room that is known only once it is written out. */
+/** Formatting marks take room that is known only after rendering, so smaller sizes are tried in turn. */
 const attempts = [1_500, 1_200, 800];
 
 function whatsappParts(runs: readonly Run[]): readonly Part[] {
@@ -59,7 +59,7 @@ function whatsappParts(runs: readonly Run[]): readonly Part[] {
     const pieces = splitRuns(linked, max).map((piece) => ({ text: textOf(piece), body: written(piece) }));
     if (pieces.every(({ body }) => body.length <= textMax)) return pieces.map(({ text, body }) => partOf(text, body));
   }
-  // Where every second sign is marked, the marks are given up, and the text is not.
+  // The text is too densely formatted to fit: drop the marks, keep the text.
   return splitRuns(linked, textMax).map((piece) => partOf(textOf(piece), textOf(piece)));
 }
 
@@ -76,7 +76,7 @@ function runText({ text, styles }: Run): string {
     .join("\n");
 }
 
-/** Marks hold within a line, and only around what is not space. */
+/** WhatsApp's marks work within one line and must not touch a space on the inside. */
 function lineText(line: string, styles: readonly Style[]): string {
   const inner = line.trim();
   if (inner === "") return line;
@@ -89,17 +89,17 @@ function lineText(line: string, styles: readonly Style[]): string {
   return `${before}${marked}${after}`;
 }
 
-/** What WhatsApp takes for the body of a message with buttons, beside what the template holds itself. */
+/** WhatsApp's limit for the body of a message with buttons, less room for the template's own text. */
 const buttonLineMax = 900;
 
-/** The buttons stand below the last line, for a variable holds no line end; what is above it is a message as always. */
+/** Sends the last line with buttons. A template variable holds no line end, so the lines above are a message of their own. */
 export function withButtons(parts: readonly Part[]): readonly Part[] {
   const last = parts.at(-1);
   if (last === undefined) return parts;
   const { body } = last.payload as TwilioPart;
   const cut = body.lastIndexOf("\n");
   const [above, line] = [body.slice(0, Math.max(cut, 0)).trimEnd(), body.slice(cut + 1).trim()];
-  // A block of code is not to be torn apart.
+  // Never split a code block.
   if (line === "" || line.length > buttonLineMax || (body.match(/```/g)?.length ?? 0) > 0) return parts;
   return [
     ...parts.slice(0, -1),

@@ -4,7 +4,7 @@ import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { unlessAborted } from "../shared/client.ts";
 import { codeOf, deliveryError, isOfContent, optedOut, reasonOf } from "../shared/errors.ts";
-import type { OptOuts } from "./opt-outs.ts";
+import type { OptOuts } from "./opt-outs/opt-outs.ts";
 import { mediaOf } from "./media.ts";
 import { reportAddress } from "./webhook.ts";
 import type { TwilioPart } from "./render.ts";
@@ -28,7 +28,7 @@ export async function sendPart(dependencies: SendDependencies, part: Part, conte
   if (before === "customer") throw new DeliveryError("rejected", reasonOf(optedOut, ""));
   const media = mediaOf(settings, payload, context);
   const content = await contentOf(settings, host, thread, media === undefined ? payload : { body: media.asText });
-  // A template carries no file of ours: there the address has to do.
+  // A template cannot carry a file: it gets the link.
   const isWhole = media?.url !== undefined && !("contentSid" in content);
   const create = (what: Content) =>
     unlessAborted(
@@ -44,7 +44,7 @@ export async function sendPart(dependencies: SendDependencies, part: Part, conte
   try {
     const sent = await create(content).catch((error: unknown) => {
       if (payload.buttons !== true || !("contentSid" in content) || !isOfContent(codeOf(error))) throw error;
-      // The answer itself must not fail for its buttons.
+      // A broken button template must not stop the reply.
       host.log.warn(
         { reason: deliveryError(error).message },
         "twilio: reply sent without buttons, check quick_reply_sid",
@@ -56,7 +56,7 @@ export async function sendPart(dependencies: SendDependencies, part: Part, conte
     if (codeOf(error) === optedOut) await optOuts.refused(thread);
     throw deliveryError(error);
   }
-  if (typeof sid !== "string") throw new DeliveryError("unknown", "what answers is not Twilio");
+  if (typeof sid !== "string") throw new DeliveryError("unknown", "the answer is not Twilio's");
   if (before === "platform") await optOuts.taken(thread);
   return { externalId: sid, state: "sent" };
 }
@@ -65,15 +65,15 @@ export function senderOf({ sender, channel }: Pick<Settings, "sender" | "channel
   return sender.kind === "service" ? { messagingServiceSid: sender.sid } : { from: addressOf(channel, sender.number) };
 }
 
-/** So long a message may take to appear in Twilio's list, after the connection broke. */
+/** The time a message may take to appear in Twilio's list after the connection broke. */
 const appearsMs = 30_000;
-/** Clocks go differently, and Twilio's dates have no milliseconds. */
+/** Allows for clock skew and for Twilio's dates without milliseconds. */
 const skewMs = 5 * 60_000;
 const listedMax = 200;
 
 /**
- * Twilio has no key against duplicates; it lists what it has been given. A message with this text to this customer, that
- * is none of those we know, is the one.
+ * Finds a message that may have been sent. Twilio has no idempotency key, so this searches its list for a message with
+ * the same text to the same customer whose id is not known yet. null: not sent.
  */
 export async function findPart(
   {
@@ -89,7 +89,7 @@ export async function findPart(
   const { sender, channel } = settings;
   let messages: Awaited<ReturnType<Twilio["messages"]["list"]>>;
   try {
-    // Not by the date of sending, which a message that waits does not have yet.
+    // No filter by date sent: a queued message has none yet.
     messages = await unlessAborted(
       client.messages.list({
         to: addressOf(channel, thread),
@@ -109,9 +109,9 @@ export async function findPart(
         !otherExternalIds.includes(message.sid) &&
         message.dateCreated.getTime() >= startedAt - skewMs &&
         (bare(message.body) === text ||
-          // Where a file could not go along its address stands behind its name.
+          // A file that could not be attached was sent as name and link.
           (media !== undefined && bare(message.body).startsWith(`${text} `)) ||
-          // A template holds the text among its own.
+          // A template surrounds the text with its own.
           ((settings.template !== undefined || settings.quickReply !== undefined) &&
             bare(message.body).includes(text))),
     )

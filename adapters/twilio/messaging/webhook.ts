@@ -4,8 +4,8 @@ import type { Form } from "../shared/form.ts";
 import { field, isSigned, parseForm } from "../shared/form.ts";
 import type { Incoming } from "./inbound.ts";
 import { deliveryEvent, keywordEvent, messageEvent, readMessage, readReport, saysOptedOut } from "./inbound.ts";
-import { keywordOf } from "./keywords.ts";
-import type { OptOuts } from "./opt-outs.ts";
+import { keywordOf } from "./opt-outs/keywords.ts";
+import type { OptOuts } from "./opt-outs/opt-outs.ts";
 import type { Settings } from "./config.ts";
 import { nameOf } from "./config.ts";
 
@@ -15,10 +15,10 @@ export interface ReceiveDependencies {
   readonly optOuts: OptOuts;
 }
 
-/** Nothing to do for Twilio: answers are sent by its API. */
+/** Empty TwiML: replies are sent by the API, never in the response. */
 const taken: WebResponse = { status: 200, headers: { "content-type": "text/xml" }, body: "<Response/>" };
 
-/** The parameter of the address that Twilio reports to: which part of ours the report is on. */
+/** The query parameter of the status callback: the key of the part that the report is about. */
 const partParameter = "part";
 const partPattern = /^[!-~]{1,64}$/;
 
@@ -31,7 +31,7 @@ export async function receive(dependencies: ReceiveDependencies, request: WebReq
   if (request.method !== "POST") return { status: 405, headers: { allow: "POST" } };
   const key = Object.hasOwn(request.query, partParameter) ? request.query[partParameter] : undefined;
   const form = parseForm(request.body);
-  // The address is what Twilio was told, never what this request says of itself.
+  // Twilio signs the configured address. It must not be derived from this request.
   const url = key === undefined ? host.webhookUrl : reportAddress(host.webhookUrl, key);
   if (!isSigned(settings.authToken, url, form, request)) return { status: 403 };
   try {
@@ -53,16 +53,16 @@ async function take(dependencies: ReceiveDependencies, form: Form, partKey: stri
     return;
   }
   const message = readMessage(settings.channel, form);
-  const nobody = message === null ? "its form is not one that this version knows" : notForUs(settings, form, message);
-  if (message === null || nobody !== undefined) {
-    host.log.warn({ reason: nobody }, "twilio: delivery skipped");
+  const skipped = message === null ? "the form is unknown to this version" : notForUs(settings, form, message);
+  if (message === null || skipped !== undefined) {
+    host.log.warn({ reason: skipped }, "twilio: delivery skipped");
     return;
   }
   const isOut = (await optOuts.of(message.thread)) === "customer";
   const event = await eventOf(dependencies, message, isOut);
   if (event === null) return;
   await host.accept(event);
-  // Whoever writes can be written to, as a rule; not who has opted out.
+  // A stored message marks its sender as reachable, which is wrong after an opt-out.
   if (event.kind === "message" && isOut) {
     const { thread, sender, sentAt } = event;
     await host.accept({
@@ -78,15 +78,15 @@ async function take(dependencies: ReceiveDependencies, form: Form, partKey: stri
 }
 
 function notForUs({ accountSid, sender, channel }: Settings, form: Form, message: Incoming): string | undefined {
-  if (field(form, "AccountSid") !== accountSid) return "it is of another Twilio account";
+  if (field(form, "AccountSid") !== accountSid) return "it is for another Twilio account";
   if (sender.kind === "service") {
-    return field(form, "MessagingServiceSid") === sender.sid ? undefined : "it came by another messaging service";
+    return field(form, "MessagingServiceSid") === sender.sid ? undefined : "it came through another messaging service";
   }
-  if (nameOf(channel, field(form, "To")) !== sender.number) return "it was written to another number than `from`";
-  return message.thread === sender.number ? "it comes from our own number" : undefined;
+  if (nameOf(channel, field(form, "To")) !== sender.number) return "it was sent to another number than `from`";
+  return message.thread === sender.number ? "it came from our own number" : undefined;
 }
 
-/** null: there is nothing in it. */
+/** null: the message is empty. */
 async function eventOf(
   { settings, host, optOuts }: ReceiveDependencies,
   message: Incoming,
@@ -96,7 +96,7 @@ async function eventOf(
   const { thread, id, text } = message;
   const now = host.clock.now();
   const keyword = keywordOf(channel, text, message.optOutType, isOut);
-  // Kept before the event is taken: what fails in between is delivered again, and an opt-out must not be lost.
+  // Stored before the event: a failure in between is redelivered, and an opt-out must not be lost.
   if (keyword === "stop") await optOuts.stop(thread, id);
   if (keyword === "start") await optOuts.start(thread);
   if (keyword !== undefined) return keywordEvent(channel, message, keyword, now);

@@ -4,19 +4,24 @@ import Type from "typebox";
 import { unlessAborted } from "./client.ts";
 import { operatorError } from "./errors.ts";
 
-/** Settings of every account at Twilio, of text messages and of calls. */
+/** Settings that all Twilio accounts share. */
 export const accountSid = Type.String({
   pattern: "^AC[0-9a-fA-F]{32}$",
-  description: "The Account SID, from the Twilio console.",
+  title: "Account SID",
+  description: "From the Twilio console; it begins with AC.",
 });
 export const authToken = Type.String({
   pattern: "^\\S{16,128}$",
+  title: "Auth Token",
   description: "The account's primary Auth Token. Twilio signs its requests with it.",
 });
 export const baseUrl = Type.Optional(
   Type.String({
     pattern: "^https?://[^\\s]*[^/\\s]$",
-    description: "Another server of the API than https://api.twilio.com; without a slash at the end.",
+    title: "Server of the API",
+    advanced: true,
+    description:
+      "The address of another server of the API, without a slash at the end. Default: https://api.twilio.com.",
   }),
 );
 
@@ -26,22 +31,22 @@ export const accountOf = (given: {
   readonly base_url?: string;
 }): Account => ({ accountSid: given.account_sid, authToken: given.auth_token, baseUrl: given.base_url });
 
-/** What the check of an account asks Twilio. */
-export interface Questions {
+/** The API calls of an account check. Each throws an Error for the admin that names the fix. */
+export interface AccountApi {
   readonly ask: <T>(call: Promise<T>) => Promise<T>;
-  /** The name of the account, which works. */
+  /** The account's name. Throws when the account is not active. */
   account(): Promise<string>;
-  /** The account's own number; `name`: the account's. */
+  /** The record of the account's own number. `name` is the account's, for the error. */
   number(name: string, number: string): Promise<PhoneNumber>;
 }
 
 type PhoneNumber = Awaited<ReturnType<Twilio["incomingPhoneNumbers"]["list"]>>[number];
 
-export function questions(
+export function accountApi(
   client: Twilio,
   { accountSid: sid }: Pick<Account, "accountSid">,
   signal: AbortSignal,
-): Questions {
+): AccountApi {
   const ask = async <T>(call: Promise<T>): Promise<T> => {
     try {
       return await unlessAborted(call, signal);

@@ -3,21 +3,24 @@ import { DeliveryError } from "#channels/errors.ts";
 import { foreignAnswer } from "#channels/http/foreign-response.ts";
 import { connectionFailure } from "#channels/http/platform-fetch.ts";
 
-const mendMs = 60_000;
+const credentialsRetryMs = 60_000;
 const queueMs = 60_000;
 
 export const optedOut = 21_610;
 
 const noNumber = "this is not a number that can be written to";
 
-/** Twilio's own numbers, in words for an agent. */
+/** Twilio's error codes in words for an agent. */
 const reasons: Readonly<Record<number, string>> = {
   [optedOut]: "the customer has opted out of messages from this number, and can come back by writing START",
   21_211: noNumber,
   21_212: "the number that it is sent from is wrong: check `from`",
+  21_215: "this Twilio account may not call this country: allow it in Twilio's geo permissions",
+  21_219: "a trial account of Twilio calls verified numbers only: verify it in the Twilio console",
   21_408: "this Twilio account may not send to the customer's country: allow it in Twilio's geo permissions",
   21_602: "Twilio takes no message without text",
   21_606: "the number that it is sent from cannot send messages: check `from`",
+  21_608: "a trial account of Twilio writes to verified numbers only: verify it in the Twilio console",
   21_612: "Twilio knows no way to this number from the account's own",
   21_614: "the customer's number cannot receive text messages",
   21_617: "the message is too long for Twilio",
@@ -56,13 +59,13 @@ const reasons: Readonly<Record<number, string>> = {
   63_051: "the WhatsApp account is locked",
 };
 
-/** Refused now, and perhaps not later. */
+/** Limits that pass: retried later. */
 const busy = new Set([14_107, 20_429, 21_611, 63_017, 63_018, 63_038]);
 
-/** WhatsApp would take a template, and takes nothing else of us now. */
+/** The reply window is closed: WhatsApp takes only templates now. */
 const windowCodes = new Set([63_016]);
 
-/** It is the template that Twilio refuses, or what its variables hold, and nothing else of the message. */
+/** Twilio refuses the template or its variables, not the message itself. */
 const contentCodes = new Set([20_404, 21_654, 21_655, 21_656, 63_027, 63_028]);
 
 export const isOfContent = (code: number | undefined): boolean => code !== undefined && contentCodes.has(code);
@@ -78,17 +81,18 @@ export function reasonOf(code: number | undefined, otherwise: string): string {
 export const codeOf = (error: unknown): number | undefined =>
   error instanceof twilio.RestException ? error.code : undefined;
 
-/** What Twilio said of a call, as the host understands it. Without a cause: the SDK's network errors hold the token. */
+/** Maps an error of the SDK to a {@link DeliveryError}. It has no cause: the SDK's network errors hold the auth token. */
 export function deliveryError(error: unknown): DeliveryError {
   if (error instanceof DeliveryError) return error;
   if (error instanceof twilio.RestException) return refusal(error.status, error.code, error.message);
-  const { unsent, code = "no answer" } = connectionFailure(error);
+  const { unsent, code = "no answer", refusal: refused } = connectionFailure(error);
+  if (refused !== undefined) return new DeliveryError("not_sent", `Twilio cannot be reached (${refused})`);
   return unsent
     ? new DeliveryError("not_sent", `Twilio cannot be reached (${code})`)
     : new DeliveryError("unknown", `the connection to Twilio broke (${code})`);
 }
 
-/** In words for the operator, of a call that no message hangs on. */
+/** The error of an API call that sends no message, in words for the admin. */
 export function operatorError(error: unknown): Error {
   const failure = deliveryError(error);
   if (error instanceof twilio.RestException || error instanceof DeliveryError) return failure;
@@ -103,10 +107,10 @@ function refusal(status: number, code: number | undefined, message: string | und
     return new DeliveryError(
       "not_sent",
       "Twilio does not know this account: check `account_sid` and `auth_token`, and that the account is not suspended",
-      { retryAfterMs: mendMs },
+      { retryAfterMs: credentialsRetryMs },
     );
   }
-  // Each of Twilio's own refusals has a number.
+  // Twilio's own refusals always have an error code: this answer comes from a proxy or gateway.
   if (code === undefined && status !== 404) return foreignAnswer("Twilio", status);
   if (code !== undefined && busy.has(code)) {
     return new DeliveryError("not_sent", reasonOf(code, "Twilio is too busy for this message now"), {
@@ -119,5 +123,5 @@ function refusal(status: number, code: number | undefined, message: string | und
   });
 }
 
-/** A word for what broke, such as ECONNRESET, and nothing else of the error. */
+/** Only the code of a network error, such as ECONNRESET: the error itself holds the auth token. */
 export const networkCode = (error: unknown): string => connectionFailure(error).code ?? "no answer";

@@ -3,16 +3,16 @@ import type { WebRequest, WebResponse } from "#channels/contract.ts";
 
 export type Form = Readonly<Record<string, string | readonly string[]>>;
 
-/** Many times what Twilio sends: whoever sends more is not Twilio, and is read no further. */
+/** Many times the size of Twilio's forms. Larger bodies are refused unread. */
 export const formBytesMax = 262_144;
 
-/** Refuses what Twilio cannot have signed, before its body is read. */
+/** Refuses requests that Twilio cannot have signed, before their body is read. */
 export function refuse({ method, headers }: Omit<WebRequest, "body">): WebResponse | null {
   if (method !== "POST") return { status: 405, headers: { allow: "POST" } };
   return headers["x-twilio-signature"] === undefined ? { status: 403 } : null;
 }
 
-/** One pass over it: this is read before it is known whether it is signed. */
+/** Runs in linear time: the form is parsed before its signature is checked. */
 export function parseForm(body: Buffer): Form {
   const form = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(body.toString("utf8"))) {
@@ -24,15 +24,15 @@ export function parseForm(body: Buffer): Form {
   return Object.fromEntries(form);
 }
 
-/** What came once under this name; empty where nothing did. */
+/** The field's value; empty when it is missing or occurs several times. */
 export function field(form: Form, name: string): string {
   const value = Object.hasOwn(form, name) ? form[name] : undefined;
   return typeof value === "string" ? value : "";
 }
 
 /**
- * Twilio signs the address that it was told to call, whatever proxies made of it on the way, and every field of the
- * form, also those that nobody knows yet.
+ * Twilio signs the address that it was configured to call, before any proxy rewrites it, and every field of the form,
+ * including unknown ones.
  */
 export function isSigned(
   authToken: string,

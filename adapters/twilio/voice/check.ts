@@ -1,10 +1,10 @@
 import type { Twilio } from "twilio";
-import { questions } from "../shared/account.ts";
+import { accountApi } from "../shared/account.ts";
 import { leadsTo, requireOutside } from "../messaging/check.ts";
 import type { VoiceSettings } from "./config.ts";
 import { stepAddress } from "./twiml.ts";
 
-/** Asks Twilio whose account it is, and whether calls to the number come to us. */
+/** Returns the account's name and number. Throws an Error that names the fix when calls do not reach `webhookUrl`. */
 export async function checkAccount(
   client: Twilio,
   settings: VoiceSettings,
@@ -12,9 +12,9 @@ export async function checkAccount(
   signal: AbortSignal,
 ): Promise<string> {
   const { from, dialTo, sms } = settings;
-  const asking = questions(client, settings, signal);
-  const friendlyName = await asking.account();
-  const number = await asking.number(friendlyName, from);
+  const api = accountApi(client, settings, signal);
+  const friendlyName = await api.account();
+  const number = await api.number(friendlyName, from);
   requireOutside(webhookUrl);
   const { capabilities } = number;
   if (!capabilities.voice) throw new Error(`${from} takes no calls: get a number at Twilio that has Voice`);

@@ -4,26 +4,26 @@ import type { Run } from "#channels/text/styled-text.ts";
 import { splitRuns, styledText, textOf } from "#channels/text/styled-text.ts";
 import { septets } from "../messaging/gsm.ts";
 import { textMessage, ucs2Max, gsmMax } from "../messaging/render.ts";
-import type { Texts } from "./texts.ts";
+import type { VoiceTexts } from "#language/locale.ts";
 
-/** One stretch of a message: as it is spoken, and as a text message for when the call is over. */
+/** One piece of a message, as speech and as a text message for after the call. */
 export interface VoicePart {
   readonly role: "assistant" | "agent";
   readonly speech: string;
   readonly sms: string;
-  /** Where its links lead, for who asks for them. */
+  /** Addresses that the caller can ask for as a text message. */
   readonly links: readonly string[];
-  /** The message goes on. */
+  /** Another part of the same message follows. */
   readonly more: boolean;
 }
 
 const linksMax = 5;
 const urls = /\b(?:https?:\/\/|www\.)[^\s<>"]*[^\s<>".,;:!?)\]}']/giu;
 
-export function renderParts(texts: Texts, message: OutboundMessage): readonly Part[] {
+export function renderParts(texts: VoiceTexts, message: OutboundMessage): readonly Part[] {
   const { role, authorName, markdown, sources } = message;
   const name = role === "agent" ? authorName : null;
-  // Where an answer comes from nobody wants to hear; the addresses can be had as a text message.
+  // Sources are not spoken: the caller can get their addresses as a text message.
   const runs = styledText(markdown);
   const pieces = splitRuns(runs, gsmMax - 100, septets)
     .flatMap((piece) => (textMessage(piece).isGsm ? [piece] : splitRuns(piece, ucs2Max - 50)))
@@ -33,7 +33,7 @@ export function renderParts(texts: Texts, message: OutboundMessage): readonly Pa
   ].slice(0, linksMax);
   return pieces.map((piece, at): Part => {
     const first = at === 0 && name !== null;
-    const speech = spoken(piece, texts);
+    const speech = speechOf(piece, texts);
     const text = textMessage(piece).text;
     const payload: VoicePart = {
       role,
@@ -48,7 +48,7 @@ export function renderParts(texts: Texts, message: OutboundMessage): readonly Pa
 
 const smsMax = 1_500;
 
-/** Addresses stand behind their words in a text message, and take room there. */
+/** Splits a piece further when its links' addresses make the text message too long. */
 function shortEnough(piece: readonly Run[]): readonly (readonly Run[])[] {
   if (textMessage(piece).text.length <= smsMax) return [piece];
   const length = textOf(piece).length;
@@ -64,8 +64,8 @@ function linksIn(runs: readonly Run[]): readonly string[] {
   });
 }
 
-/** Nobody wants to hear an address letter by letter, nor what stands for a list. */
-function spoken(runs: readonly Run[], texts: Pick<Texts, "link">): string {
+/** The text without addresses, bullets and table rules, which are useless when read aloud. */
+function speechOf(runs: readonly Run[], texts: Pick<VoiceTexts, "link">): string {
   return (
     runs
       .map(({ text, styles }) => {
@@ -76,7 +76,7 @@ function spoken(runs: readonly Run[], texts: Pick<Texts, "link">): string {
       .join("")
       .replaceAll(/^[ \t]*•[ \t]*/gmu, "")
       .replaceAll("———", "")
-      // What XML cannot hold.
+      // Characters that XML cannot hold.
       .replaceAll(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, " ")
       .trim()
   );

@@ -20,19 +20,19 @@ const awayRetryMs = 15_000;
 const notInProgress = 21_220;
 const noSuchCall = 20_404;
 
-/** Statuses of a call that something can be spoken in. */
+/** Twilio's statuses of a call that can still speak. */
 const live = new Set(["queued", "ringing", "in-progress"]);
 
 /**
- * Offers a part to the call, which takes it with the next thing that Twilio asks. A call that listens does not ask: it is
- * interrupted, once it has finished speaking. When the call is over, what an agent writes goes as a text message.
+ * Offers a part to the call, which speaks it in answer to Twilio's next request. A listening call sends no requests: it is
+ * redirected once it has finished speaking. After the call, an agent's part is sent as a text message.
  */
 export async function sendPart(dependencies: VoiceDependencies, part: Part, context: SendContext): Promise<Receipt> {
   const { host } = dependencies;
   const { thread: callSid, key, signal } = context;
   const payload = part.payload as VoicePart;
   const waiter = createWaiter(host, callSid);
-  const stop = (): void => host.announce(callSid);
+  const stop = (): void => host.threads.announce(callSid);
   signal.addEventListener("abort", stop, { once: true });
   try {
     for (;;) {
@@ -43,7 +43,7 @@ export async function sendPart(dependencies: VoiceDependencies, part: Part, cont
       if (call === "over") return await afterCall(dependencies, payload, context);
       if (call.phase === "away") {
         if (payload.role === "agent") return await afterCall(dependencies, payload, context);
-        // Where Twilio does not report to us nobody tells that the caller has hung up.
+        // Without status callbacks only the API shows that the caller has hung up.
         if (!(await isLive(dependencies, callSid, signal))) continue;
         throw new DeliveryError("not_sent", "the caller talks to a person, or leaves a message", {
           retryAfterMs: awayRetryMs,
@@ -51,7 +51,7 @@ export async function sendPart(dependencies: VoiceDependencies, part: Part, cont
       }
       if (now < call.until) {
         if (call.phase === "talking") {
-          // What the caller hears is not cut off; should they speak before, it goes with what they are answered.
+          // Speech is never cut off. If the caller speaks first, the part goes out with that answer.
           throw new DeliveryError("not_sent", "the call is still speaking", { retryAfterMs: call.until - now });
         }
         await waiter.wait(call.until - now);
@@ -62,7 +62,10 @@ export async function sendPart(dependencies: VoiceDependencies, part: Part, cont
       while (!(await isSettled(dependencies, callSid, key))) {
         const left = end - host.clock.now();
         if (left <= 0 || signal.aborted) {
-          throw new DeliveryError("unknown", "Twilio took it that the call is to come for this, and it has not come");
+          throw new DeliveryError(
+            "unknown",
+            "Twilio accepted the redirect, and the call has not requested the message",
+          );
         }
         await waiter.wait(left);
       }
@@ -70,6 +73,20 @@ export async function sendPart(dependencies: VoiceDependencies, part: Part, cont
   } finally {
     signal.removeEventListener("abort", stop);
     waiter.close();
+  }
+}
+
+/** Calls a number, speaks the text and hangs up. */
+export async function callFirst(
+  { client, settings, twiml }: VoiceDependencies,
+  to: string,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await unlessAborted(client.calls.create({ from: settings.from, to, twiml: twiml.hangUp([text]) }), signal);
+  } catch (error) {
+    throw deliveryError(error);
   }
 }
 
@@ -93,7 +110,7 @@ async function isSettled({ calls }: VoiceDependencies, callSid: string, key: str
   return call === undefined || call.said.includes(key) || call.phase !== "talking";
 }
 
-/** Takes back what was offered; false where it is spoken already. */
+/** Takes back an offered part; false: it was already spoken. */
 const withdraw = ({ calls }: VoiceDependencies, callSid: string, key: string): Promise<boolean> =>
   calls.change(callSid, (call) => [
     call.offered.some((offered) => offered.key === key)
@@ -102,7 +119,7 @@ const withdraw = ({ calls }: VoiceDependencies, callSid: string, key: string): P
     !call.said.includes(key),
   ]);
 
-/** Makes the call ask us at once. */
+/** Redirects the call, so that it requests the next step now. */
 async function interrupt(
   dependencies: VoiceDependencies,
   callSid: string,
@@ -121,7 +138,7 @@ async function interrupt(
       return "over";
     }
     const failure = deliveryError(error);
-    // An agent is told that it was not spoken: so it must not be, whenever the caller speaks next.
+    // The part is reported as failed: a later turn must not speak it.
     if (failure.outcome === "rejected" && !(await withdraw(dependencies, callSid, key))) return "asked";
     throw failure;
   }
@@ -130,7 +147,7 @@ async function interrupt(
 const end = ({ calls }: VoiceDependencies, callSid: string): Promise<void> =>
   calls.change<void>(callSid, (call) => [call.phase === "over" ? undefined : ended(call), undefined]);
 
-/** Whether the caller is still there. Where not, the call is over for us too. */
+/** Whether the call is still live at Twilio. If not, its record is marked as over. */
 async function isLive(dependencies: VoiceDependencies, callSid: string, signal: AbortSignal): Promise<boolean> {
   try {
     const { status } = await unlessAborted(dependencies.client.calls(callSid).fetch(), signal);
@@ -138,7 +155,7 @@ async function isLive(dependencies: VoiceDependencies, callSid: string, signal: 
   } catch (error) {
     if (codeOf(error) !== noSuchCall) {
       const failure = deliveryError(error);
-      // It was a question: nothing was sent by it.
+      // The failed request was a read: nothing was sent.
       throw failure.outcome === "unknown" ? new DeliveryError("not_sent", failure.message) : failure;
     }
   }
@@ -148,7 +165,7 @@ async function isLive(dependencies: VoiceDependencies, callSid: string, signal: 
 
 const hungUp = "the caller has hung up before it could be spoken";
 
-/** The caller hears nothing more: an agent's reply follows them as a text message. */
+/** Sends an agent's part as a text message after the call. The bot's parts are rejected. */
 async function afterCall(
   dependencies: VoiceDependencies,
   { role, sms }: VoicePart,
@@ -173,11 +190,11 @@ async function afterCall(
   } catch (error) {
     throw deliveryError(error);
   }
-  if (typeof sid !== "string") throw new DeliveryError("unknown", "what answers is not Twilio");
+  if (typeof sid !== "string") throw new DeliveryError("unknown", "the answer is not Twilio's");
   return { externalId: sid, state: "sent" };
 }
 
-/** Twilio knows who called; we keep no list of it. */
+/** The caller's number is not stored for this: Twilio's record of the call has it. */
 async function callerOf(
   { client }: Pick<VoiceDependencies, "client">,
   callSid: string,
@@ -191,7 +208,7 @@ async function callerOf(
       throw new DeliveryError("rejected", "the call is over, and Twilio does not know it any more");
     }
     const failure = deliveryError(error);
-    // Nothing was sent yet, whatever became of this.
+    // The failed request was a read: no message was sent.
     throw failure.outcome === "unknown" ? new DeliveryError("not_sent", failure.message) : failure;
   }
   const number = typeof from === "string" ? numberOf(from) : undefined;
@@ -201,7 +218,7 @@ async function callerOf(
   return number;
 }
 
-/** Spoken is what Twilio has come for; a text message is what Twilio lists. */
+/** A part counts as spoken once a request of Twilio took it; a text message is searched in Twilio's list. */
 export async function reconcilePart(
   dependencies: VoiceDependencies,
   context: SendContext,
@@ -212,7 +229,7 @@ export async function reconcilePart(
   const payload = attempt.part.payload as VoicePart;
   const call = await calls.read(callSid);
   if (call?.said.includes(key) === true) return spokenReceipt(callSid, key);
-  // While the call is on, nothing goes as a text message but what is written while the caller talks to somebody.
+  // During a call only agents' parts in the phase `away` are sent as text messages.
   if (payload.role === "assistant" || (call !== undefined && call.phase !== "over" && call.phase !== "away"))
     return null;
   const to = await callerOf(dependencies, callSid, signal);

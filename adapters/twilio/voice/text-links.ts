@@ -8,21 +8,21 @@ import { numberOf } from "./config.ts";
 import { listening } from "./calls/replies.ts";
 import { createWaiter } from "./calls/waiter.ts";
 
-/** The caller waits meanwhile: so long Twilio has for taking the message, and for telling whether it has it. */
+/** Time limits for sending and for the lookup in Twilio's list. Both are short: the caller waits on the line. */
 const createMs = 4_000;
 const lookMs = 2_000;
-/** By then it is told what came of it. */
+/** After this the result is known, or never will be. */
 const patienceMs = createMs + lookMs;
 const listedMax = 50;
 const skewMs = 5 * 60_000;
 
-/** Told to the caller and to the agents. `unknown`: Twilio may have it. */
-type Outcome = "sent" | "failed" | "unknown";
+/** Reported to the caller and to the agents. `unknown`: Twilio may have the message. */
+type LinkDelivery = "sent" | "failed" | "unknown";
 
 /**
- * Sends the links of what was spoken last as a text message, and tells the caller what came of it: they wait for that, so
- * it needs no queue. That it begins is stored before, and cleared when it is known how it ended: whoever asks again, a
- * repeated request or the caller, first looks whether Twilio has it.
+ * Sends the links of the last answer as a text message and speaks the result. It bypasses the queue, since the caller
+ * waits for the result. The start is stored first and cleared once the result is known, so a repeated request, or the
+ * caller asking again, first searches Twilio's list.
  */
 export async function textLinks(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { host, calls, settings } = dependencies;
@@ -60,7 +60,7 @@ export async function textLinks(dependencies: VoiceDependencies, asked: CallRequ
   });
 }
 
-/** What the same request, posted before, is answered with by then. */
+/** Waits until `end` for the reply to an earlier post of the same request. */
 async function replyOf(
   { host, calls }: VoiceDependencies,
   { callSid, at }: CallRequest,
@@ -79,14 +79,14 @@ async function replyOf(
   }
 }
 
-/** `since`: it was begun then, and what came of it is not known: what Twilio has is not sent again. */
+/** `since`: the start of an earlier attempt with an unknown result. It is searched in Twilio's list before a new send. */
 async function send(
   { client, settings, host }: VoiceDependencies,
   to: string,
   body: string,
   since: number | null,
   call: string,
-): Promise<Outcome> {
+): Promise<LinkDelivery> {
   const isListed = async (from: number): Promise<boolean> => {
     const listed = await unlessAborted(client.messages.list({ to, limit: listedMax }), AbortSignal.timeout(lookMs));
     return listed.some((message) => message.body === body && message.dateCreated.getTime() >= from - skewMs);

@@ -6,28 +6,28 @@ type Gather = ReturnType<VoiceResponse["gather"]>;
 type SayAttributes = NonNullable<Parameters<VoiceResponse["say"]>[0]>;
 type GatherAttributes = NonNullable<Parameters<VoiceResponse["gather"]>[0]>;
 
-/** What a request is about, in the address that Twilio was told to call. */
+/** The step of a call that a request is for: the parameter `at` of the address. */
 const step = /^[a-z]+(?:\.[A-Za-z0-9_.-]{1,120})?$/;
 export const isStep = (at: string): boolean => step.test(at);
 
 export const stepAddress = (webhookUrl: string, at: string): string => `${webhookUrl}?at=${at}`;
 
-/** What stands behind # tells Twilio to ask again where there was no answer, or a failure. */
+/** The fragment makes Twilio retry twice, on any failure. */
 const again = "#rc=2&rp=all";
 
-/** So long an ear waits for a word, and for the end of what is said. */
+/** Silence before a turn counts as empty, and after the last word before it counts as finished. Both in seconds. */
 const listenSeconds = 6;
 const endOfSpeechSeconds = "2";
 const holdSeconds = 2;
 
 export interface Twiml {
-  /** Speaks, and takes what the caller says or presses meanwhile or afterwards. */
+  /** Speaks, and takes speech or keys, during the speech too. */
   listen(turn: number, speech: readonly string[]): string;
-  /** Speaks, and asks us for more. */
+  /** Speaks, then requests the step `at`. */
   goOn(at: string, speech: readonly string[]): string;
-  /** Holds the line for a moment, with a word or in silence, and asks us again. */
+  /** Holds the line with a word or a pause, then requests the step `at`. */
   hold(at: string, word: string | undefined): string;
-  /** Speaks, and puts the caller through to a person, who is asked first whether they take the call. */
+  /** Speaks, then dials `dial_to`. The person there must accept the call first. */
   dial(turn: number, callSid: string, speech: readonly string[]): string;
   askPerson(callSid: string): string;
   record(turn: number, speech: readonly string[]): string;
@@ -40,12 +40,12 @@ export const nothing = "<Response/>";
 export function createTwiml(settings: VoiceSettings, webhookUrl: string): Twiml {
   const { texts, language, voice, dialTo } = settings;
   const to = (at: string): string => stepAddress(webhookUrl, at) + again;
-  // Which languages and voices there are Twilio knows, and adds to: these are checked by it.
-  const spoken = { language, ...(voice === undefined ? {} : { voice }) } as SayAttributes;
-  const heard = { language } as GatherAttributes;
+  // The SDK's types list languages and voices. Twilio adds new ones, so any value is passed on.
+  const sayAttributes = { language, ...(voice === undefined ? {} : { voice }) } as SayAttributes;
+  const gatherAttributes = { language } as GatherAttributes;
 
   const say = (response: VoiceResponse | Gather, speech: readonly string[]): void => {
-    for (const text of speech) if (text !== "") response.say(spoken, text);
+    for (const text of speech) if (text !== "") response.say(sayAttributes, text);
   };
   const made = (build: (response: VoiceResponse) => void): string => {
     const response = new twilio.twiml.VoiceResponse();
@@ -57,7 +57,7 @@ export function createTwiml(settings: VoiceSettings, webhookUrl: string): Twiml 
     listen: (turn, speech) =>
       made((response) => {
         const gather = response.gather({
-          ...heard,
+          ...gatherAttributes,
           input: ["speech", "dtmf"],
           action: to(`turn.${turn}`),
           method: "POST",
@@ -117,7 +117,7 @@ export function createTwiml(settings: VoiceSettings, webhookUrl: string): Twiml 
           recordingStatusCallbackMethod: "POST",
           ...(settings.transcribe ? { transcribe: true, transcribeCallback: to("transcript") } : {}),
         });
-        // Twilio comes here when nothing was said.
+        // Twilio continues here when the recording is empty.
         response.redirect({ method: "POST" }, to(`unheard.${turn}`));
       }),
     hangUp: (speech) =>
@@ -134,6 +134,6 @@ export function createTwiml(settings: VoiceSettings, webhookUrl: string): Twiml 
   };
 }
 
-/** How long a text takes to be spoken, about. */
+/** An estimate of the time to speak these texts. */
 export const speechMs = (speech: readonly string[]): number =>
   speech.reduce((sum, text) => sum + text.length * 65 + 500, 0);

@@ -11,7 +11,7 @@ import { isStep, nothing, stepAddress } from "./twiml.ts";
 
 type Step = (dependencies: VoiceDependencies, asked: CallRequest) => Promise<string>;
 
-/** What Twilio asks on the caller's own call. */
+/** The steps of the caller's own call. */
 const steps: Readonly<Record<string, Step>> = {
   start: begin,
   turn,
@@ -34,7 +34,7 @@ export async function receive(dependencies: VoiceDependencies, request: WebReque
   const form = parseForm(request.body);
   const at = own(request.query, "at");
   const part = own(request.query, "part");
-  // The address is what Twilio was told, never what this request says of itself.
+  // Twilio signs the configured address. It must not be derived from this request's host or path.
   const url =
     part !== undefined
       ? reportAddress(host.webhookUrl, part)
@@ -63,8 +63,8 @@ async function answerTo(dependencies: VoiceDependencies, form: Form, at: string)
     host.log.warn({ reason, at: name }, "voice: request skipped");
     return nothing;
   };
-  if (field(form, "AccountSid") !== settings.accountSid) return passOver("it is of another Twilio account");
-  // On the call to the person whom a caller is put through to, and for when our database is away.
+  if (field(form, "AccountSid") !== settings.accountSid) return passOver("it is for another Twilio account");
+  // Steps on the dialed person's call, and the fallback, which must work without the database.
   if (name === "whisper") return callPattern.test(detail) ? twiml.askPerson(detail) : passOver("it names no call");
   if (name === "whispered") {
     return callPattern.test(detail) ? whispered(dependencies, form, detail) : passOver("it names no call");
@@ -73,20 +73,20 @@ async function answerTo(dependencies: VoiceDependencies, form: Form, at: string)
   const callSid = field(form, "CallSid");
   const found = Object.hasOwn(steps, name) ? steps[name] : undefined;
   if (!callPattern.test(callSid) || found === undefined) {
-    return passOver("its form is not one that this version knows");
+    return passOver("the form is unknown to this version");
   }
   const caller = field(form, "From");
   const asked = { form, callSid, caller, at, detail };
-  // What Twilio tells of a recording does not name the numbers.
+  // Callbacks about a recording do not hold the numbers.
   if (name === "recording" || name === "transcript") return found(dependencies, asked);
   if (field(form, "To") !== settings.from) return passOver("the call is to another number than `from`");
   if (caller === settings.from || field(form, "Direction").startsWith("outbound")) {
-    return passOver("it is a call of our own");
+    return passOver("it is our own outbound call");
   }
   return found(dependencies, asked);
 }
 
-/** What became of a text message to a caller. */
+/** A delivery report on a text message to a caller. */
 async function report({ host }: VoiceDependencies, form: Form, part: string): Promise<string> {
   const read = readReport("sms", form);
   const event = read === null || !/^[!-~]{1,64}$/.test(part) ? null : deliveryEvent(read, part, host.clock.now());

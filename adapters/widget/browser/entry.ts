@@ -1,29 +1,30 @@
-import type { Chat } from "./chat.ts";
-import { createChat } from "./chat.ts";
+import type { Branding } from "../frames.ts";
+import type { ChatState } from "./session/chat-state.ts";
+import type { Chat } from "./session/chat.ts";
+import { createChat } from "./session/chat.ts";
 import { el } from "./ui/dom.ts";
-import { faceOf } from "./kept.ts";
 import type { Settings } from "./settings.ts";
 import { forgetHandedToken, readSettings, userOf } from "./settings.ts";
+import { brandingFrom } from "./storage/stored-values.ts";
 import { stringsFor } from "./ui/strings.ts";
 import type { View } from "./ui/view.ts";
 import { createView, directionOf } from "./ui/view.ts";
 
-/**
- * Starts the widget of the script element that loaded this file. Nothing is put on `window`: pages speak to it through
- * events on the document (`parley:open`, `parley:close`, `parley:ask` with the text as `detail`, `parley:user` with a newer token) or by elements with
- * `data-parley-open` and `data-parley-ask`.
- */
-const faceTimeoutMs = 1_500;
+// Starts the widget of the script element that loaded this file. Nothing is put on `window`: pages control the widget by
+// events on the document (`parley:open`, `parley:close`, `parley:ask` with the text as `detail`, `parley:user` with a newer
+// token, `parley:preview` with another appearance), or by elements with `data-parley-open` and `data-parley-ask`.
+
+const brandingTimeoutMs = 1_500;
 
 const script = document.currentScript ?? document.querySelector("script[data-workspace]");
-const found = script instanceof HTMLScriptElement ? readSettings(script) : undefined;
-if (found !== undefined) {
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => start(found));
-  else start(found);
+const settingsOfPage = script instanceof HTMLScriptElement ? readSettings(script) : undefined;
+if (settingsOfPage !== undefined) {
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => start(settingsOfPage));
+  else start(settingsOfPage);
 }
 
 function start(settings: Settings): void {
-  // Twice in a page is once: tag managers do that. The element is there before the texts, so that a second start sees it.
+  // Tag managers may load the script twice. The element is added before the texts are loaded, so a second start sees it.
   if (document.querySelector("parley-chat") !== null) return;
   const host = el("parley-chat" as "div");
   document.body.append(host);
@@ -32,36 +33,42 @@ function start(settings: Settings): void {
     document.documentElement.dir = directionOf(settings.lang);
   }
   let view: View | undefined;
-  const chat: Chat = createChat(settings, () => view?.render(chat.state()));
+  let preview: Branding | undefined;
+  const state = (): ChatState => (preview === undefined ? chat.state() : { ...chat.state(), branding: preview });
+  const chat: Chat = createChat(settings, () => view?.render(state()));
+  document.addEventListener("parley:preview", (event) => {
+    if (event instanceof CustomEvent) preview = brandingFrom(event.detail);
+    view?.render(state());
+  });
   const shown = stringsFor(settings.lang, settings.strings, settings.base).then((strings) => {
     view = createView(host, settings, strings, chat);
-    view.render(chat.state());
-    if (settings.mode === "page" || chat.state().face !== undefined) view.reveal();
+    view.render(state());
+    if (settings.mode === "page" || chat.state().branding !== undefined) view.reveal();
     return view;
   });
   listen(settings, shown, chat);
-  if (settings.mode === "page" || chat.known()) chat.connect();
-  if (settings.mode === "bubble") void showFace(settings, chat, shown);
+  if (settings.mode === "page" || chat.isUsed()) chat.connect();
+  if (settings.mode === "bubble") void showBranding(settings, chat, shown);
 }
 
-/** Asks for the name and colour of the chat, so that a page without a conversation needs no connection. */
-async function showFace(settings: Settings, chat: Chat, shown: Promise<View>): Promise<void> {
+/** Fetches the branding, so that a page without a conversation needs no connection. */
+async function showBranding(settings: Settings, chat: Chat, shown: Promise<View>): Promise<void> {
   const url = new URL(`chat/${encodeURIComponent(settings.workspace)}/face?channel=${settings.channel}`, settings.base);
   try {
-    const response = await fetch(url, { credentials: "omit", signal: AbortSignal.timeout(faceTimeoutMs) });
+    const response = await fetch(url, { credentials: "omit", signal: AbortSignal.timeout(brandingTimeoutMs) });
     if (response.status === 403 || response.status === 404) {
       console.error(`[parley] ${(await response.text()).trim()}`);
       return;
     }
-    const face = response.ok ? faceOf(await response.json()) : undefined;
-    if (face !== undefined) chat.introduce(face);
+    const branding = response.ok ? brandingFrom(await response.json()) : undefined;
+    if (branding !== undefined) chat.setBranding(branding);
   } catch {
-    // Not reachable at the moment: the chat shows itself all the same, and keeps what is written until it is.
+    // The server is not reachable. The chat is shown anyway, and stores messages until it can send them.
   }
   (await shown).reveal();
 }
 
-/** From the start on; where the view has to wait for its texts, so does what opens it. */
+/** Listens from the start. Whatever opens the view waits until its texts are loaded. */
 function listen(settings: Settings, shown: Promise<View>, chat: Chat): void {
   document.addEventListener("parley:expired", () => forgetHandedToken(settings));
   document.addEventListener("parley:user", (event) => {

@@ -1,11 +1,11 @@
-import type { Keep } from "./storage.ts";
-import { createKeep } from "./storage.ts";
+import type { BrowserStorage } from "./storage/browser-storage.ts";
+import { createBrowserStorage } from "./storage/browser-storage.ts";
 import type { Strings } from "./ui/strings.ts";
 import { languageOf } from "./ui/strings.ts";
 
-/** What the page that embeds the widget says, in `data-` attributes of the script element. */
+/** The `data-` attributes of the script element. */
 export interface Settings {
-  /** Where the script came from, without its file name: everything else is there too. */
+  /** The folder that the script was loaded from, and everything else is loaded from. */
   readonly base: URL;
   readonly workspace: string;
   readonly channel: "widget" | "hosted";
@@ -27,7 +27,7 @@ export interface Identity {
   readonly email?: string;
 }
 
-/** Undefined, and a line on the console, where the script element does not name a workspace. */
+/** Undefined, and a line on the console, when the script element names no workspace. */
 export function readSettings(script: HTMLScriptElement): Settings | undefined {
   const data = script.dataset;
   const workspace = data["workspace"];
@@ -36,8 +36,8 @@ export function readSettings(script: HTMLScriptElement): Settings | undefined {
     return undefined;
   }
   const mode = data["mode"] === "page" ? "page" : "bubble";
-  // A page of ours has no language of its own: it takes the visitor's.
-  const ofPage = mode === "page" ? languageOf(navigator.languages) : document.documentElement.lang;
+  // The hosted page has no language of its own.
+  const pageLang = mode === "page" ? languageOf(navigator.languages) : document.documentElement.lang;
   return {
     base: new URL(".", script.src),
     workspace,
@@ -45,7 +45,7 @@ export function readSettings(script: HTMLScriptElement): Settings | undefined {
     mode,
     side: data["side"] === "left" ? "left" : "right",
     theme: data["theme"] === "light" || data["theme"] === "dark" ? data["theme"] : "auto",
-    lang: data["lang"] || ofPage || navigator.language,
+    lang: data["lang"] || pageLang || navigator.language,
     color: data["color"],
     identity: identityOf(data, mode === "page" ? handedToken(workspace) : undefined),
     strings: stringsOf(data["strings"]),
@@ -64,7 +64,7 @@ function identityOf(data: DOMStringMap, handed: string | undefined): Identity | 
   };
 }
 
-/** Whose token this is, unchecked: the server checks it. Undefined, and a line on the console, where it is none. */
+/** The user that a token names; the server checks the token. Undefined, and a line on the console, for an invalid one. */
 export function userOf(token: string): string | undefined {
   try {
     const bytes = atob((token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/"));
@@ -73,31 +73,33 @@ export function userOf(token: string): string | undefined {
     };
     if (typeof sub === "string" && sub !== "") return sub;
   } catch {
-    // Told below.
+    // Reported below.
   }
   console.error("[parley] The user token is not a JWT with a sub; the visitor is anonymous.");
   return undefined;
 }
 
 /**
- * The token that a link to the chat page has brought behind `#`, which no server sees; it goes out of the address, and
- * is kept for reloads of this tab.
+ * The user token that a link to the chat page has after `#`, where no server sees it. It is removed from the address, and
+ * stored for reloads of this tab.
  */
 function handedToken(workspace: string): string | undefined {
-  const keep = tokenKeep(workspace);
+  const storage = tokenStorage(workspace);
   const [, handed] = /^#user_token=([\w.-]+)$/.exec(location.hash) ?? [];
   if (handed !== undefined) {
     history.replaceState(history.state, "", location.pathname + location.search);
-    keep.write("user_token", handed);
+    storage.write("user_token", handed);
   }
-  const token = keep.read("user_token");
+  const token = storage.read("user_token");
   return typeof token === "string" ? token : undefined;
 }
 
-/** Once it has expired, the page is a visitor's again after a reload. */
-export const forgetHandedToken = ({ workspace }: Settings): void => tokenKeep(workspace).write("user_token", undefined);
+/** Called when the token has expired: the customer is anonymous after a reload. */
+export const forgetHandedToken = ({ workspace }: Settings): void =>
+  tokenStorage(workspace).write("user_token", undefined);
 
-const tokenKeep = (workspace: string): Keep => createKeep(`parley:${workspace}:`, "sessionStorage");
+const tokenStorage = (workspace: string): BrowserStorage =>
+  createBrowserStorage(`parley:${workspace}:`, "sessionStorage");
 
 function stringsOf(json: string | undefined): Record<string, string> {
   if (json === undefined) return {};
@@ -109,7 +111,7 @@ function stringsOf(json: string | undefined): Record<string, string> {
       );
     }
   } catch {
-    // Told below, as for any other value that is no object.
+    // Reported below, like any value that is not an object.
   }
   console.error("[parley] data-strings is not a JSON object of texts; the built-in texts are used.");
   return {};

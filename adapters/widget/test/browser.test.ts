@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { buildBrowserCode } from "#web/build.ts";
 import { demoPage } from "#web/demo/page.ts";
 import { skipped } from "#test/support/skipped.ts";
-import { bundlePath } from "../routes.ts";
+import { bundlePath } from "../site/routes.ts";
 import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
 import { contrastsInPage } from "./support/contrasts.ts";
 import { hostileTexts } from "./support/hostile-texts.ts";
@@ -64,7 +64,7 @@ function inBrowser(): void {
     await composer(page).press("Enter");
   }
 
-  it("is used with the keyboard alone, and named for those who do not see it", async () => {
+  it("works with the keyboard alone, and has names for screen readers", async () => {
     const { host, origin } = await site();
     host.answer = (thread) => host.say(thread, { role: "assistant", markdown: "**Thirty** days." });
     const { page, errors } = await openPage(await context(), origin);
@@ -95,7 +95,7 @@ function inBrowser(): void {
     expect(await page.evaluate(() => Object.keys(window).filter((name) => /parley/iu.test(name)))).toEqual([]);
   });
 
-  it("does not send the Enter that ends a word of an input method", async () => {
+  it("does not send on the Enter that confirms a word of an input method", async () => {
     const { host, origin } = await site();
     const { page } = await openPage(await context(), origin);
     await launcher(page).click();
@@ -110,7 +110,7 @@ function inBrowser(): void {
     await expect.poll(() => host.events.length).toBe(1);
   });
 
-  it("shows sources as links, and passages of files that have no address in place", async () => {
+  it("shows sources as links, and passages of files without an address in place", async () => {
     const { host, origin } = await site();
     host.answer = (thread) =>
       host.say(thread, {
@@ -138,7 +138,7 @@ function inBrowser(): void {
     await sources.getByText("The passage itself.").waitFor();
   });
 
-  it("does not call what only came nearest a source", async () => {
+  it("does not label the closest matches of an uncertain answer as sources", async () => {
     const { host, origin } = await site();
     host.answer = (thread) =>
       host.say(thread, {
@@ -157,7 +157,7 @@ function inBrowser(): void {
     expect(await page.getByRole("group", { name: "Sources" }).count()).toBe(0);
   });
 
-  it("comes back with the conversation after a reload, and on the next page still open", async () => {
+  it("restores the conversation after a reload, and stays open on the next page", async () => {
     const { host, origin, pages } = await site();
     host.answer = (thread) => host.say(thread, { role: "assistant", markdown: "An answer." });
     pages.set("/next", embedding(origin));
@@ -170,10 +170,10 @@ function inBrowser(): void {
     await log(page).getByText("An answer.").waitFor();
     expect(await own(page, "A question").count()).toBe(1);
     expect(await composer(page).inputValue()).toBe("half a thou");
-    expect(host.threads.size).toBe(1);
+    expect(host.storedThreads.size).toBe(1);
   });
 
-  it("shows two tabs one conversation, and what either writes in both", async () => {
+  it("shows the same conversation in two tabs, with the messages of both", async () => {
     const { host, origin } = await site();
     const shared = await context();
     const one = (await openPage(shared, origin)).page;
@@ -185,10 +185,10 @@ function inBrowser(): void {
     await ask(two, "From two");
     await own(one, "From two").waitFor();
     expect(await own(one, "From one").count()).toBe(1);
-    expect(host.threads.size).toBe(1);
+    expect(host.storedThreads.size).toBe(1);
   });
 
-  it("sends what was written while the server was away, once, also after a reload", async () => {
+  it("sends messages written while the server was down, once, also after a reload", async () => {
     const host = createTestHost(realClock);
     const first = await site({ host });
     const { page } = await openPage(await context(), first.origin);
@@ -209,7 +209,7 @@ function inBrowser(): void {
     expect(host.events.map((event) => (event.kind === "message" ? event.text : ""))).toEqual(["before", "while away"]);
   });
 
-  it("says so when the browser is offline, and sends when it is back", async () => {
+  it("reports that the browser is offline, and sends when it is online again", async () => {
     const { host, origin } = await site();
     const used = await context();
     const { page } = await openPage(used, origin);
@@ -225,7 +225,7 @@ function inBrowser(): void {
     expect(await own(page, "two").count()).toBe(1);
   });
 
-  it("asks for an address when a person takes over, and shows who answers and types", async () => {
+  it("asks for an address when a person takes over, and shows who answers and who is typing", async () => {
     const { host, origin } = await site();
     host.answer = (thread, text) => {
       if (text.includes("human")) host.set(thread, { handledBy: "waiting" });
@@ -254,8 +254,8 @@ function inBrowser(): void {
     await log(page).getByText("Anna Berg is typing…").waitFor();
     host.say(host.thread1(), { role: "agent", authorName: "Anna Berg", markdown: "Hello." });
     await log(page).locator(".agent").getByText("Hello.").waitFor();
-    // What an agent corrects is corrected where it is read, and what they take back is gone.
-    const hello = host.threads.get(host.thread1())?.messages.at(-1)?.id ?? "";
+    // An agent's edit changes the shown message, and a deletion removes it.
+    const hello = host.storedThreads.get(host.thread1())?.messages.at(-1)?.id ?? "";
     host.amend(host.thread1(), hello, { markdown: "Hello **Ada**." });
     await log(page).locator(".agent").getByText("Hello Ada.").waitFor();
     expect(await log(page).locator(".agent").getByText("Hello.").count()).toBe(0);
@@ -266,7 +266,7 @@ function inBrowser(): void {
     await expect.poll(() => host.typed.length).toBeGreaterThan(0);
   });
 
-  it("counts what came while it was closed", async () => {
+  it("counts messages that arrived while it was closed", async () => {
     const { host, origin } = await site();
     const { page } = await openPage(await context(), origin);
     await launcher(page).click();
@@ -283,7 +283,7 @@ function inBrowser(): void {
     expect(host.events.filter((event) => event.kind === "delivery")).toHaveLength(2);
   });
 
-  it("runs nothing and loads nothing of hostile texts, names, titles and colours", async () => {
+  it("runs and loads nothing from hostile texts, names, titles and colours", async () => {
     const { host, origin } = await site({
       host: createTestHost(realClock, {
         title: "<img src=x onerror=alert(1)>",
@@ -348,7 +348,7 @@ function inBrowser(): void {
     [320, 568, "right", "ltr"],
     [390, 844, "left", "ltr"],
     [390, 844, "right", "rtl"],
-  ])("fills a phone of %i by %i, from the %s, %s, and keeps the focus in", async (width, height, side, dir) => {
+  ])("fills a phone of %i by %i, on the %s, %s, and keeps the focus inside", async (width, height, side, dir) => {
     const written = `<script>document.documentElement.dir = "${dir}"</script>`;
     const { host, origin } = await site({}, `data-side="${side}"`, written);
     host.answer = (thread) =>
@@ -400,7 +400,7 @@ function inBrowser(): void {
     },
   );
 
-  it("speaks the language of the page, with the page's own words above", async () => {
+  it("uses the page's language, and prefers the page's own texts", async () => {
     const { origin } = await site({}, `data-lang="de-AT" data-strings='{"placeholder":"Grüß Gott …"}'`);
     const { page } = await openPage(await context(), origin);
     await page.getByRole("button", { name: "Chat öffnen" }).click();
@@ -408,7 +408,7 @@ function inBrowser(): void {
     await page.getByText("Antwortet aus unserer Dokumentation").waitFor();
   });
 
-  it("does not appear on a page that may not use it", async () => {
+  it("does not appear on a page whose origin is not allowed", async () => {
     const { origin } = await site({ host: createTestHost(realClock, { allowedOrigins: ["https://shop.example"] }) });
     const elsewhere = await site();
     elsewhere.pages.set("/", embedding(origin));
@@ -420,7 +420,7 @@ function inBrowser(): void {
     expect(await launcher(page).isVisible()).toBe(false);
   });
 
-  it("works on a page whose own policy names nothing but where it is served from", async () => {
+  it("works on a page whose policy allows only the widget's own server", async () => {
     const { host, origin } = await site();
     const elsewhere = await site();
     const socketOrigin = origin.replace("http", "ws");
@@ -438,13 +438,13 @@ function inBrowser(): void {
     expect(errors.filter((error) => !error.includes("favicon"))).toEqual([]);
   });
 
-  it("shows what could not be sent, and sends it on request", async () => {
+  it("shows messages that were not sent, and sends them on request", async () => {
     const { host, origin } = await site();
     const { page } = await openPage(await context(), origin);
     await launcher(page).click();
     await ask(page, "one");
     await expect.poll(() => host.events.length).toBe(1);
-    // As above the limit, whatever minute it is.
+    // Simulates a reached limit in every minute.
     host.allow = (name) => !name.startsWith("message:");
     await ask(page, "two");
     await own(page, "two").getByText("Too many messages at once.", { exact: false }).waitFor();
@@ -474,7 +474,7 @@ function inBrowser(): void {
     expect(await unknown.text()).toContain("There is no chat at this address");
   });
 
-  it("is asked by the example page's own questions", async () => {
+  it("sends the questions of the demo page's buttons", async () => {
     const { host, origin, pages } = await site();
     pages.set("/demo", demoPage({ workspaceId, questions: ["What's <new>?"] }));
     const { page, errors } = await openPage(await context(), `${origin}/demo`);

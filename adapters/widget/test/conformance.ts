@@ -114,7 +114,7 @@ async function start(channel: "widget" | "hosted"): Promise<FakePlatform> {
     const answers = (frames: readonly ServerFrame[]) =>
       frames.filter((frame) => (frame.kind === "ack" || frame.kind === "nack") && frame.clientId === clientId);
     const before = answers(customer.frames).length;
-    // Whoever sends a message again names the same files.
+    // A repeated message names the same files.
     const uploaded = uploads.get(clientId) ?? [];
     uploads.set(clientId, uploaded);
     for (const file of files.slice(uploaded.length)) {

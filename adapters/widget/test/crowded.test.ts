@@ -50,7 +50,7 @@ function crowded(): void {
     return box !== null && box.y >= 0 && box.y + box.height <= (page.viewportSize()?.height ?? 0);
   }
 
-  it("keeps field and buttons in reach above a phone's keyboard, whatever waits to be sent or is asked", async () => {
+  it("keeps the field and its buttons visible above a phone's keyboard, with attached files and with the lead form", async () => {
     const page = await open({ viewport: { width: 320, height: 300 }, isMobile: true, hasTouch: true });
     await page.locator("input[type=file]").setInputFiles(files(12));
     await expect.poll(() => page.locator(".tray progress").count()).toBe(0);
@@ -77,7 +77,7 @@ function crowded(): void {
     expect(await inSight(page, sendButton(page))).toBe(true);
   });
 
-  it("keeps a file that could not be uploaded when the text goes without it", async () => {
+  it("keeps a file whose upload failed when the text is sent without it", async () => {
     const page = await open();
     await page.route("**/widget/files?*", (route) => route.abort());
     await page.locator("input[type=file]").setInputFiles(files(1));
@@ -92,7 +92,7 @@ function crowded(): void {
     await own(page, "photo-0.txt").getByRole("link").waitFor();
   });
 
-  it("asks for files again that were attached for too long, and keeps the text", async () => {
+  it("asks again for attached files that were removed, and keeps the text", async () => {
     const page = await open();
     const { read } = app.store;
     const messages = () => read.selectFrom("messages").select("id").orderBy("id").execute();
@@ -126,12 +126,12 @@ function crowded(): void {
     expect(await own(page, "Here is my old photo").count()).toBe(1);
   });
 
-  it("takes files that are dropped anywhere on it", async () => {
+  it("accepts files dropped anywhere on it", async () => {
     const page = await open();
     const stopped = await page.getByRole("log").evaluate((log) => {
       const dataTransfer = new DataTransfer();
       dataTransfer.items.add(new File(["hi"], "dropped.txt"));
-      // What is not stopped the browser opens in place of the page.
+      // The browser opens a drop that is not prevented in place of the page.
       return ["dragover", "drop"].map((kind) => {
         const event = new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true });
         log.dispatchEvent(event);
@@ -142,7 +142,7 @@ function crowded(): void {
     await page.getByRole("button", { name: "Remove dropped.txt" }).waitFor();
   });
 
-  it("keeps what was written too fast over a reload, and in the field what is too much to wait", async () => {
+  it("keeps rate-limited messages over a reload, and leaves a message in the field when too many wait", async () => {
     const page = await open();
     const ask = (text: string, count: number) =>
       page.evaluate(
@@ -178,7 +178,7 @@ function crowded(): void {
     await page.getByText("Too many messages at once. Please wait a moment.").waitFor();
   });
 
-  it("speaks the visitor's language, where it has it", async () => {
+  it("uses the visitor's language if it has texts", async () => {
     const page = await open({ locale: "fr-CA" });
     await page.getByRole("button", { name: "Envoyer le message" }).waitFor();
     expect(await page.evaluate(() => document.documentElement.lang)).toBe("fr-CA");

@@ -24,14 +24,14 @@ describe("hostile clients", () => {
     ["a number out of range", '{"kind":"hello","lastSeq":-1}'],
     ["a prototype", '{"kind":"__proto__","lastSeq":0}'],
     ["talk before hello", '{"kind":"send","clientId":"abcdefgh","text":"x"}'],
-  ])("are told what is wrong with a frame of %s, and closed when they go on", async (_what, frame) => {
+  ])("get an error for a frame of %s, and are closed when they repeat it", async (_what, frame) => {
     const client = await connect(await site());
     for (let index = 0; index < 3; index += 1) client.socket.send(frame);
     expect(await client.next("error")).toMatchObject({ code: "bad_frame" });
     expect(await client.closed).toBe(4400);
   });
 
-  it("may not send binary frames, nor frames over 64 KiB", async () => {
+  it("cannot send binary frames, nor frames over 64 KiB", async () => {
     const shop = await site();
     const binary = await connect(shop);
     binary.socket.send(Buffer.from([1, 2, 3]), { binary: true });
@@ -41,7 +41,7 @@ describe("hostile clients", () => {
     expect(await huge.closed).toBe(1009);
   });
 
-  it("are refused messages over the limit, by name, and served again in the next minute", async () => {
+  it("get a refusal for each message over the limit, and are served again in the next minute", async () => {
     const clock = handClock();
     const shop = await site({ host: createTestHost(clock), config: { messages_per_minute: 2 } });
     const client = await greet(shop);
@@ -64,7 +64,7 @@ describe("hostile clients", () => {
     expect(await client.closed).toBe(4429);
   });
 
-  it("may open so many connections in a minute, and hold so many, from one address", async () => {
+  it("are limited in new and in open connections from one address", async () => {
     const rate = await site({ config: { connections_per_minute: 2 } });
     expect(await refusal(rate, {})).toBeUndefined();
     expect(await refusal(rate, {})).toBeUndefined();
@@ -77,19 +77,19 @@ describe("hostile clients", () => {
     await expect.poll(() => refusal(held, {})).toBeUndefined();
   });
 
-  it("wait for their own reading, and are let go of when they stop", async () => {
+  it("receive only as fast as they read, and are disconnected when they stop", async () => {
     const clock = handClock();
     const shop = await site({ host: createTestHost(clock) });
     const client = await greet(shop);
     const thread = `web:${client.ready.session}`;
     client.socket.pause();
     shop.host.say(thread, { role: "user", markdown: "the first of many" });
-    const first = shop.host.threads.get(thread)?.messages[0];
+    const first = shop.host.storedThreads.get(thread)?.messages[0];
     if (first === undefined) throw new Error("it was just said");
     const long = { ...first, markdown: "word ".repeat(4_000) };
     const many = Array.from({ length: 1_000 }, (_, index) => ({ ...long, seq: index + 2 }));
-    shop.host.threads.get(thread)?.messages.push(...many);
-    shop.host.announce(thread);
+    shop.host.storedThreads.get(thread)?.messages.push(...many);
+    shop.host.threads.announce(thread);
     let before = -1;
     const settled = (): boolean => {
       const still = shop.host.read === before && before > 0;
@@ -105,7 +105,7 @@ describe("hostile clients", () => {
     client.socket.terminate();
   });
 
-  it("are closed when they do not say hello, and let go of when they fall silent", async () => {
+  it("are closed without a hello, and disconnected when they fall silent", async () => {
     const clock = handClock();
     const shop = await site({ host: createTestHost(clock) });
     const silent = await connect(shop);

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 describe("a long conversation over the socket", () => {
-  it("begins with the newest where the browser has nothing, and gives what is before them when asked", async () => {
+  it("starts with the newest messages for a browser without history, and sends older ones on request", async () => {
     const shop = await site();
     const first = await greet(shop);
     first.send({ kind: "send", clientId: newClientId(), text: "Hello" });
@@ -30,9 +30,9 @@ describe("a long conversation over the socket", () => {
     await first.closed;
     const lines = Array.from({ length: 99 }, (_, index) => `line ${index}`);
     for (const markdown of lines) shop.host.say(shop.host.thread1(), { role: "assistant", markdown });
-    const conversation = shop.host.threads.get(shop.host.thread1())?.conversationId;
+    const conversation = shop.host.storedThreads.get(shop.host.thread1())?.conversationId;
     const again = await greet(shop, { token, lastSeq: 0, newest: 40, conversation });
-    const all = shop.host.threads.get(shop.host.thread1())?.messages.map(({ seq }) => seq) ?? [];
+    const all = shop.host.storedThreads.get(shop.host.thread1())?.messages.map(({ seq }) => seq) ?? [];
     const { after, lastSeq } = again.ready;
     expect([after, lastSeq]).toEqual([lastSeq - 40, all.at(-1)]);
     // Numbers can have holes.
@@ -47,17 +47,17 @@ describe("a long conversation over the socket", () => {
       before = older.after + 1;
     }
     expect([...seqs, ...newest]).toEqual(all);
-    // What comes now comes once, and to where the browser is.
+    // New messages arrive once, at the end.
     shop.host.say(shop.host.thread1(), { role: "assistant", markdown: "new" });
     expect(await again.next("message")).toMatchObject({ prev: lastSeq });
   });
 
-  it("gives nothing of before to whom the conversation is not any more", async () => {
+  it("sends no older messages to a visitor whose conversation became a user's", async () => {
     const shop = await site();
     const client = await greet(shop);
     client.send({ kind: "send", clientId: newClientId(), text: "Mine" });
     await client.next("message");
-    const thread = shop.host.threads.get(shop.host.thread1());
+    const thread = shop.host.storedThreads.get(shop.host.thread1());
     if (thread === undefined) throw new Error("there is no thread");
     thread.userId = "somebody";
     client.send({ kind: "older", before: 2 });
@@ -79,7 +79,7 @@ function inBrowser(): void {
     await browser?.close();
   });
 
-  it("shows the newest of a long conversation at once, and the rest when one scrolls or asks for it", async () => {
+  it("shows the newest messages at once, and older ones on scrolling or on request", async () => {
     const { host, origin, pages } = await site();
     pages.set("/", embedding(origin, "", ""));
     const context = await browser.newContext({ locale: "en-GB" });
@@ -98,7 +98,7 @@ function inBrowser(): void {
     const newest = await bubbles.count();
     expect(newest).toBeLessThanOrEqual(40);
     const earlier = log.getByRole("button", { name: "Earlier messages" });
-    // By the keyboard: scrolling up fetches, and what is looked at stays where it is.
+    // With the keyboard: scrolling up loads older messages, and the visible ones stay in place.
     await log.focus();
     const line = log.getByText("This is line 110.", { exact: true });
     await line.waitFor();

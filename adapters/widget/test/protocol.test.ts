@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 describe("messages", () => {
-  it("are acknowledged once they are stored, and come back numbered with the browser's own id", async () => {
+  it("are acknowledged once they are stored, and return numbered with the browser's own id", async () => {
     const { host, ...rest } = await site();
     const client = await greet({ host, ...rest });
     const clientId = newClientId();
@@ -51,7 +51,7 @@ describe("messages", () => {
     expect(JSON.stringify(client.frames)).not.toContain("disk");
   });
 
-  it("sent again are the same message, with the same acknowledgement", async () => {
+  it("are stored once when they are repeated, with the same acknowledgement", async () => {
     const shop = await site();
     const client = await greet(shop);
     const clientId = newClientId();
@@ -65,14 +65,14 @@ describe("messages", () => {
   it.each([
     ["empty", "  \n "],
     ["too_long", "😀".repeat(4_001)],
-  ])("are refused by name when they are %s", async (code, text) => {
+  ])("are refused with the code %s", async (code, text) => {
     const client = await greet(await site());
     const clientId = newClientId();
     client.send({ kind: "send", clientId, text });
     expect(await client.next("nack")).toMatchObject({ clientId, code });
   });
 
-  it("may have 4,000 characters, however many bytes they are", async () => {
+  it("can have 4,000 characters, whatever their size in bytes", async () => {
     const client = await greet(await site());
     client.send({ kind: "send", clientId: newClientId(), text: "😀".repeat(4_000) });
     expect(await client.next("ack")).toMatchObject({ seq: 1 });
@@ -89,7 +89,7 @@ describe("messages", () => {
     );
   });
 
-  it("from agents carry their name and sources, and leave through send without another call", async () => {
+  it("of agents carry the agent's name and sources, and need no call but send", async () => {
     const shop = await site();
     const client = await greet(shop);
     client.send({ kind: "send", clientId: newClientId(), text: "Hello" });
@@ -112,7 +112,7 @@ describe("messages", () => {
 });
 
 describe("resuming", () => {
-  it("replays what came after the number that the browser has, in order and once, past the length of a page", async () => {
+  it("replays messages after the browser's position, in order and once, over several pages", async () => {
     const shop = await site();
     const first = await greet(shop);
     first.send({ kind: "send", clientId: newClientId(), text: "Hello" });
@@ -122,7 +122,7 @@ describe("resuming", () => {
     await first.closed;
     for (let index = 0; index < 250; index += 1)
       shop.host.say(shop.host.thread1(), { role: "assistant", markdown: `line ${index}` });
-    const conversation = shop.host.threads.get(shop.host.thread1())?.conversationId;
+    const conversation = shop.host.storedThreads.get(shop.host.thread1())?.conversationId;
     const again = await greet(shop, { token, lastSeq: seq, conversation });
     expect(again.ready).toMatchObject({ session, after: seq });
     for (let index = 0; index < 250; index += 1) await again.next("message");
@@ -135,7 +135,7 @@ describe("resuming", () => {
     }
   });
 
-  it("begins anew when the conversation was erased", async () => {
+  it("starts over when the conversation was erased", async () => {
     const shop = await site();
     const client = await greet(shop);
     client.send({ kind: "send", clientId: newClientId(), text: "Forget me" });
@@ -148,7 +148,7 @@ describe("resuming", () => {
     expect(await client.next("message")).toMatchObject({ seq: 1, prev: 0 });
   });
 
-  it("gives a message again to a browser that says it missed one", async () => {
+  it("repeats messages for a browser that missed one", async () => {
     const shop = await site();
     const client = await greet(shop);
     client.send({ kind: "send", clientId: newClientId(), text: "Hello" });
@@ -171,7 +171,7 @@ describe("resuming", () => {
     expect(two.ready.session).toBe(one.ready.session);
   });
 
-  it("refuses a token that is not ours or was changed", async () => {
+  it("refuses a token that is foreign or was changed", async () => {
     const shop = await site();
     const { ready } = await greet(shop);
     for (const token of ["nonsense", `${ready.token}x`, `x${ready.token}`]) {
@@ -181,7 +181,7 @@ describe("resuming", () => {
     }
   });
 
-  it("lets a token that was not used for more than a year expire", async () => {
+  it("refuses a token that was not used for more than a year", async () => {
     const clock = handClock();
     const shop = await site({ host: createTestHost(clock) });
     const { ready } = await greet(shop);
@@ -262,7 +262,7 @@ describe("a visitor who signs in", () => {
   it.each([
     ["nobody", undefined],
     ["another user", "u2"],
-  ])("leaves nothing to %s who kept the visitor's token", async (_who, other) => {
+  ])("gives nothing to %s with the visitor's old token", async (_who, other) => {
     const { shop, visitor } = await signIn();
     const later = await greet(shop, {
       token: visitor.ready.token,
@@ -275,13 +275,13 @@ describe("a visitor who signs in", () => {
     expect(texts(later.frames)).toEqual([]);
   });
 
-  it("shuts out a socket that the visitor had open", async () => {
+  it("closes sockets that the visitor had open", async () => {
     const { visitor } = await signIn();
     expect(await visitor.closed).toBe(4401);
     expect(texts(visitor.frames)).toEqual([]);
   });
 
-  it("takes nothing that a socket of before sends at the same time", async () => {
+  it("accepts no message that an earlier socket sends at the same time", async () => {
     const shop = await site();
     const { accept } = shop.host;
     const gate = Promise.withResolvers<undefined>();
@@ -300,7 +300,7 @@ describe("a visitor who signs in", () => {
     expect(shop.host.events.map((event) => Reflect.get(event, "text"))).toEqual(["My secret"]);
   });
 
-  it("takes no contact details from a socket of before", async () => {
+  it("accepts no contact details from an earlier socket", async () => {
     const shop = await site();
     const { accept } = shop.host;
     const gate = Promise.withResolvers<undefined>();
@@ -319,7 +319,7 @@ describe("a visitor who signs in", () => {
     expect(shop.host.events).toHaveLength(1);
   });
 
-  it("takes nothing more of the queue once its socket is closed", async () => {
+  it("drops queued messages once its socket is closed", async () => {
     const clock = handClock();
     const shop = await site({ host: createTestHost(clock) });
     const { accept } = shop.host;
@@ -342,7 +342,7 @@ describe("a visitor who signs in", () => {
     expect(shop.host.events.map((event) => Reflect.get(event, "text"))).toEqual(["one"]);
   });
 
-  it("goes on in every window that proves the same user", async () => {
+  it("continues in every window that proves the same user", async () => {
     const { shop, visitor } = await signIn();
     const again = await greet(shop, { token: visitor.ready.token, identity: identity(shop.host.secret, "u1") });
     expect(again.ready.session).toBe(visitor.ready.session);
@@ -351,8 +351,8 @@ describe("a visitor who signs in", () => {
   });
 });
 
-describe("typing, sight and contact details", () => {
-  it("tells agents that the customer types, at most once in a while", async () => {
+describe("typing, read receipts and contact details", () => {
+  it("shows agents that the customer is typing, at most once in 1.5 s", async () => {
     const shop = await site();
     const client = await greet(shop);
     for (let index = 0; index < 5; index += 1) client.send({ kind: "typing" });
@@ -361,7 +361,7 @@ describe("typing, sight and contact details", () => {
     expect(shop.host.typed).toEqual([`web:${client.ready.session}`]);
   });
 
-  it("shows that somebody types", async () => {
+  it("shows the customer who is typing", async () => {
     const shop = await site();
     const client = await greet(shop);
     const thread = `web:${client.ready.session}`;
@@ -371,7 +371,7 @@ describe("typing, sight and contact details", () => {
     expect(await client.next("typing")).toMatchObject({ role: "agent", name: "Anna" });
   });
 
-  it("tells who answers now", async () => {
+  it("reports who answers now", async () => {
     const shop = await site();
     const client = await greet(shop);
     client.send({ kind: "send", clientId: newClientId(), text: "Hello" });
@@ -380,7 +380,7 @@ describe("typing, sight and contact details", () => {
     expect(await client.next("standing")).toMatchObject({ handledBy: "agent", agentName: "Anna" });
   });
 
-  it("reports an answer as read once it was on a screen", async () => {
+  it("reports an answer as read once it was on the screen", async () => {
     const shop = await site();
     const client = await greet(shop);
     client.send({ kind: "send", clientId: newClientId(), text: "Hello" });
@@ -396,7 +396,7 @@ describe("typing, sight and contact details", () => {
     ]);
   });
 
-  it("saves a name and an address, and refuses what is none", async () => {
+  it("saves a name and an address, and refuses an invalid address", async () => {
     const shop = await site();
     const client = await greet(shop);
     client.send({ kind: "lead", clientId: newClientId(), email: "not an address" });
@@ -430,11 +430,11 @@ describe("origins", () => {
     expect(face.status).toBe(origin === "" ? 200 : (expected ?? 200));
   });
 
-  it("without a list may be any", async () => {
+  it("are all allowed without a list", async () => {
     expect(await refusal(await site(), { origin: "https://anything.example" })).toBeUndefined();
   });
 
-  it("of the hosted page may always use the hosted channel, and no other's list", async () => {
+  it("of the hosted page may always use the hosted channel, and only that", async () => {
     const host = () => createTestHost(realClock, { allowedOrigins: list });
     const hosted = await site({ channel: "hosted", host: host() });
     expect(await refusal(hosted, { origin: hosted.origin })).toBeUndefined();
@@ -445,7 +445,7 @@ describe("origins", () => {
 });
 
 describe("stopping", () => {
-  it("tells browsers to come back, and leaves nothing running", async () => {
+  it("tells browsers to reconnect, and leaves nothing running", async () => {
     const started = await startSite();
     const client = await greet(started);
     await started.close();

@@ -52,7 +52,7 @@ function inBrowser(): void {
     ["he", "פתיחת הצ׳אט", "כתיבת הודעה…", "טופל"],
     ["fa", "باز کردن گفتگو", "پیام خود را بنویسید…", "حل شد"],
     ["ur", "چیٹ کھولیں", "پیغام لکھیں…", "حل ہو گیا"],
-  ])("speaks %s, from right to left, in the widget and on the hosted page", async (lang, opener, field, ended) => {
+  ])("uses %s, from right to left, in the widget and on the hosted page", async (lang, opener, field, ended) => {
     for (const channel of ["widget", "hosted"] as const) {
       const { host, origin } = await site(channel, `data-lang="${lang}"`);
       host.answer = (thread) =>
@@ -98,7 +98,7 @@ function inBrowser(): void {
     }
   });
 
-  it("says that the conversation is resolved until one writes again", async () => {
+  it("shows that the conversation is resolved until the customer writes again", async () => {
     const { host, origin } = await site("widget");
     const { page } = await openPage(await context(), origin);
     await page.getByRole("button", { name: /^Open chat/u }).click();
@@ -134,7 +134,7 @@ function inBrowser(): void {
     await expect.poll(() => page.title()).toBe(title);
   });
 
-  it.each(["widget", "hosted"] as const)("leaves room to read the %s at a zoom of 400 percent", async (channel) => {
+  it.each(["widget", "hosted"] as const)("is readable as %s at a zoom of 400 percent", async (channel) => {
     const { host, origin } = await site(channel);
     host.answer = (thread) =>
       host.say(thread, { role: "assistant", markdown: "An answer of several words. ".repeat(8) });
@@ -154,7 +154,7 @@ function inBrowser(): void {
     expect(form.y).toBeGreaterThanOrEqual((messages?.y ?? 0) + (messages?.height ?? 0) - 1);
   });
 
-  it("loads no texts where English is spoken, and those of no other language where it is not", async () => {
+  it("loads no texts for English, and only the page's language otherwise", async () => {
     const texts = async (lang: string): Promise<readonly string[]> => {
       const { origin, requested } = await site("widget", `data-lang="${lang}"`);
       const { page } = await openPage(await context(), origin);
@@ -166,7 +166,7 @@ function inBrowser(): void {
     expect(await texts("pt-BR")).toEqual(["/widget/texts/pt.json"]);
   });
 
-  it("opens for a click that came before its texts, in its language from the beginning", async () => {
+  it("opens after a click that came before its texts, in its language from the start", async () => {
     const { origin } = await site("widget", `data-lang="de"`, "<button data-parley-open>Help</button>");
     const used = await context();
     let release = (): void => undefined;
@@ -182,7 +182,7 @@ function inBrowser(): void {
     await page.getByRole("textbox", { name: "Nachricht schreiben …" }).waitFor();
   });
 
-  it("is English where its texts cannot be loaded, below the page's own", async () => {
+  it("falls back to English when its texts cannot be loaded, below the page's own texts", async () => {
     const { origin } = await site("widget", `data-lang="de" data-strings='{"send":"Ab damit"}'`);
     const used = await context();
     await used.route("**/widget/texts/de.json", (route) => route.abort());
@@ -192,7 +192,7 @@ function inBrowser(): void {
     await page.getByRole("textbox", { name: "Write a message…" }).waitFor();
   });
 
-  it("gives every page the texts, and says when they are the same", async () => {
+  it("serves texts to every page, with 304 for unchanged ones", async () => {
     const { origin } = await site("widget");
     const address = `${origin}/widget/texts/ja.json`;
     const { status, headers } = await fetch(address);

@@ -1,6 +1,7 @@
 import type { Selectable, SelectQueryBuilder } from "kysely";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
+import { dateOfDay } from "#domain/reporting/local-time.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Reader, Store } from "#database/contract.ts";
 import type { CustomerMatcher } from "#conversations/retention/customer-matcher.ts";
@@ -14,7 +15,7 @@ import {
   unplacedEventPages,
 } from "#conversations/retention/customer-matcher.ts";
 import type { Customer } from "#database/queries/customers.ts";
-import { chunks, customerByEmail } from "#database/queries/customers.ts";
+import { chunks, contactColumns, customerByEmail } from "#database/queries/customers.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { EventsTable } from "#database/schema/webhooks.ts";
 import type { Database } from "#database/schema/tables.ts";
@@ -23,12 +24,12 @@ import type { ExportLine } from "./rows.ts";
 import { iso, line, rowLines, rowPages } from "./rows.ts";
 
 const pageSize = 200;
-/** Messages that are read together; a longer conversation is read in pages. */
+/** Messages read with one query; a longer conversation is read in pages. */
 const messagesAtOnce = 1_000;
 
 /**
- * Everything held of a workspace, or of one of its customers, without secrets. Read in pages, so that the size of a
- * workspace does not matter; what changes meanwhile may be there in its old or its new form. The last line is `end`.
+ * All stored data of a workspace or of one of its customers, without secrets. It is read in pages, so it can be of any
+ * size; data that changes meanwhile may appear in its old or its new form. The last line is `end`.
  */
 export async function* exportLines(
   store: Store,
@@ -59,7 +60,7 @@ export async function* exportLines(
   yield { type: "end", lines: Object.fromEntries(counts) };
 }
 
-/** Who took data out, and when: in the log of each customer's conversation, or once for a workspace. */
+/** Records the export in the audit log of each of the customer's conversations, or once for the workspace. */
 async function noteExport(
   store: Store,
   clock: Clock,
@@ -76,6 +77,61 @@ async function noteExport(
 }
 
 async function* ofWorkspace(db: Reader, workspaceId: string): AsyncGenerator<ExportLine> {
+  yield* workspaceLines(db, workspaceId);
+  yield* agentLines(db, workspaceId);
+  yield* keyLines(db, workspaceId);
+  const accounts = new Set<string>();
+  const accountPages = rowPages(
+    db
+      .selectFrom("accounts")
+      .select(["id", "channel", "name", "config", "managed_by", "enabled", "created_at"])
+      .where("workspace_id", "=", workspaceId),
+  );
+  for await (const rows of accountPages) {
+    for (const row of rows) {
+      accounts.add(row.id);
+      yield line("account", row);
+    }
+  }
+  yield* rowLines(
+    "webhook",
+    db
+      .selectFrom("webhooks")
+      .select(["id", "url", "events", "disabled_at", "disabled_reason", "managed_by", "failing_since", "created_at"])
+      .where("workspace_id", "=", workspaceId),
+  );
+  yield* contactLines(db, workspaceId);
+  yield* rowLines("contact_merge", db.selectFrom("contact_merges").selectAll().where("workspace_id", "=", workspaceId));
+  yield* rowLines(
+    "question_group",
+    db.selectFrom("question_groups").selectAll().where("workspace_id", "=", workspaceId),
+  );
+  for await (const conversations of rowPages(
+    db.selectFrom("conversations").selectAll().where("workspace_id", "=", workspaceId),
+  )) {
+    yield* conversationLines(db, conversations);
+  }
+  for await (const page of unplacedEventPages(db)) {
+    for (const row of page) if (accounts.has(row.account_id)) yield line("received_event", row);
+  }
+  yield* eventLines(db, db.selectFrom("events").selectAll().where("workspace_id", "=", workspaceId));
+  for await (const page of auditPages(db, workspaceId)) for (const row of page) yield line("audit", row);
+  yield* reportLines(db, workspaceId);
+  yield* documentLines(db, workspaceId);
+}
+
+/** The counts of reports, a day at a time. */
+async function* reportLines(db: Reader, workspaceId: string): AsyncGenerator<ExportLine> {
+  const counts = db.selectFrom("report_counts").where("workspace_id", "=", workspaceId).where("period", "=", "day");
+  for (const { day } of await counts.select("day").distinct().orderBy("day").execute()) {
+    const rows = counts.select(["dimension", "name", "counts"]).where("day", "=", day);
+    for (const { counts: text, ...row } of await rows.execute()) {
+      yield line("report_count", { date: dateOfDay(day), ...row, counts: JSON.parse(text) as unknown });
+    }
+  }
+}
+
+async function* workspaceLines(db: Reader, workspaceId: string): AsyncGenerator<ExportLine> {
   const { settings, ...workspace } = await db
     .selectFrom("workspaces")
     .select(["id", "name", "plan", "settings", "created_at"])
@@ -83,7 +139,7 @@ async function* ofWorkspace(db: Reader, workspaceId: string): AsyncGenerator<Exp
     .executeTakeFirstOrThrow();
   yield line("workspace", {
     ...workspace,
-    settings: withoutRequests(storedSettings(settings)),
+    settings: withoutSecrets(storedSettings(settings)),
   });
   for (const { window_start, value } of await db
     .selectFrom("counters")
@@ -93,18 +149,47 @@ async function* ofWorkspace(db: Reader, workspaceId: string): AsyncGenerator<Exp
     .execute()) {
     yield line("usage", { month: iso(window_start).slice(0, 7), queries: value });
   }
+}
+
+async function* agentLines(db: Reader, workspaceId: string): AsyncGenerator<ExportLine> {
   const agentPages = rowPages(
     db
       .selectFrom("agents")
-      .select(["id", "email", "name", "role", "created_at"])
+      .select(["id", "email", "name", "role", "away", "invited_until", "last_seen_at", "created_at"])
       .where("workspace_id", "=", workspaceId),
   );
   for await (const agents of agentPages) {
     for (const agent of agents) yield line("agent", agent);
     const ids = agents.map(({ id }) => id);
-    const tokens = db.selectFrom("agent_tokens").select(["agent_id", "kind", "expires_at", "used_at", "created_at"]);
+    const tokens = db
+      .selectFrom("agent_tokens")
+      .select(["agent_id", "kind", "user_agent", "network", "last_seen_at", "expires_at", "used_at", "created_at"]);
     for (const row of await tokens.where("agent_id", "in", ids).execute()) yield line("agent_session", row);
+    const access = db
+      .selectFrom("access_tokens")
+      .select(["id", "agent_id", "name", "hint", "scope", "expires_at", "last_used_at", "created_at"]);
+    for (const row of await access.where("agent_id", "in", ids).execute()) yield line("access_token", row);
   }
+  const identities = db
+    .selectFrom("agent_identities")
+    .select(["agent_id", "issuer", "refused_at", "created_at"])
+    .where("workspace_id", "=", workspaceId);
+  for (const row of await identities.execute()) yield line("agent_identity", row);
+  const signIn = db
+    .selectFrom("sign_in_settings")
+    .select(["workspace_id", "second_factor_required"])
+    .where("workspace_id", "=", workspaceId);
+  for (const row of await signIn.execute()) yield line("sign_in_settings", row);
+  const teams = db.selectFrom("teams").select(["id", "name", "created_at"]).where("workspace_id", "=", workspaceId);
+  for await (const page of rowPages(teams)) {
+    for (const row of page) {
+      const members = await db.selectFrom("team_members").select("agent_id").where("team_id", "=", row.id).execute();
+      yield line("team", { ...row, agent_ids: members.map(({ agent_id }) => agent_id) });
+    }
+  }
+}
+
+async function* keyLines(db: Reader, workspaceId: string): AsyncGenerator<ExportLine> {
   const keyPages = rowPages(
     db
       .selectFrom("api_keys")
@@ -119,28 +204,11 @@ async function* ofWorkspace(db: Reader, workspaceId: string): AsyncGenerator<Exp
       () => true,
     );
   }
-  const accountPages = rowPages(
-    db
-      .selectFrom("accounts")
-      .select(["id", "channel", "name", "config", "managed_by", "enabled", "created_at"])
-      .where("workspace_id", "=", workspaceId),
-  );
-  const accounts = new Set<string>();
-  for await (const rows of accountPages) {
-    for (const row of rows) {
-      accounts.add(row.id);
-      yield line("account", row);
-    }
-  }
-  yield* rowLines(
-    "webhook",
-    db
-      .selectFrom("webhooks")
-      .select(["id", "url", "events", "disabled_at", "disabled_reason", "managed_by", "failing_since", "created_at"])
-      .where("workspace_id", "=", workspaceId),
-  );
+}
+
+async function* contactLines(db: Reader, workspaceId: string): AsyncGenerator<ExportLine> {
   for await (const contacts of rowPages(
-    db.selectFrom("contacts").selectAll().where("workspace_id", "=", workspaceId),
+    db.selectFrom("contacts").select(contactColumns).where("workspace_id", "=", workspaceId),
   )) {
     for (const contact of contacts) yield line("contact", contact);
     yield* identitiesOf(
@@ -148,29 +216,18 @@ async function* ofWorkspace(db: Reader, workspaceId: string): AsyncGenerator<Exp
       contacts.map(({ id }) => id),
     );
   }
-  yield* rowLines("contact_merge", db.selectFrom("contact_merges").selectAll().where("workspace_id", "=", workspaceId));
-  for await (const conversations of rowPages(
-    db.selectFrom("conversations").selectAll().where("workspace_id", "=", workspaceId),
-  )) {
-    yield* conversationLines(db, conversations);
-  }
-  for await (const page of unplacedEventPages(db)) {
-    for (const row of page) if (accounts.has(row.account_id)) yield line("received_event", row);
-  }
-  yield* eventLines(db, db.selectFrom("events").selectAll().where("workspace_id", "=", workspaceId));
-  for await (const page of auditPages(db, workspaceId)) for (const row of page) yield line("audit", row);
-  yield* documentLines(db, workspaceId);
 }
 
 async function* ofCustomer(
   db: Reader,
   workspaceId: string,
   { contacts, conversationIds }: Customer,
-  traces: CustomerMatcher,
+  matcher: CustomerMatcher,
 ): AsyncGenerator<ExportLine> {
   for (const contact of contacts) yield line("contact", contact);
   for (const some of chunks(contacts.map(({ id }) => id))) {
     yield* identitiesOf(db, some);
+    yield* eventLines(db, db.selectFrom("events").selectAll().where("subject_id", "in", some));
     const merges = await db.selectFrom("contact_merges").selectAll().where("from_contact_id", "in", some).execute();
     for (const merge of merges) yield line("contact_merge", merge);
   }
@@ -189,16 +246,16 @@ async function* ofCustomer(
   const accounts = new Set((await own.execute()).map(({ id }) => id));
   for await (const page of unplacedEventPages(db)) {
     for (const row of page)
-      if (accounts.has(row.account_id) && isReceivedFrom(row, traces)) yield line("received_event", row);
+      if (accounts.has(row.account_id) && isReceivedFrom(row, matcher)) yield line("received_event", row);
   }
   const keys = await db.selectFrom("api_keys").select("id").where("workspace_id", "=", workspaceId).execute();
   yield* keptResponses(
     db,
     keys.map(({ id }) => id),
-    (row) => mentionsCustomer(row.response, traces) || mentionsCustomer(row.path, traces),
+    (row) => mentionsCustomer(row.response, matcher) || mentionsCustomer(row.path, matcher),
   );
   for await (const page of auditPages(db, workspaceId)) {
-    for (const row of page) if (isAuditOf(row, traces)) yield line("audit", row);
+    for (const row of page) if (isAuditOf(row, matcher)) yield line("audit", row);
   }
 }
 
@@ -208,15 +265,15 @@ async function* identitiesOf(db: Reader, contactIds: readonly string[]): AsyncGe
   for (const row of rows) yield line("identity", row);
 }
 
-/** What answers a request that is sent again with its Idempotency-Key; the key itself is kept as a hash only. */
+/** Responses stored for an Idempotency-Key. The key itself is stored as a hash only. */
 async function* keptResponses(
   db: Reader,
   keyIds: readonly string[],
-  wanted: (row: { readonly path: string; readonly response: string | null }) => boolean,
+  isIncluded: (row: { readonly path: string; readonly response: string | null }) => boolean,
 ): AsyncGenerator<ExportLine> {
   for (const keyId of keyIds) {
     for await (const page of storedResponsePages(db, keyId)) {
-      for (const row of page.filter(wanted)) {
+      for (const row of page.filter(isIncluded)) {
         const { key_id, path, status, created_at } = row;
         const response = row.response === null ? null : (JSON.parse(row.response) as unknown);
         yield line("kept_response", { key_id, path, status, response, created_at });
@@ -225,7 +282,7 @@ async function* keptResponses(
   }
 }
 
-/** Conversations with all that hangs on them, but the audit log and the events. */
+/** Conversations with their messages, notes and other rows, except audit entries and events. */
 async function* conversationLines(db: Reader, conversations: readonly ConversationRow[]): AsyncGenerator<ExportLine> {
   for (const group of byMessages(conversations)) {
     const ids = group.map(({ id }) => id);
@@ -245,7 +302,7 @@ async function* conversationLines(db: Reader, conversations: readonly Conversati
     yield* rowLines("message", messages, "id", messagesAtOnce);
     const attached = db.selectFrom("attachments").selectAll().where("conversation_id", "in", ids);
     for await (const files of rowPages(attached, "id", messagesAtOnce)) {
-      // What the platform calls it opens it, and is nobody's data.
+      // The platform's reference opens the file, so it is left out.
       for (const { ref: _, ...file } of files) yield line("attachment", file);
     }
     yield* rowLines("note", db.selectFrom("notes").selectAll().where("conversation_id", "in", ids));
@@ -268,12 +325,28 @@ async function* conversationLines(db: Reader, conversations: readonly Conversati
         yield line("delivery", { ...row, receipts: reports });
       }
     }
+    yield* feedbackLines(db, ids);
     const received = db.selectFrom("inbound_events").selectAll().where("conversation_id", "in", ids);
     yield* rowLines("received_event", received, "id", messagesAtOnce);
   }
 }
 
-/** What happened, as it is told to webhooks, and each try at telling it with what the endpoint answered. */
+/** Customers' opinions of answers and conversations, and the questions that were answered badly. */
+async function* feedbackLines(db: Reader, conversationIds: readonly string[]): AsyncGenerator<ExportLine> {
+  for (const [type, table] of feedbackTables) {
+    const rows = await db.selectFrom(table).selectAll().where("conversation_id", "in", conversationIds).execute();
+    for (const row of rows) yield line(type, row);
+  }
+}
+
+const feedbackTables = [
+  ["answer_feedback", "answer_feedback"],
+  ["weak_answer", "weak_answers"],
+  ["survey", "surveys"],
+  ["rating", "ratings"],
+] as const;
+
+/** Events for webhooks, and each delivery attempt with its response. */
 async function* eventLines(
   db: Reader,
   query: SelectQueryBuilder<Database, "events", Selectable<EventsTable>>,
@@ -352,8 +425,9 @@ async function* documentLines(db: Reader, workspaceId: string): AsyncGenerator<E
   }
 }
 
-/** What a look-up asks has keys in it: sealed, and of no use to anybody else. */
-function withoutRequests(settings: WorkspaceSettings): object {
+/** Leaves out what holds encrypted secrets: requests of look-ups, and the secret for single sign-on. */
+function withoutSecrets(settings: WorkspaceSettings): object {
   const skills = settings.skills.map((skill) => (skill.kind === "lookup" ? { ...skill, request: null } : skill));
-  return { ...settings, skills };
+  const { singleSignOn: provider } = settings;
+  return { ...settings, skills, singleSignOn: provider && { ...provider, clientSecret: null } };
 }

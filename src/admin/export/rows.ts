@@ -2,12 +2,12 @@ import type { SelectQueryBuilder } from "kysely";
 import { sql } from "kysely";
 import type { Database } from "#database/schema/tables.ts";
 
-/** One line of an export: what it is, and its fields. */
+/** One line of an export: a type and its fields. */
 export type ExportLine = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 const pageSize = 200;
 
-/** Pages of what a query finds, in the order of a unique column. */
+/** Pages of a query's rows, in the order of a unique column. */
 export async function* rowPages<TB extends keyof Database, Row extends object>(
   query: SelectQueryBuilder<Database, TB, Row>,
   column: string & keyof Row = "id" as string & keyof Row,
@@ -23,7 +23,7 @@ export async function* rowPages<TB extends keyof Database, Row extends object>(
   }
 }
 
-/** The rows that a query finds, a line each. */
+/** The rows of a query, one line each. */
 export async function* rowLines<TB extends keyof Database, Row extends object>(
   type: string,
   query: SelectQueryBuilder<Database, TB, Row>,
@@ -49,7 +49,7 @@ const json: ReadonlySet<string> = new Set([
   "sources",
 ]);
 
-/** A row as people read it: times as ISO 8601, JSON as what it says. */
+/** A row in readable form: times as ISO 8601, JSON parsed. */
 export function line(type: string, row: object): ExportLine {
   const fields = Object.entries(row).map(([name, value]: [string, unknown]) => {
     if (typeof value === "number" && isTime(name)) return [name, iso(value)] as const;

@@ -1,6 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import type { Store } from "#database/contract.ts";
+import type { Actor } from "#domain/conversation/message.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Store, Tx } from "#database/contract.ts";
+import { recordChange } from "#admin/audit.ts";
+
+type RecordDocumentRemoval = (tx: Tx, change: { readonly title: string }) => Promise<void>;
 
 export interface ManualDependencies {
   readonly store: Store;
@@ -9,15 +14,15 @@ export interface ManualDependencies {
       workspaceId: string,
       fileNames: readonly string[],
     ): Promise<readonly { readonly id: string; readonly title: string; readonly indexedAt: number | null }[]>;
-    remove(workspaceId: string, documentId: string): Promise<boolean>;
+    remove(workspaceId: string, documentId: string, record: RecordDocumentRemoval): Promise<boolean>;
   };
 }
 
 export const manual = new URL("../../../docs/", import.meta.url);
 
 /**
- * The manual's pages that the first start has added, as far as nobody has replaced them since: it adds them before it
- * makes the first operator and the first key.
+ * The manual's pages as the first start added them, without those replaced since. The first start adds them before it
+ * creates the first agent and the first key, which distinguishes them from uploads.
  */
 export async function manualDocuments(
   { store, documents }: ManualDependencies,
@@ -38,11 +43,17 @@ export async function manualDocuments(
   return known.filter(({ indexedAt }) => indexedAt !== null && indexedAt <= madeBefore);
 }
 
-/** Removes them, and tells which are gone. */
-export async function removeManual(shelf: ManualDependencies, workspaceId: string): Promise<readonly string[]> {
+/** Removes these pages and returns their ids. */
+export async function removeManual(
+  dependencies: ManualDependencies & { readonly clock: Clock },
+  { workspaceId, by }: { readonly workspaceId: string; readonly by: Actor },
+): Promise<readonly string[]> {
+  const { clock, documents } = dependencies;
+  const record: RecordDocumentRemoval = (tx, { title: subject }) =>
+    recordChange(tx, { workspaceId, by, action: "document_removed", subject, now: clock.now() });
   const removed = [];
-  for (const { id } of await manualDocuments(shelf, workspaceId)) {
-    if (await shelf.documents.remove(workspaceId, id)) removed.push(id);
+  for (const { id } of await manualDocuments(dependencies, workspaceId)) {
+    if (await documents.remove(workspaceId, id, record)) removed.push(id);
   }
   return removed;
 }

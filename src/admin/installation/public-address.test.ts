@@ -29,7 +29,7 @@ async function ask(
 
 type Answer = readonly [status: number, body: string, location?: string];
 
-/** What stands at the public address; `path`: what it was asked for. */
+/** The server at the public address; `path` is the requested path. */
 async function answering(answer: (path: string) => Answer | Promise<Answer>): Promise<string> {
   const server = createServer((request, response) => {
     void Promise.resolve(answer(request.url ?? "")).then(([status, body, location]) =>
@@ -42,7 +42,7 @@ async function answering(answer: (path: string) => Answer | Promise<Answer>): Pr
 }
 
 describe("the public address", () => {
-  it("is not asked for where nobody has set it, whichever address the server listens on", async () => {
+  it("is not checked if PUBLIC_URL is not set, whichever address the server listens on", async () => {
     const env = { PARLEY_SECRET: "a secret for tests, of more than thirty-two characters", LOG_LEVEL: "silent" };
     for (const host of ["127.0.0.1", "0.0.0.0", "::", "::1"]) {
       expect(await checkPublicAddress(loadConfig({ ...env, HOST: host, PORT: "1" })), host).toBeUndefined();
@@ -51,7 +51,7 @@ describe("the public address", () => {
     expect(await checkPublicAddress(given)).toHaveProperty("leads");
   });
 
-  it("is one that leads here from the same machine where the server listens on all", () => {
+  it("is by default reachable from this machine, also when the server listens on all addresses", () => {
     const addressOf = (host: string): string => loadConfig({ HOST: host, PORT: "81" }).publicUrl;
     expect(["0.0.0.0", "::", "::1", "127.0.0.1", "support.internal"].map(addressOf)).toEqual([
       "http://localhost:81",
@@ -62,11 +62,11 @@ describe("the public address", () => {
     ]);
   });
 
-  it("is found to lead to this installation, by a proof that nobody else can give", async () => {
+  it("is verified by a proof that only this installation can give", async () => {
     const app = await startApp(newSqlite);
     try {
       expect(await ask(app.url)).toEqual({ leads: "here", detail: `${app.url} leads here` });
-      // Who only asks whether it lives, or sends anything else, gets no signature.
+      // A request without a valid challenge gets no signature.
       for (const query of ["", "?proof=", "?proof=short", `?proof=${"x".repeat(65)}`, "?proof[]=a&proof[]=b"]) {
         const answered = await app.get(`/health/live${query}`, { key: null });
         expect([answered.status, Object.keys(answered.body)]).toEqual([200, ["status", "version"]]);
@@ -76,7 +76,7 @@ describe("the public address", () => {
     }
   });
 
-  it("is told to lead to another installation, another server, or on to another address", async () => {
+  it("is reported if it leads to another installation, another server or a redirect", async () => {
     const other = createSecrets("the secret of another installation");
     const nonceOf = (path: string): string | null => new URL(path, "http://x").searchParams.get("proof");
     const signs = (path: string) => JSON.stringify({ status: "live", proof: proofOf(other, nonceOf(path)) });
@@ -84,7 +84,7 @@ describe("the public address", () => {
       leads: "elsewhere",
       detail: expect.stringContaining("another installation of Parley"),
     });
-    // One that was seen before proves nothing.
+    // A replayed proof is not accepted.
     const old = JSON.stringify({ status: "live", proof: proofOf(own, "n".repeat(32)) });
     expect((await ask(await answering(() => [200, old]))).leads).toBe("elsewhere");
     expect(await ask(await answering(() => [200, "<html>Welcome to nginx!</html>"]))).toMatchObject({
@@ -98,10 +98,10 @@ describe("the public address", () => {
     });
   });
 
-  it("is told to be open to everybody on the way where it is one without encryption", async () => {
+  it("is reported if it is public and unencrypted", async () => {
     const app = await startApp(newSqlite);
     try {
-      // A name of the internet that leads to this machine.
+      // A public name that resolves to this machine.
       const publicUrl = app.url.replace("127.0.0.1", "support.example");
       expect(await ask(publicUrl, [{ address: "127.0.0.1", family: 4 }])).toMatchObject({
         leads: "unsure",
@@ -112,7 +112,7 @@ describe("the public address", () => {
     }
   });
 
-  it("is told to hold the inbox back where it has a path", async () => {
+  it("is reported if it has a path, which breaks the inbox", async () => {
     const app = await startApp(newSqlite);
     const prefix = await answering(async (path) => {
       const behind = await fetch(`${app.url}${path.replace("/support/", "/")}`);
@@ -128,7 +128,7 @@ describe("the public address", () => {
     }
   });
 
-  it("is doubted, with what to look at, where nothing tells who is there", async () => {
+  it("is uncertain, with what to check, if the server there cannot be identified", async () => {
     const doubted = async (url: string) => {
       const { leads, detail } = await ask(url);
       expect(leads, detail).toBe("unsure");

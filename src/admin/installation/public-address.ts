@@ -12,25 +12,25 @@ const noncePattern = /^[A-Za-z0-9_-]{22,64}$/;
 const answerMs = 5_000;
 const answerBytesMax = 4_096;
 
-/** What the server answers who wants to know whether it is theirs: only with the same secret it can be made and read. */
+/** Proof that a server is this installation: only holders of the secret can make and check it. */
 export const proofOf = (secrets: Pick<Secrets, "sign">, nonce: unknown): string | undefined =>
   typeof nonce === "string" && noncePattern.test(nonce) ? secrets.sign(purpose, nonce) : undefined;
 
-/** `unsure`: who asks from here cannot tell what platforms find there. */
+/** `unsure`: the check from this machine does not show what platforms reach. */
 export interface PublicAddress {
   readonly leads: "here" | "elsewhere" | "unsure";
-  /** For the operator, with the mend. */
+  /** For the administrator, with the fix. */
   readonly detail: string;
 }
 
 /**
- * Undefined where nobody has set it, who then expects nobody from outside; and before the first start, when there is no
- * secret yet, and it is not doctor that makes it.
+ * Undefined if PUBLIC_URL is not set, since the installation is local then, and before the first start, which creates the
+ * secret.
  */
 export async function checkPublicAddress(config: Config): Promise<PublicAddress | undefined> {
   const { publicUrl, publicUrlGiven, secret, dataDir } = config;
   if (publicUrlGiven !== true || !hasSecret(config)) return undefined;
-  // It is the operator's own, and may well be of their own network.
+  // The address is the operator's own and may be in a private network.
   const guarded = openGuardedFetch({ allowPrivate: true });
   try {
     return await publicAddress(publicUrl, createSecrets(loadSecret(secret, dataDir)), guarded);
@@ -39,7 +39,7 @@ export async function checkPublicAddress(config: Config): Promise<PublicAddress 
   }
 }
 
-/** Asks PUBLIC_URL itself whether this installation answers there. */
+/** Requests PUBLIC_URL to find out whether this installation answers there. */
 export async function publicAddress(
   publicUrl: string,
   secrets: Pick<Secrets, "verify">,
@@ -81,12 +81,12 @@ export async function publicAddress(
       );
 }
 
-/** Whatever is still against it. */
+/** The address leads here: checks encryption and path. */
 function here(publicUrl: string): PublicAddress {
   const url = new URL(publicUrl);
   if (isOpen(url)) {
     return unsure(
-      `${publicUrl} leads here, and everybody on the way can read what customers write and how agents sign in: put HTTPS in front, and set PUBLIC_URL to the https address`,
+      `${publicUrl} leads here, and messages and passwords are sent unencrypted: put HTTPS in front, and set PUBLIC_URL to the https address`,
     );
   }
   if (url.pathname !== "/") {
@@ -99,7 +99,7 @@ function here(publicUrl: string): PublicAddress {
 
 const isPublicAddress = createAddressCheck(false);
 
-/** Plain HTTP over the internet: a name or an address that is not of one's own network. */
+/** Plain HTTP to a public name or address. */
 function isOpen({ protocol, hostname }: URL): boolean {
   const host = hostname.replaceAll(/[[\]]/g, "");
   if (protocol !== "http:") return false;
@@ -121,7 +121,7 @@ function unanswered(publicUrl: string, error: unknown): PublicAddress {
   switch (error.reason) {
     case "tls":
       return elsewhere(
-        `${publicUrl}: ${error.message}; platforms and browsers refuse it too: mend the certificate of the proxy, which needs those between it and its authority as well`,
+        `${publicUrl}: ${error.message}; platforms and browsers refuse it too: fix the certificate of the proxy, which must send the intermediate certificates too`,
       );
     case "unknown_host":
       return unsure(`${publicUrl}: ${error.message}: check PUBLIC_URL, and the name's entry in DNS`);
@@ -134,7 +134,7 @@ function unanswered(publicUrl: string, error: unknown): PublicAddress {
   }
 }
 
-/** Platforms deliver to no address that leads on to another, or sign another than they were told. */
+/** Platforms do not follow redirects, or sign the original address. */
 function led(publicUrl: string, asked: string, location: string | null): PublicAddress {
   const to = location === null ? null : URL.parse(location, asked);
   if (to === null) return unsure(`${publicUrl} leads on to no address: check PUBLIC_URL and the proxy`);
@@ -154,7 +154,7 @@ function read(body: Uint8Array<ArrayBuffer>): { readonly isLive: boolean; readon
   try {
     answer = JSON.parse(Buffer.from(body).toString("utf8"));
   } catch {
-    // A page of some other server.
+    // A page of another server.
     answer = null;
   }
   const { status, proof } = (typeof answer === "object" && answer !== null ? answer : {}) as {

@@ -1,6 +1,6 @@
 import type { Clock } from "#runtime/clock.ts";
 import type { Store } from "#database/contract.ts";
-import { knowledgeBuilds, rebuildKnowledge } from "#knowledge/typesense/typesense-index.ts";
+import { knowledgeBuilds, rebuildKnowledge } from "#knowledge/typesense/collection-state.ts";
 import { buildsOf, queueBuild } from "#database/search/typesense/queue.ts";
 import type { OpenStore } from "#database/open.ts";
 import type { TypesenseOptions } from "#database/search/typesense/client.ts";
@@ -16,7 +16,7 @@ export function searchDoesNotGoOutside(): Error {
   return new Error("there is nothing to rebuild: the database searches by itself, and TYPESENSE_URL is not set");
 }
 
-/** Queues new collections of all workspaces, or of one; their ids. */
+/** Queues a rebuild of the collections of all workspaces or of one. Returns the workspaces' ids. */
 export async function rebuildSearch(store: Store, clock: Clock, only: string | undefined): Promise<readonly string[]> {
   let query = store.read.selectFrom("workspaces").select(["id", "knowledge_version"]).where("deleted_at", "is", null);
   if (only !== undefined) query = query.where("id", "=", only);
@@ -32,7 +32,7 @@ export async function rebuildSearch(store: Store, clock: Clock, only: string | u
 
 const meanwhile = "Until then the embedded index answers questions, and the database searches conversations";
 
-/** In words, when it can be used. Throws an Error with the mend when it cannot. */
+/** Describes the search if it can be used. Otherwise throws an Error with the fix. */
 export async function searchEngineState(store: OpenStore, options: TypesenseOptions): Promise<string> {
   const typesense = createTypesense(options);
   const { trouble } = await typesenseState(typesense);

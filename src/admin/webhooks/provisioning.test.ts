@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { FileWebhook } from "#config/file.ts";
+import type { FileWebhook } from "#config/workspace.ts";
 import { readConfigFile } from "#config/file.ts";
-import { listWebhooks, removeWebhook } from "./webhooks.ts";
+import { disableWebhook, listWebhooks, removeWebhook } from "./webhooks.ts";
 import { createSecrets } from "#runtime/secrets.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import { openBench } from "#test/support/engine-bench.ts";
@@ -9,7 +9,7 @@ import { openBench } from "#test/support/engine-bench.ts";
 const secretOf = (text: string): string => `whsec_${Buffer.from(text.padEnd(32, ".")).toString("base64")}`;
 
 eachDatabase("webhooks of the configuration file", (open) => {
-  it("are made once, changed, disabled when they have left the file, and enabled when they are back", async () => {
+  it("are created once, changed, disabled when removed from the file, and enabled when they return", async () => {
     const first = await openBench(open);
     const secrets = createSecrets("a secret for tests, of more than thirty-two characters");
     const start = async (webhooks: readonly FileWebhook[]): Promise<void> => {
@@ -33,8 +33,27 @@ eachDatabase("webhooks of the configuration file", (open) => {
       ]);
       const [made] = await listWebhooks(first.store, undefined);
       await expect(removeWebhook(first.store, first.clock, made?.id ?? "")).rejects.toThrow(
-        "stands in the configuration file",
+        "is in the configuration file",
       );
+
+      await start([
+        { url: one, secret: secretOf("old") },
+        { url: two, enabled: false },
+      ]);
+      expect((await list()).map(({ state }) => state)).toEqual(["enabled", "disabled"]);
+      await start([{ url: one, secret: secretOf("old") }, { url: two }]);
+      expect((await list()).map(({ state }) => state)).toEqual(["enabled", "enabled"]);
+
+      // The file's reason replaces another one, so that the file can enable it again.
+      await disableWebhook(first.store, first.clock, made?.id ?? "");
+      const reasons = async () => (await listWebhooks(first.store, undefined)).map((each) => each.disabled_reason);
+      expect(await reasons()).toEqual(["disabled by the operator", null]);
+      await start([{ url: one, enabled: false }, { url: two }]);
+      expect(await reasons()).toEqual(["disabled in the configuration file", null]);
+      const [{ disabled_at: since } = { disabled_at: null }] = await listWebhooks(first.store, undefined);
+      await start([{ url: two }]);
+      expect(await reasons()).toEqual(["it is not in the configuration file any more", null]);
+      expect((await listWebhooks(first.store, undefined))[0]?.disabled_at).toBe(since);
 
       await start([{ url: one, secret: secretOf("new"), events: ["message.created"] }]);
       expect(await list()).toMatchObject([
@@ -59,7 +78,7 @@ eachDatabase("webhooks of the configuration file", (open) => {
   });
 });
 
-it("a webhook or a range that is written wrongly stops the start, by its line", () => {
+it("an invalid webhook or address range stops the start, with its line", () => {
   const read = (text: string) => () => readConfigFile("parley.yaml", text, {});
   const workspace = (webhook: string) => `workspaces:\n  - name: A\n    webhooks:\n      - ${webhook}\n`;
   expect(read(workspace("url: ftp://shop.example/"))).toThrow("line 4: workspaces.0.webhooks.0.url");

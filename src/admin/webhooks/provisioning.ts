@@ -1,8 +1,9 @@
 import type { Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import { emptyQueue } from "#database/queries/webhooks.ts";
-import type { FileWebhook, FileWorkspace } from "#config/file.ts";
+import type { FileWebhook, FileWorkspace } from "#config/workspace.ts";
 import { dayMs } from "#webhooks/retry.ts";
+import { fileActor } from "#admin/audit.ts";
 import { newWebhookSecret } from "#webhooks/signature.ts";
 import type { WebhookDependencies } from "./webhooks.ts";
 import {
@@ -16,17 +17,18 @@ import {
   replaceSecret,
 } from "./webhooks.ts";
 
-/** Makes the endpoints of the configuration file, by workspace and address, and disables those that have left it. */
+/** Creates and updates the file's endpoints, by workspace and address, and disables those that the file no longer has. */
 export async function provisionWebhooks(
   dependencies: WebhookDependencies,
   workspaces: readonly FileWorkspace[],
 ): Promise<void> {
   const { store } = dependencies;
   const absent = store.read.selectFrom("webhooks").select("id").where("disabled_reason", "=", notInFile);
-  // What a start that was interrupted has left must not be sent if they are enabled now.
+  // Deliveries left by an interrupted start must not be sent when the webhooks are enabled.
   for (const { id } of await absent.execute()) await emptyQueue(store, id);
   for (const { name, webhooks = [] } of workspaces) {
-    const given = webhooks.map(({ url, secret, events }) => ({
+    const given = webhooks.map(({ url, secret, events, enabled = true }) => ({
+      enabled,
       url: checkedUrl(url, dependencies.allowPrivate),
       secret: checkedSecret(secret),
       events: checkedTypes(events),
@@ -36,14 +38,18 @@ export async function provisionWebhooks(
   }
 }
 
-type Checked = Required<Pick<FileWebhook, "url" | "events">> & { readonly secret: string | undefined };
+const offInFile = "disabled in the configuration file";
 
-/** The endpoints that are disabled since they are not in the file; what waits for them is still to be withdrawn. */
+type CheckedWebhook = Required<Pick<FileWebhook, "url" | "events" | "enabled">> & {
+  readonly secret: string | undefined;
+};
+
+/** Returns the endpoints that are disabled because the file lacks them or says so. The caller empties their queues. */
 async function provisionOne(
   tx: Tx,
   { clock, secrets }: WebhookDependencies,
   name: string,
-  given: readonly Checked[],
+  given: readonly CheckedWebhook[],
 ): Promise<readonly string[]> {
   const query = tx
     .selectFrom("workspaces")
@@ -51,7 +57,7 @@ async function provisionOne(
     .where("name", "=", name)
     .where("deleted_at", "is", null)
     .orderBy("created_at");
-  // Processes that start together do this one after the other.
+  // The lock serialises processes that start together.
   const workspace = await (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirstOrThrow();
   const rows = await tx
     .selectFrom("webhooks")
@@ -60,12 +66,13 @@ async function provisionOne(
     .where("managed_by", "=", "file")
     .execute();
   const now = clock.now();
-  for (const { url, secret, events } of given) {
+  for (const { url, secret, events, enabled } of given) {
     const known = rows.find((row) => row.url === url);
     if (known === undefined) {
       const sealed = secrets.seal(secret ?? newWebhookSecret());
       const row = newRow({ workspaceId: workspace.id, url, events, secret: sealed, now, by: "file" });
       await tx.insertInto("webhooks").values(row).execute();
+      if (!enabled) await disable(tx, row.id, offInFile, now);
       continue;
     }
     await tx
@@ -75,11 +82,13 @@ async function provisionOne(
       .execute();
     if (secret !== undefined && secrets.open(known.secret) !== secret) {
       const sealed = secrets.seal(secret);
-      await replaceSecret(tx, known.id, { sealed, until: now + dayMs, by: "configuration file", now });
+      await replaceSecret(tx, known.id, { sealed, until: now + dayMs, by: fileActor, now });
     }
-    if (known.disabled_reason === notInFile) await enable(tx, known.id);
+    if (!enabled) await disable(tx, known.id, offInFile, now);
+    else if (known.disabled_reason === notInFile || known.disabled_reason === offInFile) await enable(tx, known.id);
   }
   const left = rows.filter((row) => !given.some(({ url }) => url === row.url)).map(({ id }) => id);
   for (const id of left) await disable(tx, id, notInFile, now);
-  return left;
+  const off = rows.filter((row) => given.some(({ url, enabled }) => url === row.url && !enabled)).map(({ id }) => id);
+  return [...left, ...off];
 }

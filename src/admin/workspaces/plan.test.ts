@@ -34,7 +34,7 @@ eachDatabase("a plan", (open) => {
     message: expect.stringContaining(detail),
   });
 
-  it("lets keys have limits of their own from starter on, lower than its own only", async () => {
+  it("allows limits of keys from starter on, but none above the plan's", async () => {
     const [free, starter] = [await workspaceOn("free"), await workspaceOn("starter")];
     await expect(createKey(store, clock, { workspaceId: free, name: "k", limitDay: 5 })).rejects.toMatchObject(
       notInPlan,
@@ -46,7 +46,7 @@ eachDatabase("a plan", (open) => {
     });
   });
 
-  it("lets a workspace have request limits of its own on enterprise alone, and a monthly allowance on every plan", async () => {
+  it("allows request limits of a workspace on enterprise only, and a monthly allowance on every plan", async () => {
     const [business, enterprise] = [await workspaceOn("business"), await workspaceOn("enterprise")];
     await expect(set(business, ["limit_minute=5"])).rejects.toMatchObject(notInPlan);
     await expect(set(business, ["queries_per_month=7"])).resolves.toMatchObject({ queriesPerMonth: 7 });
@@ -56,7 +56,7 @@ eachDatabase("a plan", (open) => {
     expect(await planOf(enterprise)).toBe("business");
   });
 
-  it("lets keys expire on enterprise alone", async () => {
+  it("allows keys with an expiry on enterprise only", async () => {
     const expiresAt = clock.now() + 1_000;
     const business = await workspaceOn("business");
     await expect(createKey(store, clock, { workspaceId: business, name: "k", expiresAt })).rejects.toMatchObject(
@@ -66,7 +66,7 @@ eachDatabase("a plan", (open) => {
     await expect(createKey(store, clock, { workspaceId: enterprise, name: "k", expiresAt })).resolves.toBeDefined();
   });
 
-  it("lets users have limits from growth on, also by the configuration file", async () => {
+  it("allows limits of users from growth on, also in the configuration file", async () => {
     const starter = await workspaceOn("starter");
     await expect(set(starter, ["user_limit_minute=5"])).rejects.toMatchObject(notInPlan);
     await expect(set(starter, ["user_limit_minute=false"])).resolves.toMatchObject({ userLimitMinute: null });
@@ -78,7 +78,7 @@ eachDatabase("a plan", (open) => {
     );
   });
 
-  it("cannot be lowered while something in use needs it, unless it is forced", async () => {
+  it("cannot be lowered while a feature in use needs it, unless forced", async () => {
     const id = await workspaceOn("enterprise");
     const limited = await createKey(store, clock, { workspaceId: id, name: "limited", limitDay: 5 });
     const expiring = await createKey(store, clock, {
@@ -102,7 +102,7 @@ eachDatabase("a plan", (open) => {
     expect(await planOf(id)).toBe("free");
   });
 
-  it("cannot be lowered in a month whose questions are over the lower allowance", async () => {
+  it("cannot be lowered in a month with more questions than the lower plan allows", async () => {
     const id = await workspaceOn("growth");
     const used = (value: number) =>
       store.write(async (tx) => {
@@ -119,7 +119,7 @@ eachDatabase("a plan", (open) => {
     expect(await planOf(id)).toBe("starter");
   });
 
-  it("keeps the rules of other audience tags when one is set, and replaces all of them together", async () => {
+  it("keeps the rules of other audience tags when one is set, and replaces all when all are given", async () => {
     const id = await workspaceOn("business");
     await set(id, ["audiences.pro.plan=[pro, enterprise]"]);
     expect(await set(id, ["audiences.staff-only.role=[employee]"])).toMatchObject({
@@ -127,7 +127,7 @@ eachDatabase("a plan", (open) => {
     });
     expect((await set(id, ["audiences={gold: {plan: [gold]}}"])).audiences).toEqual({ gold: { plan: ["gold"] } });
     await expect(set(id, ["audiences.gold.plan=gold"])).rejects.toThrow("audiences.gold.plan");
-    // A tag is the same in any case: the tighter rule takes the place of the wider one.
+    // Capitals do not distinguish tags, so the stricter rule replaces the wider one.
     expect((await set(id, ["audiences.Gold.plan=[platinum]"])).audiences).toEqual({ gold: { plan: ["platinum"] } });
     await expect(set(id, ["audiences={gold: {}, Gold: {plan: [gold]}}"])).rejects.toThrow("has two rules");
     await expect(set(id, ["webhooks=[]"])).rejects.toThrow("parley webhook add");

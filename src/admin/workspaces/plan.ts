@@ -1,13 +1,14 @@
 import { planHas, requireFeature } from "#domain/workspace/plan.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Plan, WorkspaceSettings } from "#domain/workspace/settings.ts";
-import { limitsOf } from "#domain/workspace/settings.ts";
+import { limitsOf, planRetentionDays, plans } from "#domain/workspace/settings.ts";
 import type { Tx } from "#database/contract.ts";
 
-/** Throws Problem feature_not_in_plan when these settings have something that the plan has not. */
+/** Throws Problem feature_not_in_plan if the plan lacks a feature that these settings use. */
 export function requirePlanFor(plan: Plan, settings: Partial<WorkspaceSettings>): void {
   if (limitsUsers(settings)) requireFeature(plan, "userLimits");
   if (limitsKeys(settings)) requireFeature(plan, "ownLimits");
+  if ((settings.retentionDays ?? 0) > planRetentionDays[plan]) requireFeature(plan, "longRetention");
 }
 
 const limitsUsers = ({ userLimitMinute, userLimitDay }: Partial<WorkspaceSettings>): boolean =>
@@ -17,22 +18,26 @@ const limitsKeys = ({ limitMinute, limitDay }: Partial<WorkspaceSettings>): bool
   (limitMinute ?? null) !== null || (limitDay ?? null) !== null;
 
 /**
- * Throws Problem plan_downgrade_blocked when the workspace uses something that the plan has not, or has asked more this
- * month than the plan allows, so that it would stand still at once.
+ * Throws Problem plan_downgrade_blocked if a lower plan lacks a feature that the workspace uses, or allows fewer queries than
+ * the workspace has already used this month.
  */
 export async function requireDowngradable(
   tx: Tx,
   workspaceId: string,
-  plan: Plan,
+  { from, to: plan }: { readonly from: Plan; readonly to: Plan },
   settings: Partial<WorkspaceSettings>,
   now: number,
 ): Promise<void> {
+  if (plans.indexOf(plan) >= plans.indexOf(from)) return;
   const reasons: string[] = [];
   if (!planHas(plan, "userLimits") && limitsUsers(settings)) {
     reasons.push("user_limit_minute or user_limit_day is set (set them to false)");
   }
   if (!planHas(plan, "ownLimits") && limitsKeys(settings)) {
     reasons.push("limit_minute or limit_day is set (set them to false)");
+  }
+  if ((settings.retentionDays ?? 0) > planRetentionDays[plan]) {
+    reasons.push(`retention_days is above ${planRetentionDays[plan]} (set it to false)`);
   }
   const keys = await tx
     .selectFrom("api_keys")
@@ -64,8 +69,5 @@ export async function requireDowngradable(
     );
   }
   if (reasons.length === 0) return;
-  throw new Problem(
-    "plan_downgrade_blocked",
-    `the plan cannot become ${plan}: ${reasons.join("; ")}. With --force it does; what is set goes on working then`,
-  );
+  throw new Problem("plan_downgrade_blocked", `the plan cannot become ${plan}: ${reasons.join("; ")}.`);
 }

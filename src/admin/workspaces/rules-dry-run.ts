@@ -1,5 +1,5 @@
-import type { Facts, Happening, Rule } from "#domain/workspace/automation.ts";
-import { describeAction, dueAt, reasonToFire } from "#domain/workspace/automation.ts";
+import type { Facts, Miss, RuleEvent, Rule } from "#domain/workspace/automation.ts";
+import { describeAction, dueAt, missOf, reasonToFire, untriggered } from "#domain/workspace/automation.ts";
 import type { BusinessHours } from "#domain/workspace/business-hours.ts";
 import { isOpen } from "#domain/workspace/business-hours.ts";
 import { languageOf } from "#language/message-language.ts";
@@ -18,8 +18,12 @@ export interface DryRun {
   readonly businessHours: BusinessHours | null;
   readonly slaTargets: SlaTargets;
   readonly conversationId: string | undefined;
-  /** The newest so many conversations. */
+  /** Maximum number of conversations; the newest are used. */
   readonly limit: number;
+  /** Conversations that began earlier are left out. */
+  readonly startedSince?: number;
+  /** Stops when this time has passed. */
+  readonly withinMs?: number;
   readonly now: number;
 }
 
@@ -31,25 +35,48 @@ export interface WouldFire {
   readonly would: readonly string[];
 }
 
+/** A rule that would not have fired on a conversation, and the condition that was the last to be missing. */
+export interface WouldNotFire {
+  readonly conversation_id: string;
+  readonly rule: string;
+  readonly because: string;
+}
+
+export interface DryRunResult {
+  readonly conversations: number;
+  readonly fired: readonly WouldFire[];
+  readonly notFired: readonly WouldNotFire[];
+  /** False: the time was up before all conversations were looked at. */
+  readonly isComplete: boolean;
+}
+
 const pageSize = 100;
+/** Messages, and entries of the audit log, of one conversation. Later ones are left out. */
+const stepsMax = 2_000;
 
 /**
- * Goes through stored conversations, event by event, and tells where rules would have fired and why. Nothing is changed,
- * and what a rule would have done is not taken for done: each is told of for itself.
+ * Replays stored conversations, event by event, and returns which rules would have fired and why. Nothing is changed, and
+ * actions of rules are not simulated: each rule is reported on its own.
  */
-export async function dryRunRules(
-  store: Store,
-  run: DryRun,
-): Promise<{ readonly conversations: number; readonly fired: readonly WouldFire[] }> {
+export async function dryRunRules(store: Store, run: DryRun): Promise<DryRunResult> {
   const fired: WouldFire[] = [];
+  const notFired: WouldNotFire[] = [];
+  const end = performance.now() + (run.withinMs ?? Infinity);
   let conversations = 0;
+  let isComplete = true;
   for await (const row of conversationsOf(store.read, run)) {
+    if (performance.now() > end) {
+      isComplete = false;
+      break;
+    }
     conversations += 1;
-    fired.push(...(await replay(store.read, run, row)));
+    const replayed = await replay(store.read, run, row);
+    fired.push(...replayed.fired);
+    notFired.push(...replayed.notFired);
   }
   if (run.conversationId !== undefined && conversations === 0)
     throw new Problem("conversation_not_found", `there is no conversation ${run.conversationId} in this workspace`);
-  return { conversations, fired };
+  return { conversations, fired, notFired, isComplete };
 }
 
 async function* conversationsOf(db: Reader, run: DryRun): AsyncIterable<ConversationRow> {
@@ -58,6 +85,7 @@ async function* conversationsOf(db: Reader, run: DryRun): AsyncIterable<Conversa
   while (left > 0) {
     const position = after;
     let query = db.selectFrom("conversations").selectAll().where("workspace_id", "=", run.workspaceId);
+    if (run.startedSince !== undefined) query = query.where("started_at", ">=", run.startedSince);
     if (run.conversationId !== undefined) query = query.where("id", "=", run.conversationId);
     if (position !== undefined) {
       query = query
@@ -80,113 +108,180 @@ type Step =
 
 const personal: ReadonlySet<string> = new Set(["customer", "agent", "api_key"]);
 
-async function replay(db: Reader, run: DryRun, row: ConversationRow): Promise<readonly WouldFire[]> {
+/** The conversation as it was at a step of the replay. */
+interface ReplayState {
+  status: Status;
+  priority: Priority;
+  readonly tags: Set<string>;
+  assigned: boolean;
+  lastWriter: "nobody" | "customer" | "bot" | "agent";
+  clock: ReturnType<typeof freshClock>;
+  lastMessageAt: number;
+  statusAt: number;
+  /** Number of steps by people. Between two of them, a rule fires once. */
+  activity: number;
+}
+
+async function replay(
+  db: Reader,
+  run: DryRun,
+  row: ConversationRow,
+): Promise<Pick<DryRunResult, "fired" | "notFired">> {
   const steps = await stepsOf(db, row);
-  const contact = await db
-    .selectFrom("contacts")
-    .select(["attributes", "user_id"])
-    .where("id", "=", row.contact_id)
-    .executeTakeFirst();
-  const { plan } = JSON.parse(contact?.attributes ?? "{}") as { readonly plan?: unknown };
+  const plan = await planOf(db, row);
   const fired: WouldFire[] = [];
   const firedAt = new Map<string, number>();
-  const tags = new Set<string>();
-  let status: Status = "open";
-  let priority: Priority = "normal";
-  let assigned = false;
-  let written: "nobody" | "customer" | "bot" | "agent" = "nobody";
-  let activity = 0;
-  let clock = freshClock(row.started_at);
-  let lastMessageAt = row.started_at;
-  let statusAt = row.started_at;
+  const misses = new Map<string, Miss>();
+  const state: ReplayState = {
+    status: "open",
+    priority: "normal",
+    tags: new Set(),
+    assigned: false,
+    lastWriter: "nobody",
+    clock: freshClock(row.started_at),
+    lastMessageAt: row.started_at,
+    statusAt: row.started_at,
+    activity: 0,
+  };
 
-  const factsAt = (at: number, happening: Happening): Facts => ({
-    channel: row.channel,
-    status,
-    tags: [...tags],
-    priority,
-    language: () => (happening.kind === "message" ? languageOf(happening.message.content) : null),
-    plan: (contact?.user_id ?? null) !== null && typeof plan === "string" ? plan.trim().toLowerCase() : null,
-    verified: row.customer_verified === 1,
-    open: run.businessHours === null ? null : isOpen(run.businessHours, at),
-    // While people have it, what the bot says is no answer.
-    unanswered: written === "customer" || (written === "bot" && status !== "open"),
-    assigned,
-  });
-
-  const look = (at: number, happening: Happening, byPerson: boolean): void => {
+  const tryRules = (at: number, ruleEvent: RuleEvent, byPerson: boolean): void => {
     for (const rule of run.rules) {
-      const because = reasonToFire(rule, happening, factsAt(at, happening));
-      if (because === undefined || (!byPerson && firedAt.get(rule.name) === activity)) continue;
-      firedAt.set(rule.name, activity);
+      const facts = factsAt(run, row, state, plan, at, ruleEvent);
+      const because = reasonToFire(rule, ruleEvent, facts);
+      const miss = because === undefined ? missOf(rule, ruleEvent, facts) : undefined;
+      if (miss !== undefined && miss.held >= (misses.get(rule.name)?.held ?? 0)) misses.set(rule.name, miss);
+      if (because === undefined || (!byPerson && firedAt.get(rule.name) === state.activity)) continue;
+      firedAt.set(rule.name, state.activity);
       const would = rule.actions.map(describeAction);
       fired.push({ conversation_id: row.id, at: new Date(at).toISOString(), rule: rule.name, because, would });
     }
   };
-
-  /** What the clock alone would have set off between two steps. */
-  const pass = (from: number, to: number): void => {
-    const due = run.rules
-      .map((rule) => ({ rule, at: dueAt(rule, status, { lastMessageAt, statusAt, startedAt: row.started_at }) }))
-      .flatMap(({ rule, at }) =>
-        at !== null && at > from && at <= to ? [{ at, happening: { kind: "time", rule: rule.name } as const }] : [],
-      );
-    const slow: { readonly at: number; readonly happening: Happening }[] = [...due];
-    const target = run.slaTargets[priority];
-    let next = nextSlaChange(clock, target, from);
-    while (next !== null && next <= to) {
-      const state = slaState(clock, target, next);
-      if (state !== "in_compliance") slow.push({ at: next, happening: { kind: "sla", state } });
-      next = nextSlaChange(clock, target, next);
-    }
-    for (const { at, happening } of slow.toSorted((left, right) => left.at - right.at)) look(at, happening, false);
+  const passTime = (from: number, to: number): void => {
+    for (const { at, ruleEvent } of timedRuleEvents(run, row, state, from, to)) tryRules(at, ruleEvent, false);
   };
 
   let now = row.started_at;
   for (const step of steps) {
-    pass(now, step.at);
+    passTime(now, step.at);
     now = Math.max(now, step.at);
     if (step.kind === "message") {
-      const { role, confidence } = step.message;
+      const { message } = step;
+      const { role, confidence } = message;
       const byPerson = role !== "assistant";
-      if (byPerson) activity += 1;
-      lastMessageAt = step.at;
-      if (role === "user") written = "customer";
-      else if (role === "agent") written = "agent";
-      else if (written === "customer") written = "bot";
-      look(step.at, { kind: "message", by: role, message: step.message, confidence }, byPerson);
+      applyMessage(state, step.at, role);
+      tryRules(step.at, { kind: "message", by: role, message, confidence }, byPerson);
       continue;
     }
-    const { action, actor_type, actor_id, from_value, to_value } = step.entry;
+    const { actor_type, actor_id } = step.entry;
     const byPerson = personal.has(actor_type);
-    if (byPerson) activity += 1;
-    const happenings: Happening[] = [];
-    if (action === "status_changed" && from_value !== null) {
-      const to = statuses.find((each) => each === to_value);
-      const from = statuses.find((each) => each === from_value);
-      if (to === undefined || from === undefined) continue;
-      clock = clockOnStatus(clock, from, to, step.at);
-      status = to;
-      statusAt = step.at;
-      if (to === "open") assigned = false;
-      happenings.push({ kind: "status", from, to });
-    } else if (action === "tagged" && to_value !== null) {
-      tags.add(to_value);
-      happenings.push({ kind: "tagged", tag: to_value });
-    } else if (action === "untagged" && from_value !== null) {
-      tags.delete(from_value);
-      happenings.push({ kind: "untagged", tag: from_value });
-    } else if (action === "priority_changed") {
-      priority = priorities.find((each) => each === to_value) ?? priority;
-    } else if (action === "assigned") {
-      assigned = to_value !== null;
-    }
-    // What a rule has done triggers none.
-    if (actor_id?.startsWith("rule:") === true) continue;
-    for (const happening of happenings) look(step.at, happening, byPerson);
+    if (byPerson) state.activity += 1;
+    const ruleEvent = applyEntry(state, step.at, step.entry);
+    // Actions of rules trigger no rules.
+    if (ruleEvent === null || actor_id?.startsWith("rule:") === true) continue;
+    tryRules(step.at, ruleEvent, byPerson);
   }
-  pass(now, run.now);
-  return fired;
+  passTime(now, run.now);
+  const notFired = run.rules
+    .filter(({ name }) => !firedAt.has(name))
+    .map(({ name }) => ({
+      conversation_id: row.id,
+      rule: name,
+      because: (misses.get(name) ?? untriggered).reason,
+    }));
+  return { fired, notFired };
+}
+
+/** The plan of a verified customer. */
+async function planOf(db: Reader, { contact_id: id }: ConversationRow): Promise<string | null> {
+  const contact = await db
+    .selectFrom("contacts")
+    .select(["attributes", "user_id"])
+    .where("id", "=", id)
+    .executeTakeFirst();
+  const { plan } = JSON.parse(contact?.attributes ?? "{}") as { readonly plan?: unknown };
+  return (contact?.user_id ?? null) !== null && typeof plan === "string" ? plan.trim().toLowerCase() : null;
+}
+
+function factsAt(
+  run: DryRun,
+  row: ConversationRow,
+  { status, tags, priority, assigned, lastWriter }: ReplayState,
+  plan: string | null,
+  at: number,
+  ruleEvent: RuleEvent,
+): Facts {
+  return {
+    channel: row.channel,
+    status,
+    tags: [...tags],
+    priority,
+    language: () => (ruleEvent.kind === "message" ? languageOf(ruleEvent.message.content) : null),
+    plan,
+    verified: row.customer_verified === 1,
+    open: run.businessHours === null ? null : isOpen(run.businessHours, at),
+    // While agents have the conversation, a message of the bot is no answer.
+    unanswered: lastWriter === "customer" || (lastWriter === "bot" && status !== "open"),
+    assigned,
+  };
+}
+
+/** Due times of rules and changes of the SLA state after `from` and up to `to`, in order. */
+function timedRuleEvents(
+  { rules, slaTargets }: DryRun,
+  { started_at: startedAt }: ConversationRow,
+  { status, priority, clock, lastMessageAt, statusAt }: ReplayState,
+  from: number,
+  to: number,
+): readonly { readonly at: number; readonly ruleEvent: RuleEvent }[] {
+  const timed: { readonly at: number; readonly ruleEvent: RuleEvent }[] = rules.flatMap((rule) => {
+    const at = dueAt(rule, status, { lastMessageAt, statusAt, startedAt });
+    return at !== null && at > from && at <= to ? [{ at, ruleEvent: { kind: "time", rule: rule.name } as const }] : [];
+  });
+  const target = slaTargets[priority];
+  let next = nextSlaChange(clock, target, from);
+  while (next !== null && next <= to) {
+    const state = slaState(clock, target, next);
+    if (state !== "in_compliance") timed.push({ at: next, ruleEvent: { kind: "sla", state } });
+    next = nextSlaChange(clock, target, next);
+  }
+  return timed.toSorted((left, right) => left.at - right.at);
+}
+
+function applyMessage(state: ReplayState, at: number, role: MessagesTable["role"]): void {
+  if (role !== "assistant") state.activity += 1;
+  state.lastMessageAt = at;
+  if (role === "user") state.lastWriter = "customer";
+  else if (role === "agent") state.lastWriter = "agent";
+  else if (state.lastWriter === "customer") state.lastWriter = "bot";
+}
+
+/** Returns the trigger that rules can react to, or null. */
+function applyEntry(
+  state: ReplayState,
+  at: number,
+  { action, from_value: fromValue, to_value: toValue }: AuditTable,
+): RuleEvent | null {
+  if (action === "status_changed" && fromValue !== null) {
+    const to = statuses.find((each) => each === toValue);
+    const from = statuses.find((each) => each === fromValue);
+    if (to === undefined || from === undefined) return null;
+    state.clock = clockOnStatus(state.clock, from, to, at);
+    state.status = to;
+    state.statusAt = at;
+    if (to === "open") state.assigned = false;
+    return { kind: "status", from, to };
+  }
+  if (action === "tagged" && toValue !== null) {
+    state.tags.add(toValue);
+    return { kind: "tagged", tag: toValue };
+  }
+  if (action === "untagged" && fromValue !== null) {
+    state.tags.delete(fromValue);
+    return { kind: "untagged", tag: fromValue };
+  }
+  if (action === "priority_changed") state.priority = priorities.find((each) => each === toValue) ?? state.priority;
+  else if (action === "assigned") state.assigned = toValue !== null;
+  return null;
 }
 
 async function stepsOf(db: Reader, { id }: ConversationRow): Promise<readonly Step[]> {
@@ -195,8 +290,15 @@ async function stepsOf(db: Reader, { id }: ConversationRow): Promise<readonly St
     .selectAll()
     .where("conversation_id", "=", id)
     .orderBy("seq")
+    .limit(stepsMax)
     .execute();
-  const entries = await db.selectFrom("audit").selectAll().where("conversation_id", "=", id).orderBy("id").execute();
+  const entries = await db
+    .selectFrom("audit")
+    .selectAll()
+    .where("conversation_id", "=", id)
+    .orderBy("id")
+    .limit(stepsMax)
+    .execute();
   // Ids of one process sort by creation, whatever their kind.
   const order = (of: string): string => of.slice(of.indexOf("_") + 1);
   const steps: Step[] = [

@@ -1,18 +1,18 @@
-import type { SpokenLanguage } from "#language/bot-texts/languages.ts";
+import type { SpokenLanguage } from "#language/locale.ts";
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
-import { plans } from "#domain/workspace/settings.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Store } from "#database/contract.ts";
 import { rescheduleWork } from "#conversations/automation/reschedule-timers.ts";
 import { insertWork } from "#database/queries/outbox.ts";
+import { lockWorkspace } from "#database/queries/workspaces.ts";
 import { readConfigFile } from "#config/file.ts";
 import { requireDowngradable, requirePlanFor } from "./plan.ts";
 
 /**
  * Changes settings of a workspace, given as `key=value` with the keys of the configuration file (`widget.title=Help`),
- * or `name` and `plan`. Values are read as YAML. `force` lowers the plan whatever uses the higher one. The stored
- * settings after the change.
+ * or `name` and `plan`. Values are parsed as YAML. `force` lowers the plan even if features of the higher one are in use.
+ * Returns the stored settings.
  */
 export async function setWorkspace(
   store: Store,
@@ -30,46 +30,41 @@ export async function setWorkspace(
   if (Object.hasOwn(tree, "desk")) {
     throw new Problem("invalid_parameter", "the desk is declared in the configuration file, and set up at the start");
   }
-  // In the file a workspace has to have a name.
+  // The file's schema requires a name.
   const yaml = toYaml({ name: "unchanged", ...tree }, 4);
   const [parsed] = readConfigFile("the settings", `workspaces:\n  - ${yaml}`, {}).workspaces;
   if (parsed === undefined) throw new Error("the settings were lost while they were read");
   if (parsed.channels.length > 0) {
-    throw new Problem("invalid_parameter", "channels are declared in the configuration file, and made at the start");
+    throw new Problem("invalid_parameter", "channels are declared in the configuration file, and created at the start");
   }
-  for (const key of ["skills", "rules", "saved_replies"]) {
+  for (const key of ["skills", "rules", "saved_replies", "macros", "single_sign_on"]) {
     if (!Object.hasOwn(tree, key)) continue;
-    throw new Problem("invalid_parameter", `${key} are declared in the configuration file, and read at the start`);
+    throw new Problem("invalid_parameter", `${key}: this is declared in the configuration file, and read at the start`);
   }
   if (Object.hasOwn(tree, "webhooks")) {
     throw new Problem("invalid_parameter", "webhooks are added with: parley webhook add, or in the configuration file");
   }
   const name = Object.hasOwn(tree, "name") ? parsed.name : undefined;
   return store.write(async (tx) => {
-    const row = await tx
-      .selectFrom("workspaces")
-      .select(["settings", "plan"])
-      .where("id", "=", workspaceId)
-      .executeTakeFirstOrThrow();
+    const row = await lockWorkspace(tx, workspaceId);
+    if (row === undefined) throw new Problem("workspace_not_found", `there is no workspace ${workspaceId}`);
     const before = JSON.parse(row.settings) as Partial<WorkspaceSettings>;
     const settings = { ...before, ...parsed.settings };
     if (parsed.settings.slaTargets !== undefined) {
       settings.slaTargets = { ...before.slaTargets, ...parsed.settings.slaTargets };
     }
-    // One tag's rule leaves the others as they are; all of them at once replace them.
+    // A rule for one tag keeps the others; a value for all of them replaces them.
     if (parsed.settings.audiences !== undefined && typeof tree["audiences"] === "object") {
       settings.audiences = { ...before.audiences, ...parsed.settings.audiences };
     }
-    // One sentence leaves the others as they are.
+    // A single sentence keeps the others.
     for (const [language, texts] of Object.entries(parsed.settings.translations ?? {})) {
       const known = before.translations?.[language as SpokenLanguage];
       settings.translations = { ...before.translations, ...settings.translations, [language]: { ...known, ...texts } };
     }
     const plan = parsed.plan ?? row.plan;
     requirePlanFor(plan, parsed.settings);
-    if (!force && plans.indexOf(plan) < plans.indexOf(row.plan)) {
-      await requireDowngradable(tx, workspaceId, plan, settings, clock.now());
-    }
+    if (!force) await requireDowngradable(tx, workspaceId, { from: row.plan, to: plan }, settings, clock.now());
     await tx
       .updateTable("workspaces")
       .set({
@@ -97,7 +92,7 @@ function put(tree: Record<string, unknown>, path: readonly string[], value: stri
   put(branch, rest, value);
 }
 
-/** Values stand as they were given, on one line, so that `[a, b]`, `false` and `3` mean what they mean in the file. */
+/** Writes each value unchanged on one line, so that `[a, b]`, `false` and `3` have the same meaning as in the file. */
 function toYaml(tree: Record<string, unknown>, indent: number, below = ""): string {
   return Object.entries(tree)
     .map(([key, value]) => {

@@ -2,8 +2,8 @@ import type { Skill } from "#domain/workspace/skill.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 
 /**
- * The file's skills as they are stored: what a look-up asks, which has keys in it, is sealed. What is stored and the
- * same stays as it is, so that a start without changes changes nothing.
+ * The file's skills in their stored form: requests are encrypted, since they hold keys. An unchanged request keeps its
+ * stored text, so that a start without changes writes nothing.
  */
 export function sealedSkills(secrets: Secrets, skills: readonly Skill[], known: readonly Skill[]): readonly Skill[] {
   return skills.map((skill) => {
@@ -14,7 +14,7 @@ export function sealedSkills(secrets: Secrets, skills: readonly Skill[], known: 
   });
 }
 
-/** Undefined where it was stored with another secret: then it is stored anew. */
+/** Undefined if it was stored with another secret; then it is encrypted again. */
 function opened(secrets: Secrets, sealed: string): string | undefined {
   try {
     return secrets.open(sealed);

@@ -1,23 +1,31 @@
 import { hash, randomBytes } from "node:crypto";
+import type { Selectable } from "kysely";
 import { newWorkspaceId, parseWorkspaceId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Plan, WorkspaceSettings } from "#domain/workspace/settings.ts";
+import { defaultSettings } from "#domain/workspace/settings.ts";
 import type { Clock } from "#runtime/clock.ts";
-import type { Store } from "#database/contract.ts";
+import type { Store, Tx } from "#database/contract.ts";
 import { rescheduleWork } from "#conversations/automation/reschedule-timers.ts";
 import { isDuplicate } from "#database/duplicate-key.ts";
 import { insertWork } from "#database/queries/outbox.ts";
+import { lockWorkspace } from "#database/queries/workspaces.ts";
+import type { WorkspacesTable } from "#database/schema/tables.ts";
 import { addBuiltinAccounts } from "#database/queries/accounts.ts";
-import type { AccountDependencies } from "#admin/channels.ts";
-import { provisionAccounts, requireAccounts } from "#admin/channels.ts";
-import type { FileWorkspace } from "#config/file.ts";
+import { replaceDeskAccounts } from "#admin/channels/desk-accounts.ts";
+import type { AccountDependencies } from "#admin/channels/provisioning.ts";
+import { provisionAccounts, requireAccounts } from "#admin/channels/provisioning.ts";
+import type { FileWorkspace } from "#config/workspace.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 import { noteAction } from "#admin/audit.ts";
 import { requireWorkspace } from "#admin/api-keys.ts";
 import { requirePlanFor } from "./plan.ts";
+import { declaredSettings, endingSettings } from "./declared-settings.ts";
+import { endPasswordSessions } from "#admin/sign-in/provider/agents-of-provider.ts";
+import { sealedProvider } from "#admin/sign-in/provider/provider-settings.ts";
 import { sealedSkills } from "./skills.ts";
 
-/** The plan of a workspace that was not given one. */
+/** The plan of a new workspace by default. */
 const newPlan: Plan = "business";
 
 export interface CreatedWorkspace {
@@ -28,46 +36,64 @@ export interface CreatedWorkspace {
   readonly identity_secret: string;
 }
 
-export async function createWorkspace(
-  { store, clock, secrets }: { readonly store: Store; readonly clock: Clock; readonly secrets: Secrets },
-  given: {
-    readonly name: string;
-    readonly plan?: Plan | undefined;
-    readonly settings?: Partial<WorkspaceSettings>;
-    readonly declaredAs?: string;
-  },
+interface NewWorkspace {
+  readonly name: string;
+  readonly plan?: Plan | undefined;
+  readonly settings?: Partial<WorkspaceSettings>;
+  readonly declaredAs?: string;
+  /** JSON: the names of the settings that the configuration file declares. */
+  readonly declaredSettings?: string;
+}
+
+interface CreationDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+}
+
+export function createWorkspace(
+  { store, clock, secrets }: CreationDependencies,
+  given: NewWorkspace,
+): Promise<CreatedWorkspace> {
+  return store.write((tx) => newWorkspace(tx, { clock, secrets }, given));
+}
+
+/** Creates a workspace in the caller's transaction. */
+export async function newWorkspace(
+  tx: Tx,
+  { clock, secrets }: Omit<CreationDependencies, "store">,
+  given: NewWorkspace,
 ): Promise<CreatedWorkspace> {
   const name = given.name.trim();
   if (name === "" || name.length > 200) throw new Problem("invalid_parameter", "name: use 1 to 200 characters");
   const id = newWorkspaceId();
   const plan = given.plan ?? newPlan;
   const secret = newIdentitySecret();
-  await store.write(async (tx) => {
-    const now = clock.now();
-    await tx
-      .insertInto("workspaces")
-      .values({
-        id,
-        name,
-        plan,
-        identity_secret: secrets.seal(secret),
-        settings: JSON.stringify(given.settings ?? {}),
-        knowledge_version: 0,
-        created_at: now,
-        deleted_at: null,
-        declared_as: given.declaredAs ?? null,
-      })
-      .execute();
-    await addBuiltinAccounts(tx, id, now);
-  });
+  const now = clock.now();
+  await tx
+    .insertInto("workspaces")
+    .values({
+      id,
+      name,
+      plan,
+      identity_secret: secrets.seal(secret),
+      settings: JSON.stringify(given.settings ?? {}),
+      knowledge_version: 0,
+      created_at: now,
+      deleted_at: null,
+      declared_as: given.declaredAs ?? null,
+      declared_settings: given.declaredSettings ?? "[]",
+    })
+    .execute();
+  await addBuiltinAccounts(tx, id, now);
   return { id, name, plan, identity_secret: secret };
 }
 
 const newIdentitySecret = (): string => randomBytes(32).toString("hex");
 
 /**
- * Gives a workspace a new identity secret, which is in the result and in the clear nowhere else. Hashes made with the
- * one before prove nothing any more.
+ * Gives a workspace a new identity secret. The result has the only unencrypted copy. Hashes made with the previous secret
+ * become invalid.
  */
 export async function rotateIdentitySecret(
   { store, clock, secrets }: { readonly store: Store; readonly clock: Clock; readonly secrets: Secrets },
@@ -96,18 +122,18 @@ export async function listWorkspaces(store: Store) {
   return rows.map(({ created_at, ...row }) => ({ ...row, created_at: new Date(created_at).toISOString() }));
 }
 
-/** A workspace that can be deleted: one that is there, or one whose deletion was interrupted. */
+/** A workspace that can be deleted: an existing one, or one whose deletion was interrupted. */
 export async function requireDeletable(store: Store, given: string) {
   const row = await store.read
     .selectFrom("workspaces")
     .select(["id", "name", "deleted_at"])
     .where("id", "=", parseWorkspaceId(given) ?? "")
     .executeTakeFirst();
-  // The name goes last.
+  // The deletion clears the name last.
   return row === undefined || row.deleted_at === null || row.name === "" ? requireWorkspace(store, given) : row;
 }
 
-/** Makes the workspaces of the configuration file, by name, and gives them its settings and its channels. */
+/** Creates and updates the file's workspaces, by name, with their settings and channels. */
 export async function provisionWorkspaces(
   dependencies: AccountDependencies,
   workspaces: readonly FileWorkspace[],
@@ -115,14 +141,25 @@ export async function provisionWorkspaces(
   await requireAccounts(dependencies.load, workspaces);
   const ids: string[] = [];
   for (const workspace of workspaces) {
-    // Another process that starts with the same file may be first, and then has made the same.
+    // Another process that starts with the same file may create the workspace first.
     const id = await againIfDuplicate(() => provisionWorkspace(dependencies, workspace));
-    await againIfDuplicate(() => provisionAccounts(dependencies, id, workspace.channels));
+    await againIfDuplicate(() => provisionAccounts(dependencies, id, workspace));
     ids.push(id);
   }
-  // A workspace that is not in the file any more, or has another name there, must not go on with its channels beside it.
+  // The channels of a workspace that was removed or renamed in the file must stop.
   await dependencies.store.write(async (tx) => {
-    let disable = tx.updateTable("accounts").set({ enabled: 0 }).where("managed_by", "=", "file");
+    // The settings of a workspace that the file no longer names can be changed elsewhere again.
+    let free = tx
+      .updateTable("workspaces")
+      .set({ declared_settings: "[]" })
+      .where((eb) => eb.or([eb("declared_settings", "is", null), eb("declared_settings", "!=", "[]")]));
+    if (ids.length > 0) free = free.where("id", "not in", ids);
+    await free.execute();
+    let disable = tx
+      .updateTable("accounts")
+      .set((eb) => ({ enabled: 0, revision: eb("revision", "+", 1) }))
+      .where("managed_by", "=", "file")
+      .where("enabled", "=", 1);
     if (ids.length > 0) disable = disable.where("workspace_id", "not in", ids);
     await disable.execute();
   });
@@ -137,41 +174,68 @@ async function againIfDuplicate<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function provisionWorkspace(
-  dependencies: AccountDependencies,
-  { name, plan, settings: given, skills = [], rules = [], desk = null }: FileWorkspace,
-): Promise<string> {
-  const known = await dependencies.store.read
+async function provisionWorkspace(dependencies: AccountDependencies, given: FileWorkspace): Promise<string> {
+  const { store, clock } = dependencies;
+  const { name, plan } = given;
+  const known = await store.read
     .selectFrom("workspaces")
-    .select(["id", "settings", "plan"])
+    .selectAll()
     .where("name", "=", name)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
-  const before = JSON.parse(known?.settings ?? "{}") as Partial<WorkspaceSettings>;
-  // Skills, rules and saved replies that have left the file are gone, and a desk that is not in it any more is none.
-  const held = before.skills !== undefined || skills.length > 0 || before.rules !== undefined || rules.length > 0;
-  const settings = {
-    ...(before.savedReplies === undefined ? {} : { savedReplies: {} }),
-    ...given,
-    ...(desk === null && (before.desk ?? null) === null ? {} : { desk }),
-    ...(held ? { skills: sealedSkills(dependencies.secrets, skills, before.skills ?? []), rules } : {}),
-  };
-  // The file's plan is taken as it stands, also a lower one; but it has to have what the file sets.
-  requirePlanFor(plan ?? known?.plan ?? newPlan, settings);
   if (known === undefined) {
+    const { settings, names } = declaration(dependencies.secrets, given, undefined);
     const declaredAs = hash("sha256", name.trim());
-    return (await createWorkspace(dependencies, { name, plan, settings, declaredAs })).id;
+    return (await createWorkspace(dependencies, { name, plan, settings, declaredAs, declaredSettings: names })).id;
   }
-  const next = JSON.stringify({ ...before, ...settings });
-  if (next === known.settings && (plan ?? known.plan) === known.plan) return known.id;
-  await dependencies.store.write(async (tx) => {
+  if (!declaration(dependencies.secrets, given, known).isNew) return known.id;
+  await store.write(async (tx) => {
+    // The dashboard may have changed other settings in the meantime.
+    const row = await lockWorkspace(tx, known.id);
+    if (row === undefined) return;
+    const { settings, names } = declaration(dependencies.secrets, given, row);
     await tx
       .updateTable("workspaces")
-      .set({ settings: next, plan: plan ?? known.plan })
+      .set({ settings: JSON.stringify(settings), plan: plan ?? row.plan, declared_settings: names })
       .where("id", "=", known.id)
       .execute();
-    const now = dependencies.clock.now();
+    await replaceDeskAccounts(tx, known.id, JSON.parse(row.settings) as Partial<WorkspaceSettings>, settings);
+    const now = clock.now();
     await insertWork(tx, [rescheduleWork(known.id, now)], now);
+    if (settings.singleSignOn?.required === true) await endPasswordSessions(tx, known.id, now);
   });
   return known.id;
+}
+
+/** The settings of a workspace with those that the file declares. Throws a Problem if the plan does not allow them. */
+function declaration(
+  secrets: Secrets,
+  file: FileWorkspace,
+  known: Pick<Selectable<WorkspacesTable>, "settings" | "plan" | "declared_settings"> | undefined,
+) {
+  const { plan, settings: given, skills = [], rules = [], desk = null, singleSignOn = null } = file;
+  const before = JSON.parse(known?.settings ?? "{}") as Partial<WorkspaceSettings>;
+  const declaredBefore = known === undefined ? [] : declaredSettings(known.declared_settings);
+  const declared: Partial<WorkspaceSettings> = {
+    ...given,
+    ...(desk === null ? {} : { desk }),
+    ...(skills.length === 0 ? {} : { skills: sealedSkills(secrets, skills, before.skills ?? []) }),
+    ...(rules.length === 0 ? {} : { rules }),
+    ...(singleSignOn === null ? {} : { singleSignOn: sealedProvider(secrets, singleSignOn, before.singleSignOn) }),
+  };
+  // Skills, rules, saved replies, the desk and the provider end with their declaration. Other settings keep the file's last value.
+  const dropped = endingSettings.filter((each) => declaredBefore.includes(each) && declared[each] === undefined);
+  const changed = { ...Object.fromEntries(dropped.map((each) => [each, defaultSettings[each]])), ...declared };
+  // The file may lower the plan, but the plan must have the features that the file uses.
+  requirePlanFor(plan ?? known?.plan ?? newPlan, changed);
+  const settings = { ...before, ...changed };
+  const others = (["plan", "pausedChannels", "secondFactorRequired"] as const).filter(
+    (name) => file[name] !== undefined,
+  );
+  const names = JSON.stringify([...Object.keys(declared), ...others].toSorted());
+  const isNew =
+    JSON.stringify(settings) !== known?.settings ||
+    names !== known.declared_settings ||
+    (plan ?? known.plan) !== known.plan;
+  return { settings, names, isNew };
 }

@@ -1,11 +1,11 @@
 import { DeliveryError } from "#channels/errors.ts";
 import type { DeskFile } from "#channels/desk/contract.ts";
 import { newId } from "#domain/ids.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
+import type { LeasedRow } from "#database/queries/outbox.ts";
 import { RetryLater } from "#conversations/delivery/retry-later.ts";
 import type { FileSource } from "#conversations/attachments/prefetch.ts";
 import { prefetchFiles } from "#conversations/attachments/prefetch.ts";
-import type { FileWorkDependencies } from "#conversations/attachments/file-work.ts";
+import type { FileWorkDependencies } from "#conversations/attachments/remove-files.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Files } from "#files/contract.ts";
 
@@ -19,10 +19,10 @@ export interface StoredDeskFile extends DeskFile {
 export interface PrefetchedFiles {
   readonly files: readonly { readonly id: string; readonly name: string; readonly bytes: number }[];
   /** Sentences for the agent: why other files were refused. */
-  readonly refusals: readonly string[];
+  readonly refusalTexts: readonly string[];
 }
 
-export const noPrefetchedFiles: PrefetchedFiles = { files: [], refusals: [] };
+export const noPrefetchedFiles: PrefetchedFiles = { files: [], refusalTexts: [] };
 
 export const storedDeskFiles = (
   given: readonly DeskFile[],
@@ -52,29 +52,29 @@ export async function prefetchMessageFiles(
   dependencies: PrefetchDependencies,
   taken: readonly StoredDeskFile[],
   to: PrefetchTarget,
-  work: OutboxRow,
+  work: LeasedRow,
   signal: AbortSignal,
 ): Promise<PrefetchedFiles> {
   const { channels, files } = dependencies;
   const { deskAccountId, ...upload } = to;
-  const wanted = taken.map(({ ref, ...file }): FileSource => ({
+  const sources = taken.map(({ ref, ...file }): FileSource => ({
     ...file,
     async fetch(limited) {
       if (file.bytes === 0) throw new DeliveryError("rejected", "it is empty");
-      const source = channels.fetchFile({ id: deskAccountId }, files.unseal(ref), limited);
+      const source = channels.adapter({ id: deskAccountId }).fetchFile?.(files.unseal(ref), limited);
       if (source === undefined) throw new DeliveryError("rejected", "files cannot be fetched from this desk");
       return source;
     },
   }));
   const isLastTry = work.attempts >= attemptsMax;
-  const all = await prefetchFiles(dependencies, wanted, upload, { isLastTry }, signal).catch((error: unknown) => {
+  const all = await prefetchFiles(dependencies, sources, upload, { isLastTry }, signal).catch((error: unknown) => {
     signal.throwIfAborted();
     const message = error instanceof Error ? error.message : "it could not be fetched";
     throw new RetryLater(message, error instanceof DeliveryError ? error.retryAfterMs : undefined, error);
   });
   return {
     files: all.flatMap((each) => (each.kind === "stored" ? [each.file] : [])),
-    refusals: all.flatMap((each) =>
+    refusalTexts: all.flatMap((each) =>
       each.kind === "refused" ? [`The file ${each.name} was not sent: ${each.reason}.`] : [],
     ),
   };

@@ -1,5 +1,5 @@
 import type { DeskNotice, DeskPerson } from "#channels/desk/contract.ts";
-import type { Effects } from "#conversations/transaction/effects.ts";
+import type { Effects } from "#conversations/transaction/effects/effects.ts";
 import type { Channels, FollowUp } from "#channels/channels.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";
@@ -30,4 +30,13 @@ export interface EventContext {
   /** Edits and deletions of the text that have arrived already. */
   readonly pendingEdits: readonly PendingEdit[];
   readonly now: number;
+}
+
+export function joined(all: readonly (Effects | null)[]): Effects {
+  const some = all.filter((effects) => effects !== null);
+  return {
+    wake: some.flatMap(({ wake }) => wake),
+    threads: some.flatMap(({ threads }) => threads),
+    workspaces: some.flatMap(({ workspaces }) => workspaces),
+  };
 }

@@ -1,14 +1,18 @@
 import type { Agent, DeskEventResult, EventContext } from "./event-context.ts";
+import { joined } from "./event-context.ts";
 import type { Desk, DeskEvent, DeskNotice, DeskPerson, SnoozeEnd } from "#channels/desk/contract.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { Problem } from "#domain/problem.ts";
 import { awaitTurn } from "#database/queries/conversations.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
+import { Type } from "typebox";
+import type { PayloadOf, Work, WorkDeclaration } from "#database/work.ts";
+import { declareWork, eachRow, workKind } from "#database/work.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
-import type { Effects } from "#conversations/transaction/effects.ts";
+import type { Effects } from "#conversations/transaction/effects/effects.ts";
 import type { Snooze } from "#conversations/agents/requests.ts";
 import type { Action } from "#conversations/agents/actions.ts";
-import { applyAction, agentActor, conflictText } from "#conversations/agents/actions.ts";
+import { applyAction, agentActor } from "#conversations/agents/actions.ts";
+import { conflictText } from "#conversations/agents/conflict.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
 import { claimForAgent } from "#conversations/transaction/local-worker.ts";
@@ -18,16 +22,20 @@ import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";
 import type { Log } from "#runtime/log.ts";
-import type { Store, Tx } from "#database/contract.ts";
-import { readyToReply } from "#conversations/agents/replies.ts";
+import type { Reader, Store, Tx } from "#database/contract.ts";
+import { readyToReply } from "#conversations/agents/store-reply.ts";
 import { insertNote, requireConversation } from "#conversations/agents/update.ts";
 import type { Workspaces } from "#database/queries/workspaces.ts";
 import { hoursFrom, tomorrowMorning } from "./snooze-times.ts";
 import { later } from "#agent-desk/sync/sync.ts";
-import type { DeskEventPayload, StoredDeskEvent } from "#agent-desk/desk-service.ts";
+import type { DeskEventPayload, StoredDeskEvent } from "./event-work.ts";
+import { deskEventKind } from "./event-work.ts";
 import type { PrefetchedFiles } from "./agent-files.ts";
 import { prefetchMessageFiles, noPrefetchedFiles } from "./agent-files.ts";
-import { editAgentMessage, applyDraftChoice, isNote, joined, storeAgentMessage } from "./agent-message.ts";
+import { storeAgentMessage } from "./agent-message.ts";
+import { applyDraftChoice } from "./draft-choice.ts";
+import { editAgentMessage } from "./message-edits.ts";
+import { isNote } from "./message-posts.ts";
 import { conversationAt } from "./conversation-of-thread.ts";
 import { pendingEditsOf } from "./pending-edits.ts";
 
@@ -43,24 +51,43 @@ export interface DeskEventDependencies {
   readonly publishEffects: (effects: Effects | null) => void;
 }
 
-interface NoticePayload {
-  readonly accountId: string;
-  readonly by: string;
-  readonly place: string;
-  readonly notice: DeskNotice;
+/** The result of an event, for the agent who caused it. */
+const noticeKind = workKind(
+  "desk-notice",
+  Type.Object({
+    accountId: Type.String(),
+    by: Type.String(),
+    place: Type.String(),
+    notice: Type.Unsafe<DeskNotice>(Type.Object({ text: Type.String() })),
+  }),
+);
+
+export function declareDeskEvents(dependencies: DeskEventDependencies): readonly WorkDeclaration[] {
+  return [
+    declareWork(deskEventKind, {
+      attemptsMax: Number.POSITIVE_INFINITY,
+      lanesMax: 16,
+      run: eachRow((row, signal) => deskEvent(dependencies, row, signal)),
+    }),
+    declareWork(noticeKind, {
+      attemptsMax: 8,
+      lanesMax: 4,
+      run: eachRow((row, signal) => deskNotice(dependencies, row, signal)),
+    }),
+  ];
 }
 
 /**
  * Applies an event of the desk. The change and the notice to the agent are stored in one transaction, so that neither is
  * repeated.
  */
-export async function deskEvent(
+async function deskEvent(
   dependencies: DeskEventDependencies,
-  row: OutboxRow,
+  row: Work<DeskEventPayload>,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, log, workspaces, channels, search, files, localWorker, publishEffects } = dependencies;
-  const { accountId, workspaceId, event } = JSON.parse(row.payload) as DeskEventPayload;
+  const { accountId, workspaceId, event } = row.payload;
   const found = await deskOf(dependencies, accountId);
   const workspace = await workspaces.get(workspaceId);
   const conversationId =
@@ -70,14 +97,14 @@ export async function deskEvent(
     return;
   }
   const followUp = await readyFor(dependencies, conversationId);
-  let deed: (tx: Tx, now: number) => Promise<DeskEventResult>;
+  let apply: (tx: Tx, now: number) => Promise<DeskEventResult>;
   let effects: Effects | null;
   try {
     if (event.kind === "removed") {
       // Anybody may delete a post, for example for a colleague who has left: a deleted text must not be sent.
-      deed = (tx, now) => editAgentMessage(tx, { channels, search, workspace, accountId, now }, conversationId, event);
+      apply = (tx, now) => editAgentMessage(tx, { channels, search, workspace, accountId, now }, conversationId, event);
     } else {
-      const agent = await personOf(found, event.by, signal);
+      const agent = await writerOf(store.read, workspaceId, await personOf(found, event.by, signal));
       if (agent.kind === "stranger") {
         log.warn({ account: accountId, reason: agent.reason }, "desk: event of a person who is no agent skipped");
         const notice = { text: `Nothing was done: ${agent.reason}.` };
@@ -86,7 +113,7 @@ export async function deskEvent(
       }
       const place = { workspaceId, conversationId, deskAccountId: accountId };
       const prefetched = await prefetchEventFiles(dependencies, place, agent, row, signal);
-      deed = async (tx, now) => {
+      apply = async (tx, now) => {
         const pendingEdits = event.kind === "wrote" ? await pendingEditsOf(tx, row, event.messageId) : [];
         const context = {
           channels,
@@ -106,7 +133,7 @@ export async function deskEvent(
     effects = await store.write(async (tx) => {
       await awaitTurn(tx, conversationId);
       const now = clock.now();
-      const done = await finish(tx, await deed(tx, now));
+      const done = await finish(tx, await apply(tx, now));
       return claimForAgent(tx, localWorker(), done, sendLane(conversationId), now);
     });
   } catch (error) {
@@ -122,10 +149,10 @@ export async function deskEvent(
     await finishWork(tx, [row]);
     if (notice === null) return done;
     const now = clock.now();
-    const payload: NoticePayload = { accountId, by: event.by, place: event.place, notice };
+    const payload = { accountId, by: event.by, place: event.place, notice };
     // A lane of its own: a notice that fails must not block events.
     const lane = `desk-notice:${row.id}`;
-    await insertWork(tx, [{ lane, kind: "desk-notice", payload, dueAt: now }], now);
+    await insertWork(tx, [noticeKind.queued(lane, payload, now)], now);
     return {
       threads: [],
       workspaces: [],
@@ -146,15 +173,28 @@ async function personOf(desk: Desk, by: string, signal: AbortSignal): Promise<De
   }
 }
 
+/** Refuses agents whose role is viewer. People of the desk need no account of Parley. */
+async function writerOf(read: Reader, workspaceId: string, person: DeskPerson): Promise<DeskPerson> {
+  if (person.kind === "stranger") return person;
+  const viewer = await read
+    .selectFrom("agents")
+    .select("id")
+    .where("workspace_id", "=", workspaceId)
+    .where("email", "=", person.email)
+    .where("role", "=", "viewer")
+    .executeTakeFirst();
+  return viewer === undefined ? person : { kind: "stranger", reason: "your role is viewer, which may only read" };
+}
+
 /** Stores the files of a text that is, or may become, a reply. */
 async function prefetchEventFiles(
   dependencies: DeskEventDependencies,
   to: { readonly workspaceId: string; readonly conversationId: string; readonly deskAccountId: string },
   agent: Agent,
-  row: OutboxRow,
+  row: Work<DeskEventPayload>,
   signal: AbortSignal,
 ): Promise<PrefetchedFiles> {
-  const { event } = JSON.parse(row.payload) as DeskEventPayload;
+  const { event } = row.payload;
   if (event.kind !== "wrote" || event.files.length === 0 || isNote(event.text)) return noPrefetchedFiles;
   const ahead = await pendingEditsOf(dependencies.store.read, row, event.messageId);
   if (ahead.some(({ kind }) => kind === "removed")) return noPrefetchedFiles;
@@ -170,20 +210,20 @@ async function prefetchEventFiles(
 }
 
 /** Sends an agent the notice of an event's result. */
-export async function deskNotice(
+async function deskNotice(
   dependencies: DeskEventDependencies,
-  row: OutboxRow,
+  row: Work<PayloadOf<typeof noticeKind>>,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, log } = dependencies;
-  const { accountId, by, place, notice } = JSON.parse(row.payload) as NoticePayload;
+  const { accountId, by, place, notice } = row.payload;
   const found = await deskOf(dependencies, accountId);
   try {
     await found?.notify(by, place, notice, { key: `notice.${row.id}`, signal });
   } catch (error) {
     // A repeated notice is harmless. A notice that the platform rejects is dropped.
     if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw later(error);
-    log.warn({ err: error }, "desk: telling an agent the outcome failed");
+    log.warn({ err: error }, "desk: notice to agent rejected");
   }
   await store.write((tx) => finishWork(tx, [row]));
 }
@@ -243,9 +283,9 @@ async function applyAsk(
     await insertNote(tx, draft, { content: ask.text, authorEmail: agent.email }, agentActor(agent), now);
     return { effects: await changes.flush(tx), notice: null };
   }
-  const brought = event.confirm === true ? await bringToDesk(tx, context, conversationId) : null;
+  const brought = event.confirm === true ? await showAtDesk(tx, context, conversationId) : null;
   const action = actionOf(ask, agent, now);
-  const { acted, effects: done } = await applyAction(
+  const { result, effects: done } = await applyAction(
     tx,
     context,
     workspace,
@@ -256,14 +296,14 @@ async function applyAsk(
     now,
   );
   const effects = joined([brought, done]);
-  if (acted.kind === "lost") return { effects, notice: { text: conflictText(acted, agent) } };
+  if (result.kind === "conflict") return { effects, notice: { text: conflictText(result, agent.email) } };
   return { effects, notice: event.confirm === true ? { text: doneText(ask.kind) } : null };
 }
 
 /** Shows a conversation at the desk after an agent has claimed it by its id. */
-async function bringToDesk(tx: Tx, { workspace, search, now }: EventContext, conversationId: string): Promise<Effects> {
+async function showAtDesk(tx: Tx, { workspace, search, now }: EventContext, conversationId: string): Promise<Effects> {
   const changes = createUnitOfWork(now, search);
-  changes.track(await requireConversation(tx, workspace.id, conversationId), workspace.settings, false).bringToDesk();
+  changes.track(await requireConversation(tx, workspace.id, conversationId), workspace.settings, false).showAtDesk();
   return changes.flush(tx);
 }
 

@@ -4,7 +4,7 @@ import type { OutboxRow } from "#database/queries/outbox.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import type { DeskPostsTable } from "#database/schema/desk.ts";
 import type { Reader } from "#database/contract.ts";
-import type { DeskEventPayload } from "#agent-desk/desk-service.ts";
+import { deskEventKind } from "./event-work.ts";
 
 export type EditEvent = Extract<DeskEvent, { kind: "edited" | "removed" }>;
 
@@ -20,7 +20,7 @@ export interface PendingEdit {
 export const saidMark = (text: string | null): string =>
   text === null ? "" : createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-/** Whether the text at the desk equals the one that the customer sees. */
+/** True if the text at the desk equals the one that the customer sees. */
 export function readsSo({ parked }: DeskPostsTable, { content, deleted_at: deletedAt }: MessagesTable): boolean {
   const { said } = JSON.parse(parked ?? "{}") as { readonly said?: string };
   return said === undefined || said === saidMark(deletedAt === null ? content : null);
@@ -52,13 +52,13 @@ export async function pendingEditsOf(
     .selectFrom("outbox")
     .select("payload")
     .where("lane", "=", lane)
-    .where("kind", "=", "desk-event")
+    .where("kind", "=", deskEventKind.kind)
     .where("id", ">", id)
     .where("dead_at", "is", null)
     .orderBy("id")
     .execute();
-  return rows.flatMap(({ payload }) => {
-    const { event } = JSON.parse(payload) as DeskEventPayload;
+  return rows.flatMap((row) => {
+    const { event } = deskEventKind.read(row).payload;
     const isChange = (event.kind === "edited" || event.kind === "removed") && event.messageId === messageId;
     return isChange ? [editOf(event)] : [];
   });

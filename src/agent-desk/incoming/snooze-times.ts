@@ -5,10 +5,10 @@ const morningHour = 9;
 export function tomorrowMorning(now: number, timeZone: string | null): number {
   const zone = isKnown(timeZone) ? timeZone : "UTC";
   const today = partsIn(zone, now);
-  const wanted = Date.UTC(today.year, today.month - 1, today.day + 1, morningHour);
+  const wallTime = Date.UTC(today.year, today.month - 1, today.day + 1, morningHour);
   // The zone's offset at the result can differ from today's (summer time). The second round is exact.
-  let at = wanted;
-  for (let i = 0; i < 2; i += 1) at = wanted - offsetAt(zone, at);
+  let at = wallTime;
+  for (let i = 0; i < 2; i += 1) at = wallTime - offsetAt(zone, at);
   return at;
 }
 

@@ -1,11 +1,12 @@
 import { DeliveryError } from "#channels/errors.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
+import type { PayloadOf, Work, WorkDeclaration } from "#database/work.ts";
+import { declareWork, eachRow } from "#database/work.ts";
 import { finishWork } from "#database/queries/outbox.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store } from "#database/contract.ts";
-import type { ErasePayload } from "#conversations/transaction/desk-erase-work.ts";
+import { deskEraseKind } from "#conversations/transaction/desk-erase-work.ts";
 import { later } from "./sync.ts";
 
 export interface EraseDependencies {
@@ -18,13 +19,21 @@ export interface EraseDependencies {
 /** Retries last this long, because an administrator may restore the app's rights or its place in the channel. */
 const triedMs = 7 * 86_400_000;
 
+export function declareDeskErasure(dependencies: EraseDependencies): WorkDeclaration {
+  return declareWork(deskEraseKind, {
+    attemptsMax: Number.POSITIVE_INFINITY,
+    lanesMax: 2,
+    run: eachRow((row, signal) => eraseShown(dependencies, row, signal)),
+  });
+}
+
 /** Deletes the desk's posts of a deleted conversation, one by one. Repeating a deletion is harmless. */
-export async function eraseShown(
+async function eraseShown(
   { store, clock, log, channels }: EraseDependencies,
-  row: OutboxRow,
+  row: Work<PayloadOf<typeof deskEraseKind>>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { accountId, shown } = JSON.parse(row.payload) as ErasePayload;
+  const { accountId, shown } = row.payload;
   const desk = await channels.deskToErase({ id: accountId });
   if (desk === undefined) {
     log.warn({ account: accountId, shown: shown.length }, "desk: account is gone, its cards remain");

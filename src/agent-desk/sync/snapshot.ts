@@ -10,7 +10,7 @@ import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import type { Reader } from "#database/contract.ts";
 import { verifiedByConversation } from "#conversations/contacts/provenance.ts";
-import type { WindowView } from "#conversations/delivery/reply-window.ts";
+import type { WindowView } from "#conversations/delivery/reroute/reply-window.ts";
 
 export interface SnapshotContext {
   readonly db: Reader;

@@ -11,38 +11,37 @@ import type { EngineBench } from "#test/support/engine-bench.ts";
 import { anna, benchSecret, openBench } from "#test/support/engine-bench.ts";
 import { openReceiver } from "#test/support/servers/webhook-receiver.ts";
 
-// What a process shows in place of something else, or sends after something else, while another process has its work: it
-// was held up for longer than its lease, and would bring back what was.
+// A process that pauses for longer than its lease must not overwrite what another process has shown or sent meanwhile.
 
 const nothing = async (): Promise<void> => undefined;
 const agent = { email: "anna@test.example", name: "Anna" };
 
-eachDatabase("a process that slept while another did its work", (open) => {
+eachDatabase("a process that paused while another did its work", (open) => {
   const take = ({ store }: EngineBench, kind: string) =>
     store.write((tx) => tx.updateTable("outbox").set({ lease_id: "ses_other" }).where("kind", "=", kind).execute());
 
   const end = ({ store }: EngineBench, kind: string) =>
     store.write((tx) => tx.deleteFrom("outbox").where("kind", "=", kind).execute());
 
-  /** It sleeps when it has read all that it needs, before it makes its call. */
-  function sleepBefore(bench: EngineBench, kind: string): { readonly slept: Promise<undefined> } {
+  /** Pauses the process after its last read, before its call. */
+  function pauseBefore(bench: EngineBench, kind: string): { readonly paused: Promise<undefined> } {
     const { select } = bench.store;
-    const slept = Promise.withResolvers<undefined>();
+    const paused = Promise.withResolvers<undefined>();
     let isOver = false;
     Object.assign(bench.store, {
       async select(query: Parameters<typeof select>[0]) {
         if (!isOver && /^select .lease_id. from .outbox. where .id. =/.test(query.sql)) {
           isOver = true;
           await take(bench, kind);
-          slept.resolve(undefined);
+          paused.resolve(undefined);
         }
         return select(query);
       },
     });
-    return { slept: slept.promise };
+    return { paused: paused.promise };
   }
 
-  /** A platform with people of its own, on which everything can be changed. */
+  /** A platform with its own agents, on which everything can be edited. */
   function openPlatform(given: () => Promise<TestDatabase>, calls: string[], more: Partial<ChannelAdapter> = {}) {
     return openBench(given, {
       account: {
@@ -80,31 +79,31 @@ eachDatabase("a process that slept while another did its work", (open) => {
   }
 
   for (const content of ["It is blue.", null]) {
-    it(`does not ${content === null ? "take back" : "change"} a reply that the other has changed since`, async () => {
+    it(`does not ${content === null ? "delete" : "edit"} a reply that the other has edited since`, async () => {
       const calls: string[] = [];
       const bench = await openPlatform(open, calls);
       const { id, messageId } = await replied(bench);
-      const { slept } = sleepBefore(bench, "amend");
+      const { paused } = pauseBefore(bench, "amend");
       await bench.engine.postAgentMessage(bench.workspaceId, id, { kind: "amend", messageId, content }, agent);
-      await Promise.race([slept, bench.settle()]);
+      await Promise.race([paused, bench.settle()]);
       await bench.close();
       expect(calls).toEqual([]);
     });
   }
 
-  it("shows no note that the other shows", async () => {
+  it("posts no note that the other has posted", async () => {
     const calls: string[] = [];
     const bench = await openPlatform(open, calls);
     const id = await bench.begin("anna", "hello");
     await bench.settle();
-    const { slept } = sleepBefore(bench, "note-there");
+    const { paused } = pauseBefore(bench, "note-there");
     await bench.engine.addNote(bench.workspaceId, id, { content: "Call him.", authorEmail: null }, anna);
-    await Promise.race([slept, bench.settle()]);
+    await Promise.race([paused, bench.settle()]);
     await bench.close();
     expect(calls).toEqual([]);
   });
 
-  it("brings the platform's state in line again where it slept in the middle of a call", async () => {
+  it("restores the platform's state if it paused during a call", async () => {
     const calls: string[] = [];
     const called = Promise.withResolvers<undefined>();
     const wake = Promise.withResolvers<undefined>();
@@ -122,7 +121,7 @@ eachDatabase("a process that slept while another did its work", (open) => {
     await bench.engine.update(bench.workspaceId, id, { status: "resolved" }, anna);
     await called.promise;
     await take(bench, "stand-there");
-    // The other closes it, and opens it again.
+    // The other process closes and reopens it.
     await bench.engine.update(bench.workspaceId, id, { status: "open" }, anna);
     await end(bench, "stand-there");
     wake.resolve(undefined);
@@ -151,53 +150,50 @@ eachDatabase("a process that slept while another did its work", (open) => {
       change: (_id, { text }) => show("text", text),
     });
 
-  it.each(["card", "text"] as const)("brings no older %s back at the agents' desk", async (what) => {
+  it.each(["card", "text"] as const)("restores no older %s at the agents' desk", async (what) => {
     const calls: string[] = [];
     const bench = await openDesk(async (...call) => void calls.push(call.join(" ")));
     const id = await bench.begin("anna", "hello");
     await bench.settle();
     calls.length = 0;
-    const { slept } = sleepBefore(bench, "desk");
+    const { paused } = pauseBefore(bench, "desk");
     await shown[what](bench, id, "high");
-    await Promise.race([slept, bench.settle()]);
+    await Promise.race([paused, bench.settle()]);
     await bench.close();
     expect(calls).toEqual([]);
   });
 
-  it.each(["card", "text"] as const)(
-    "shows the newest %s at the desk where it slept in the middle of a call",
-    async (what) => {
-      const called = Promise.withResolvers<undefined>();
-      const wake = Promise.withResolvers<undefined>();
-      const stood: string[] = [];
-      const bench = await openDesk(async (of, now) => {
-        if (of !== what) return;
-        if (now === "high") {
-          called.resolve(undefined);
-          await wake.promise;
-        }
-        stood.push(now);
-      });
-      const id = await bench.begin("anna", "hello");
-      await bench.settle();
-      stood.length = 0;
-      await shown[what](bench, id, "high");
-      await called.promise;
-      await take(bench, "desk");
-      await shown[what](bench, id, "urgent");
-      // The other shows both.
-      stood.push("high", "urgent");
-      await end(bench, "desk");
-      wake.resolve(undefined);
-      await bench.until("it has brought the older one back", () => stood.length > 2);
-      await bench.until("the newest is shown again", () => stood.length > 3, 5_000);
-      await bench.settle();
-      expect(stood).toEqual(["high", "urgent", "high", "urgent"]);
-      await bench.close();
-    },
-  );
+  it.each(["card", "text"] as const)("shows the newest %s at the desk if it paused during a call", async (what) => {
+    const called = Promise.withResolvers<undefined>();
+    const wake = Promise.withResolvers<undefined>();
+    const appliedValues: string[] = [];
+    const bench = await openDesk(async (of, now) => {
+      if (of !== what) return;
+      if (now === "high") {
+        called.resolve(undefined);
+        await wake.promise;
+      }
+      appliedValues.push(now);
+    });
+    const id = await bench.begin("anna", "hello");
+    await bench.settle();
+    appliedValues.length = 0;
+    await shown[what](bench, id, "high");
+    await called.promise;
+    await take(bench, "desk");
+    await shown[what](bench, id, "urgent");
+    // The other process shows both.
+    appliedValues.push("high", "urgent");
+    await end(bench, "desk");
+    wake.resolve(undefined);
+    await bench.until("it has brought the older one back", () => appliedValues.length > 2);
+    await bench.until("the newest is shown again", () => appliedValues.length > 3, 5_000);
+    await bench.settle();
+    expect(appliedValues).toEqual(["high", "urgent", "high", "urgent"]);
+    await bench.close();
+  });
 
-  it.each([204, 500])("sends no event after those that the other has sent, answered with %i", async (status) => {
+  it.each([204, 500])("sends no event after those of the other, answered with %i", async (status) => {
     const database = await open();
     const kept = async () => ({ url: database.url, remove: nothing });
     const bench = await openBench(kept, { file: { workspaces: [], allowPrivate: ["127.0.0.1"] } });
@@ -215,7 +211,7 @@ eachDatabase("a process that slept while another did its work", (open) => {
     for (const to of ["resolved", "open"] as const) await bench.engine.update(workspaceId, id, { status: to }, anna);
     await bench.until("the first is under way", () => receiver.received.length === 1);
     await take(bench, "tell");
-    // The other has delivered the first by now.
+    // The other process has delivered the first one.
     const queued = () => store.read.selectFrom("webhook_queue").select(["id", "due_at"]).orderBy("id").execute();
     const [head, ...rest] = await queued();
     await store.write((tx) =>

@@ -9,11 +9,11 @@ import type { Clock } from "#runtime/clock.ts";
 import type { Files } from "#files/contract.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store, Tx } from "#database/contract.ts";
-import { viewWindow } from "#conversations/delivery/reply-window.ts";
+import { viewWindow } from "#conversations/delivery/reroute/reply-window.ts";
 import type { Workspace, Workspaces } from "#database/queries/workspaces.ts";
 import { withEditLimit } from "./edit-limit.ts";
 import { startNewThread } from "#conversations/transaction/desk-erase-work.ts";
-import type { StaleOverwrite } from "./stale-overwrite.ts";
+import type { OverwriteGuard } from "./overwrite-guard.ts";
 import { deskConversations } from "./snapshot.ts";
 
 // A conversation's thread at the desk begins with a card that shows its status.
@@ -126,7 +126,7 @@ export async function updateCard(
   dependencies: SyncDependencies,
   place: DeskThread,
   threadId: string,
-  changes: StaleOverwrite,
+  changes: OverwriteGuard,
   signal: AbortSignal,
 ): Promise<void> {
   const card = await snapshotOf(dependencies, place);

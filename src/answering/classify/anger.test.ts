@@ -14,6 +14,12 @@ describe("the anger of a message", () => {
     "Ihr seid Betrüger, ich gehe zum Anwalt",
     "C'est inadmissible, vous êtes des escrocs !",
     "Esto es una vergüenza, estoy harto de esperar",
+    "Oh great, another apology. I am sick of this",
+    "Ihr seid ein Saftladen",
+    "rivoglio i miei soldi",
+    "wat een aanfluiting",
+    "это издевательство",
+    "ふざけるな",
   ])("reaches the usual threshold: %s", (text) => {
     expect(angerOf(text)).toBeGreaterThanOrEqual(threshold);
   });
@@ -29,6 +35,8 @@ describe("the anger of a message", () => {
     "Der Filter ist nutzlos geworden, wie bestelle ich einen neuen?",
     "Do you sell a terrible towel?",
     "Hello, I lost my password again",
+    "Come segnalo un messaggio sospetto?",
+    "Hoe meld ik een kapot artikel?",
     "",
   ])("stays below it: %s", (text) => {
     expect(angerOf(text)).toBeLessThan(threshold);

@@ -14,7 +14,7 @@ it.each([
   ["Non voglio parlare con una persona, come aggiungo un documento?", "come aggiungo un documento?"],
   ["Ik wil geen medewerker spreken, hoe voeg ik een document toe?", "hoe voeg ik een document toe?"],
   ["我不要人工，怎么修改密码？", "怎么修改密码？"],
-])("leaves out that no person is wanted: %s", (text, asked) => {
+])("removes a denied request before a question: %s", (text, asked) => {
   expect(withoutDenial(text)).toBe(asked);
 });
 
@@ -25,6 +25,6 @@ it.each([
   "How many people, agents or not, can be in a team?",
   "Why can the bot not read a PDF?",
   "",
-])("leaves a text that asks of persons as it is: %s", (text) => {
+])("does not change: %s", (text) => {
   expect(withoutDenial(text)).toBe(text);
 });

@@ -1,47 +1,29 @@
-import { fold } from "#language/english.ts";
-import { runsOf } from "#language/tokens.ts";
+import { fold } from "#language/words/runs.ts";
+import type { Denial } from "#language/locale.ts";
+import { phrasesOfAllLocales, wordsOfAllLocales } from "#language/locales.ts";
+import { runsOf } from "#language/words/runs.ts";
 
-const setOf = (words: string): ReadonlySet<string> =>
-  new Set(words.split(/\s+/).map((word) => fold(word).replaceAll("'", "")));
+const wordsOf = (list: keyof Denial): readonly string[] => wordsOfAllLocales(({ denial }) => denial[list]);
+const setOf = (list: keyof Denial): ReadonlySet<string> =>
+  new Set(wordsOf(list).map((word) => fold(word).replaceAll("'", "")));
 
-/** Words for agents, in the supported languages. */
-const persons = setOf(
-  `human humans person people agent agents operator representative rep someone anybody anyone staff colleague bot robot
-  mensch menschen mitarbeiter mitarbeiterin person personen berater jemanden jemandem
-  humain humains personne conseiller conseillère quelquun persona personas humano humanos agente agentes alguien
-  operatore umano qualcuno pessoa humano atendente alguém mens mensen medewerker iemand
-  människa människor person någon menneske mennesker medarbejder nogen noen ihminen ihmistä ihmisen ihmiselle
-  человек человека человеком оператор оператора оператором людей`,
-);
-const negations = setOf(
-  `not no never dont without instead nicht kein keine keinen keinem keiner ohne nie pas sans aucun aucune jamais
-  sin ningún ninguna nunca non senza nessun nessuno não nem sem nenhum niet geen zonder nooit
-  inte ingen utan aldrig ikke intet uden uten aldri ei en älä ilman не нет без никакой`,
-);
-/** Other words of such a denial. A clause with any further word is not a denial. */
-const besides = setOf(
-  `i id im do does did want wanna need like would rather to talk talking speak speaking chat chatting with a an the any have has had be of real
-  live please just me us my we you connect get give put through transfer contact support now yet right here there
-  thanks and but so is this it for
-  ich möchte will brauche wir mit einem einer einen ein eine echten echter sprechen reden bitte jetzt mich
-  je j ne n ai veux voudrais besoin de d parler à un une avec vrai réel sil vous plaît
-  yo no quiero necesito hablar con un una por favor real ahora lo
-  io voglio vorrei bisogno di parlare con un una per favore
-  eu quero preciso falar com um uma de por favor
-  ik wil hoef een met praten spreken echt alsjeblieft
-  jag vill behöver prata tala med en riktig jeg vil har brug for behøver tale snakke med et en rigtigt
-  en halua tarvitse puhua kanssa oikea мне я хочу нужен нужно говорить с живой пожалуйста надо`,
-);
+/** Words for agents. */
+const persons = setOf("persons");
+const negations = setOf("negations");
+/** A clause with any further word is not a denial. */
+const others = setOf("others");
 /** Denials in scripts without spaces, where words cannot be compared one by one. */
-const unspacedDenial =
-  /^\s*我?(?:不要|不需要|不用|不想|别).{0,6}(?:人工|客服|真人)|(?:担当者|人間|オペレーター|有人).{0,8}(?:不要|いらない|いりません|結構)|(?:상담원|사람).{0,8}(?:필요 ?없|말고|싫)/u;
+const unspacedDenial = new RegExp(
+  phrasesOfAllLocales(({ denial }) => denial.pattern),
+  "u",
+);
 const unspacedMax = 24;
 /** Ends of clauses, and conjunctions between a denial and the question. */
-const clauseEnd =
-  /(?<=[.,;:!?)\n–—，、。？！；])|\s(?=(?:but|so|and|just|aber|sondern|nur|mais|pero|ma|però|mas|maar|men|mutta|но|только)\s)/iu;
-const joining = /^\s*(?:but|so|and|just|aber|sondern|nur|mais|pero|ma|però|mas|maar|men|mutta|но|только)\s+/iu;
+const joins = wordsOf("joins").join("|");
+const clauseEnd = new RegExp(String.raw`(?<=[.,;:!?)\n–—，、。？！；])|\s(?=(?:${joins})\s)`, "iu");
+const joining = new RegExp(String.raw`^\s*(?:${joins})\s+`, "iu");
 /** A denial after the question: "How do I cancel without talking to a human". */
-const tail = /\s+(?:without|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|без)\s+[^.,;:!?]*$/iu;
+const tail = new RegExp(String.raw`\s+(?:${wordsOf("without").join("|")})\s+[^.,;:!?]*$`, "iu");
 const textMax = 2_000;
 
 function isDenial(clause: string): boolean {
@@ -51,7 +33,7 @@ function isDenial(clause: string): boolean {
   return (
     has(persons) &&
     has(negations) &&
-    words.every((word) => persons.has(word) || negations.has(word) || besides.has(word))
+    words.every((word) => persons.has(word) || negations.has(word) || others.has(word))
   );
 }
 

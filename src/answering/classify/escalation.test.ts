@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { asksForHuman } from "./escalation.ts";
-import type { SpokenLanguage } from "#language/bot-texts/languages.ts";
-import { spokenLanguages } from "#language/bot-texts/languages.ts";
+import { humanRequestIn } from "./escalation.ts";
+import { spokenLanguages } from "#language/locale.ts";
+import type { SpokenLanguage } from "#language/locale.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
 
-const asks = (text: string, phrases = defaultSettings.escalationPhrases) => asksForHuman(text, phrases);
+const asks = (text: string, phrases: readonly string[] | null = defaultSettings.escalationPhrases) =>
+  humanRequestIn(text, phrases) !== undefined;
 
 it.each([
   "I want to talk to a human",
@@ -35,7 +36,26 @@ it.each([
   "un humain s'il vous plaît",
   "agente por favor",
   "оператор, пожалуйста",
-])("hears that a person is asked for: %s", (text) => {
+  "can I reach one of your people",
+  "can't I just speak with someone about the invoice",
+  "get me your supervisor",
+  "please have someone call me back",
+  "how do I talk to a human",
+  "Kann sich ein Kollege bei mir melden?",
+  "ich möchte mit Ihrem Vorgesetzten sprechen",
+  "passez-moi un responsable",
+  "no podría hablar con algún encargado",
+  "mi passi un collega",
+  "me transfere pra um atendente",
+  "kun je me doorverbinden met een medewerker",
+  "kan jag få prata med någon på kundtjänst",
+  "jeg vil gerne tale med en leder",
+  "voitteko yhdistää minut asiakaspalvelijalle",
+  "позовите менеджера",
+  "担当の方とお話しできますか",
+  "我要找真人客服",
+  "상담원이랑 통화하고 싶어요",
+])("recognises a request for a human: %s", (text) => {
   expect(asks(text)).toBe(true);
 });
 
@@ -62,8 +82,15 @@ it.each([
   "please",
   "no human please",
   "talk to a humanoid",
+  "Are you a real person?",
+  "is this a live agent",
+  "I talked to an agent yesterday and she sent me a form",
+  "Ist das ein echter Mensch?",
+  "Ich habe gestern mit einem Mitarbeiter gesprochen",
+  "j'ai parlé à un conseiller hier",
+  "How many agent seats do I need?",
   "",
-])("does not take this for it: %s", (text) => {
+])("does not recognise one in: %s", (text) => {
   expect(asks(text)).toBe(false);
 });
 
@@ -74,15 +101,15 @@ it("matches a workspace's own phrases without case and accents, whole words only
   expect(asks("anything", ["", "  ", "…"])).toBe(false);
 });
 
-it("matches nothing when a workspace has no phrases", () => {
+it("matches nothing if a workspace has no phrases", () => {
   expect(asks("human please", [])).toBe(false);
 });
 
-it("matches when one of the mentions is not denied", () => {
+it("matches if one of the mentions is not negated", () => {
   expect(asks("I don't want a human agent from sales, I want a human from support")).toBe(true);
 });
 
-describe("wishes in other languages", () => {
+describe("requests in other languages", () => {
   const phrases = [
     "mit einem Menschen sprechen",
     "echte Person",
@@ -109,7 +136,7 @@ describe("wishes in other languages", () => {
     "Esto no funciona, quiero hablar con una persona",
     "¿Por qué no puedo hablar con una persona?",
   ])("%s", (text) => {
-    expect(asksForHuman(text, phrases)).toBe(true);
+    expect(humanRequestIn(text, phrases) !== undefined).toBe(true);
   });
 
   it.each([
@@ -125,12 +152,12 @@ describe("wishes in other languages", () => {
     "Nunca quise hablar con una persona",
     "I don't want to talk to a human",
     "Zwischenmenschen sprechen",
-  ])("not: %s", (text) => {
-    expect(asksForHuman(text, phrases)).toBe(false);
+  ])("does not match: %s", (text) => {
+    expect(humanRequestIn(text, phrases) !== undefined).toBe(false);
   });
 });
 
-describe("a denied wish, in the languages that the bot speaks", () => {
+describe("a negation, in the bot's languages", () => {
   it.each([
     "Non voglio parlare con una persona",
     "Não quero falar com uma pessoa",
@@ -139,7 +166,7 @@ describe("a denied wish, in the languages that the bot speaks", () => {
     "Jeg vil ikke tale med et menneske",
     "Jeg vil ikke snakke med et menneske",
     "Не хочу говорить с человеком",
-  ])("is not heard as a wish: %s", (text) => {
+  ])("cancels the request: %s", (text) => {
     expect(asks(text)).toBe(false);
   });
 
@@ -152,12 +179,12 @@ describe("a denied wish, in the languages that the bot speaks", () => {
     "Kan ik niet met een medewerker praten?",
     "Det fungerar inte, jag vill prata med en människa",
     "Не работает, хочу поговорить с человеком",
-  ])("is no other thing that is denied: %s", (text) => {
+  ])("does not cancel the request if it applies to another thing: %s", (text) => {
     expect(asks(text)).toBe(true);
   });
 });
 
-describe("without phrases of the workspace's own, who asks for a person as the bot offers it is understood in", () => {
+describe("without phrases of the workspace, the wording of the bot's own offer is recognised in", () => {
   const asked: Readonly<Record<SpokenLanguage, string>> = {
     en: "I'd rather talk to a human",
     de: "Ich möchte mit einem Menschen sprechen",
@@ -183,4 +210,11 @@ describe("without phrases of the workspace's own, who asks for a person as the b
     expect(asks("すみません、責任者を呼んでくださいませんか", ["責任者を呼んで"])).toBe(true);
     expect(asks("責任を感じています", ["責任者を呼んで"])).toBe(false);
   });
+});
+
+it("names the words that were recognised", () => {
+  const named = (text: string) => humanRequestIn(text, ["talk to a human", "担当者"]);
+  expect(named("Please let me TALK to a human now")).toBe("talk to a human");
+  expect(named("担当者をお願いします")).toBe("担当者");
+  expect(named("Agent, please!")).toBe("agent please");
 });

@@ -1,49 +1,48 @@
-import { isUnspaced } from "#language/phrases.ts";
+import type { Handover, Locale } from "#language/locale.ts";
+import { locales, phrasesOfAllLocales, wordsOfAllLocales } from "#language/locales.ts";
+import { isUnspaced } from "#language/words/runs.ts";
 import { memoize } from "#runtime/memoize.ts";
-import { fold } from "#language/terms.ts";
+import { fold } from "#language/words/runs.ts";
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
-const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
+/** The words of a list in every language. */
+const setOf = (list: keyof Handover): ReadonlySet<string> =>
+  new Set(wordsOfAllLocales(({ handover }) => handover[list]));
+const oneOf = (list: keyof Handover): string => [...setOf(list)].join("|");
+
 /** Negations that apply to a request for a human shortly after them. */
-const negations = setOf(
-  `not no never dont doesnt didnt cant cannot wont wouldnt shouldnt neednt needn isnt without avoid stop
-  hate nobody nor neither
-  nicht kein keine keinen keinem keiner keinesfalls keineswegs nie niemals ohne statt anstatt weder
-  ne pas jamais sans aucun aucune ni
-  nunca jamas sin ningun ninguna tampoco
-  non senza nessun nessuno nessuna nao nem sem nenhum nenhuma
-  niet geen zonder nooit inte ingen utan aldrig ikke uden uten aldri ei ala ilman не без никогда`,
-);
+const negations = setOf("negations");
 /** The first part of a French negation. Apostrophes are already removed ("n'ai"). */
 const frenchNe = /^n(?:ai|as|avons|avez|ont|est|etes|aime|en|y)$/u;
 /** Negations that can follow the request: "einen Menschen brauche ich nicht". */
-const trailing = setOf("nicht nie niemals pas jamais nunca jamas");
+const trailing = setOf("trailing");
 const trailingReach = 4;
 /** A negation before one of these does not apply: "this does not work, I want a human". */
-const clauseEnd =
-  /[.,;:!?¡¿\n()–—]|(?:^|\s)(?:but|so|and|because|then|please|just|let|lemme|connect|get|give|aber|sondern|sonst|und|weil|denn|also|dann|bitte|mais|donc|et|alors|car|veuillez|pero|sino|y|entonces|porque)(?=\s|$)/u;
+const clauseEnd = new RegExp(String.raw`[.,;:!?¡¿\n()–—]|(?:^|\s)(?:${oneOf("clauses")})(?=\s|$)`, "u");
 /** Nor does one before a new request, even without a comma: "non funziona voglio parlare con una persona". */
-const wish =
-  /(?:^|\s)(?:i want|i need|ich will|je veux|yo quiero|io voglio|eu quero|ik wil|jag vill|jeg vil|mina haluan|я хочу)(?=\s|$)|^\s*\S+\s(?:.*\s)?(?:quiero|voglio|vorrei|quero|haluan|хочу)(?=\s|$)/u;
+const wishes = phrasesOfAllLocales(({ handover }) => handover.wishes);
+const wish = new RegExp(
+  String.raw`(?:^|\s)(?:${wishes})(?=\s|$)|^\s*\S+\s(?:.*\s)?(?:${oneOf("wishVerbs")})(?=\s|$)`,
+  "u",
+);
 const negationReach = 6;
+const sentencePart = /[.,;:!?¡¿()–—]/u;
 
 /** Words that are a request by themselves: "Human!", "agent please". */
-const people = setOf(
-  `human person agent operator representative rep
-  mensch menschen mitarbeiter mitarbeiterin humain conseiller conseillere personne
-  humano humana agente persona operador operadora asesor umano operatore atendente pessoa
-  medewerker mens manniska medarbetare menneske medarbejder medarbeider ihminen asiakaspalvelija человек оператор`,
-);
+const people = setOf("persons");
 /** Words that may accompany them. */
-const beside = setOf(
-  `please pls plz now a an the real live human hello hi hey bitte jetzt ein einen eine einem einer hallo
-  un une s'il svp sil vous te plait bonjour una uno por favor ahora hola per favore ora um uma agora ola
-  een alsjeblieft alstublieft nu en tack takk tak venligst kiitos nyt пожалуиста`,
-);
+const beside = setOf("beside");
 const besideMax = 6;
+/** May follow a person whom the customer wants: "I need a human to help me". */
+const afterPerson = new Set([
+  ...beside,
+  ..."to who that from for on at here instead not asap immediately about i not zum um für fur der die que qui pour para por che per aan om die te som att at om jonka kanssa чтобы которыи".split(
+    " ",
+  ),
+]);
 
 /** Words before a phrase that make it about others, or name a chat: "how do customers get a human?". */
-const notOwn = setOf("customers users visitors clients they a the this");
+const notOwn = new Set(["customers", "users", "visitors", "clients", "they", "a", "the", "this"]);
 
 interface Word {
   readonly text: string;
@@ -59,50 +58,158 @@ function wordsOf(folded: string): Word[] {
   }));
 }
 
-/** Phrases prepared for matching. */
-interface PhraseMatcher {
-  /** Phrases in scripts without spaces, matched as substrings. */
-  readonly unspaced: readonly string[];
-  /** The words of all other phrases, by their first word. */
-  readonly byFirst: ReadonlyMap<string, readonly (readonly string[])[]>;
+/** A run of words that asks for a person, or that does so with a person beside it. */
+interface Pattern {
+  readonly words: readonly string[];
+  /** Absent: the words suffice. */
+  readonly person?: {
+    readonly named: ReadonlySet<string>;
+    /** The most words to the person: after the pattern, or before it where negative. */
+    readonly reach: number;
+    /** True: the person must end the clause, but for words such as "please" and "to". */
+    readonly isLast?: true;
+  };
+  /** Begin a clause that asks about persons. */
+  readonly asks: readonly (readonly string[])[];
 }
 
-/** Cached by the array: most workspaces share the default phrases. */
-const matcherCache = new WeakMap<readonly string[], PhraseMatcher>();
-/** Cached by phrase: custom phrases come from the settings as a new array each time. */
-const phraseWords = memoize(200_000, (phrase) => wordsOf(fold(phrase)).map((word) => word.text));
+/** Patterns by their first word, and a search in scripts without spaces. */
+interface Matcher {
+  readonly unspaced: (folded: string) => string | undefined;
+  readonly byFirst: ReadonlyMap<string, readonly Pattern[]>;
+}
 
-function matcherOf(phrases: readonly string[]): PhraseMatcher {
-  const cached = matcherCache.get(phrases);
-  if (cached !== undefined) return cached;
-  const spaced = phrases.filter((phrase) => !isUnspaced(phrase)).map(phraseWords);
-  const matcher = {
-    unspaced: phrases.filter(isUnspaced).map((phrase) => fold(phrase).trim()),
-    byFirst: Map.groupBy(spaced, ([first = ""]) => first),
+const talkReach = 6;
+const talkLastReach = 5;
+const transferReach = 5;
+const wantReach = 2;
+
+const splitWords = (text: string): readonly string[] => wordsOf(fold(text)).map((word) => word.text);
+const splitPhrases = (text: string): (readonly string[])[] =>
+  text.split("|").flatMap((phrase) => (phrase === "" ? [] : [splitWords(phrase)]));
+
+function patternsOf({ handover }: Locale): readonly Pattern[] {
+  const named = splitWords(handover.persons);
+  const anyone = new Set([...named, ...splitWords(handover.staff)]);
+  const asks = splitPhrases(handover.asks);
+  const verbs = (list: string, reach: number): readonly Pattern[] =>
+    splitWords(list).map((verb) => ({ words: [verb], person: { named: anyone, reach }, asks: [] }));
+  return [
+    ...verbs(handover.talk, talkReach),
+    ...verbs(handover.talkLast, -talkLastReach),
+    ...splitPhrases(handover.transfer).map((words) => ({
+      words,
+      person: { named: anyone, reach: transferReach },
+      asks: [],
+    })),
+    ...splitPhrases(handover.want).map((words) => ({
+      words,
+      person: { named: new Set(named), reach: wantReach, isLast: true },
+      asks: [],
+    })),
+    ...splitPhrases(handover.idioms).map((words) => ({ words, asks })),
+  ];
+}
+
+const byFirstWord = (patterns: readonly Pattern[]): Matcher["byFirst"] =>
+  Map.groupBy(patterns, ({ words: [first = ""] }) => first);
+
+const unspacedRequest = new RegExp(
+  phrasesOfAllLocales(({ handover }) => handover.unspaced),
+  "u",
+);
+const builtIn: Matcher = {
+  unspaced: (folded) => unspacedRequest.exec(folded)?.[0],
+  byFirst: byFirstWord(Object.values(locales).flatMap(patternsOf)),
+};
+
+/** Cached by phrase: phrases of the settings come as a new array each time. */
+const phraseWords = memoize(200_000, splitWords);
+
+function matcherOf(phrases: readonly string[]): Matcher {
+  const unspaced = phrases.filter(isUnspaced).map((phrase) => fold(phrase).trim());
+  const patterns = phrases
+    .filter((phrase) => !isUnspaced(phrase))
+    .map((phrase) => ({ words: phraseWords(phrase), asks: [] }));
+  return {
+    unspaced: (folded) => unspaced.find((phrase) => folded.includes(phrase)),
+    byFirst: byFirstWord(patterns),
   };
-  matcherCache.set(phrases, matcher);
-  return matcher;
 }
 
 /**
- * Whether the customer asks for a human: the text contains one of the phrases and does not negate it ("I don't want to
- * talk to a human"), or consists of a word such as "agent". Case, accents and punctuation are ignored. Always false
- * without phrases.
+ * The words by which the customer asks for a human, where the text does not negate it ("I don't want to talk to a
+ * human"), or a whole text such as "agent". Null finds requests in every language that Parley knows; phrases of a
+ * workspace are found instead. Case, accents and punctuation are ignored. Always undefined for an empty list.
  */
-export function asksForHuman(text: string, phrases: readonly string[]): boolean {
+export function humanRequestIn(text: string, phrases: readonly string[] | null): string | undefined {
+  if (phrases?.length === 0) return undefined;
   const folded = fold(text);
   const words = wordsOf(folded);
-  if (phrases.length > 0 && namesPersonOnly(words)) return true;
-  const { unspaced, byFirst } = matcherOf(phrases);
-  const isSaid = (wanted: readonly string[], at: number): boolean =>
-    wanted.every((word, offset) => words[at + offset]?.text === word) &&
-    !(wanted.length > 2 && isOfOthers(folded, words, at)) &&
-    !isDenied(folded, words, at) &&
-    !isDeniedAfter(folded, words, at + wanted.length - 1);
+  if (namesPersonOnly(words)) return words.map((word) => word.text).join(" ");
+  const { unspaced, byFirst } = phrases === null ? builtIn : matcherOf(phrases);
+  const found = unspaced(folded);
+  if (found !== undefined) return found;
+  let clauseStart = 0;
+  for (const [at, { text: first, start }] of words.entries()) {
+    if (at > 0 && sentencePart.test(folded.slice(words[at - 1]?.end, start))) clauseStart = at;
+    for (const pattern of byFirst.get(first) ?? []) {
+      const span = spanOf(pattern, folded, words, at);
+      if (span === undefined || isAbout(pattern, words, clauseStart, at)) continue;
+      if ((pattern.person !== undefined || pattern.words.length > 2) && isOfOthers(folded, words, at)) continue;
+      if (isDenied(folded, words, span.first) || isDeniedAfter(folded, words, span.last)) continue;
+      return words
+        .slice(span.first, span.last + 1)
+        .map((word) => word.text)
+        .join(" ");
+    }
+  }
+  return undefined;
+}
+
+interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The words from the pattern to its person; undefined where the words are others. */
+function spanOf(
+  { words: wanted, person }: Pattern,
+  folded: string,
+  words: readonly Word[],
+  at: number,
+): Span | undefined {
+  if (wanted.length === 0 || !wanted.every((word, offset) => words[at + offset]?.text === word)) return undefined;
+  const last = at + wanted.length - 1;
+  if (person === undefined) return { first: at, last };
+  const isForward = person.reach > 0;
+  for (let step = 1; step <= Math.abs(person.reach); step += 1) {
+    const other = isForward ? last + step : at - step;
+    const word = words[other];
+    if (word === undefined) return undefined;
+    const between = isForward ? folded.slice(words[last]?.end, word.start) : folded.slice(word.end, words[at]?.start);
+    if (sentencePart.test(between)) return undefined;
+    if (person.named.has(word.text)) {
+      if (!isForward) return { first: other, last };
+      let end = other;
+      while (person.named.has(words[end + 1]?.text ?? "")) end += 1;
+      return person.isLast === true && !endsClause(folded, words, end) ? undefined : { first: at, last: end };
+    }
+  }
+  return undefined;
+}
+
+/** False for "I want an agent field" and "ich will einen Mitarbeiter einladen". */
+function endsClause(folded: string, words: readonly Word[], at: number): boolean {
+  const next = words[at + 1];
   return (
-    unspaced.some((phrase) => folded.includes(phrase)) ||
-    words.some(({ text: first }, at) => byFirst.get(first)?.some((wanted) => isSaid(wanted, at)))
+    next === undefined || sentencePart.test(folded.slice(words[at]?.end, next.start)) || afterPerson.has(next.text)
   );
+}
+
+/** True in a clause that asks about persons: "Are you a real person?". `start` is the clause's first word. */
+function isAbout({ asks }: Pattern, words: readonly Word[], start: number, first: number): boolean {
+  return asks.some((ask) => start + ask.length <= first && ask.every((word, at) => words[start + at]?.text === word));
 }
 
 function namesPersonOnly(words: readonly Word[]): boolean {
@@ -150,14 +257,12 @@ function isDeniedAfter(folded: string, words: readonly Word[], last: number): bo
   return false;
 }
 
-const whys = setOf(
-  "why if warum wieso weshalb wenn falls pourquoi si porque perche waarom varfor hvorfor miksi почему",
-);
-const cans = setOf(
-  "can could may why kann konnte darf konnen puis peux pourrais peut puedo podria puede podemos podrian posso possiamo podemos kan kunnen far voinko могу можно",
-);
-const pronouns = setOf("i you we there someone ich man wir je on nous tu vous ik we jag vi jeg я мы");
-const turned = setOf("cant dont wont isnt doesnt cannot");
+const whys = setOf("whys");
+const cans = setOf("cans");
+const pronouns = setOf("pronouns");
+/** Characters. A text has many negations, and each must not read it to its end. */
+const questionReach = 400;
+const turned = new Set(["cant", "dont", "wont", "isnt", "doesnt", "cannot"]);
 
 /** True when the negation is part of a question, which asks for the thing: "can't I", "why don't you let me". */
 function isAsked(folded: string, words: readonly Word[], negation: number): boolean {
@@ -168,7 +273,11 @@ function isAsked(folded: string, words: readonly Word[], negation: number): bool
   if (turned.has(word(0)) && pronouns.has(word(1))) return true;
   // "can I not", "kann ich nicht", "ne puis je pas".
   if (pronouns.has(word(-1)) && cans.has(word(-2))) return true;
-  const rest = folded.slice(words[negation]?.end ?? 0);
+  // "no podria hablar con alguien", "non potrei": the negation begins a question, with or without its mark.
+  const before = folded.slice(words[negation - 1]?.end ?? 0, words[negation]?.start);
+  if (cans.has(word(1)) && (negation === 0 || sentencePart.test(before))) return true;
+  const end = words[negation]?.end ?? 0;
+  const rest = folded.slice(end, end + questionReach);
   const asks = /^[^.!\n]*\?/u.test(rest);
   return asks && (cans.has(word(1)) || (word(0) === "pas" && [-1, -2].some((offset) => cans.has(word(offset)))));
 }

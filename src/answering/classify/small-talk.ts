@@ -1,20 +1,19 @@
-import type { CannedKey, SpokenLanguage } from "#language/bot-texts/languages.ts";
+import type { SpokenLanguage } from "#language/locale.ts";
+import { en } from "#language/locales/en.ts";
+import type { CannedKey } from "#language/text-keys.ts";
 import { courtesyIn } from "./courtesies.ts";
-import { wordsOf } from "#language/terms.ts";
+import { wordsOf } from "#language/words/terms.ts";
 
-const set = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
+const set = (words: string): ReadonlySet<string> => new Set(words.split(/[|\s]+/));
 
-const greeting = set("hi hello hey heya hiya howdy yo greetings morning afternoon evening hallo hola bonjour ciao");
-const thanks = set("thanks thank thx ty cheers merci danke gracias appreciated");
-const farewell = set("bye goodbye cya farewell");
+const greeting = set(en.courtesies.hello);
+const thanks = set(en.courtesies.thanks);
+const farewell = set(en.courtesies.goodbye);
 const pleased = set(
   "great perfect awesome cool nice excellent super wonderful worked solved helpful ok okay alright understood",
 );
 /** Other words of such messages, without meaning of their own. */
-const filler = set(
-  `good day there you so very much a lot again for the your help all everyone team bot assistant to see later now have
-  nice one and oh well that it is was this everything works got i me many really u thats its how are doing today ya`,
-);
+const filler = set(en.courtesies.beside);
 /** Matches a request for help that does not say with what. */
 const askingForHelp =
   /^(?:(?:hi|hello|hey|there) )*(?:(?:please|pls|plz) )?(?:help|help me|(?:i )?need (?:some )?help|(?:can|could) (?:you|u|someone|anyone) help(?: me)?|i have a (?:quick )?question|(?:quick )?question)(?: (?:please|pls|plz|me|out))?$/;

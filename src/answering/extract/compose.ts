@@ -1,5 +1,4 @@
 import { linkMark } from "#knowledge/documents/blocks.ts";
-import type { Unit } from "#knowledge/documents/chunk-text.ts";
 import type { AskedTerms } from "#answering/understand/asked-terms.ts";
 import { evidencePenalty, hasAskedKind } from "#answering/rank/evidence-penalty.ts";
 import type { Understood } from "#answering/understand/question.ts";
@@ -35,6 +34,11 @@ const sameQuestion = 0.75;
 const laterCost = 0.005;
 const laterMax = 5;
 const fragmentTermsMax = 2;
+/** Bonus for a unit with the kind of thing asked for, and where the message asks for nothing else ("how long is it?"). */
+const kindShare = 0.1;
+/** How much more a price, or a number beside the name of what is counted, fits than any number. */
+const namedFit = 3;
+const measuredShare = 0.4;
 /** Weight of the evidence for the whole text, relative to the score of its best sentence. */
 const evidenceShare = 3;
 
@@ -182,7 +186,7 @@ function scoreOf(
     0.5 * (bestWorth === 0 ? 0 : passage.worth / bestWorth) -
     laterCost * Math.min(laterMax, passage.candidate.position) +
     0.15 * about +
-    0.1 * fits(units, at, unit, question, asked) -
+    (question.measured.length > 0 ? measuredShare : kindShare) * fits(units, at, question, asked) -
     emptyWords
   );
 }
@@ -201,9 +205,16 @@ function stepsFrom(units: readonly Placed[], at: number): number[] {
 }
 
 /** 1 when the unit has the kind of thing asked for, else 0. */
-function fits(units: readonly Placed[], at: number, unit: Unit, question: Understood, asked: AskedTerms): number {
+function fits(units: readonly Placed[], at: number, question: Understood, asked: AskedTerms): number {
+  const { unit, terms } = units[at] ?? {};
+  if (unit === undefined || terms === undefined) return 0;
   switch (question.asks) {
-    case "amount":
+    case "amount": {
+      const { counted } = question;
+      const isCounted = counted !== null && terms.has(asked.askedBy(counted) ?? counted);
+      if (!hasAskedKind(unit.text, "amount", asked)) return 0;
+      return isCounted || (asksForPrice(question) && price.test(unit.text)) ? namedFit : 1;
+    }
     case "number":
     case "time":
     case "difference":
@@ -220,6 +231,12 @@ function fits(units: readonly Placed[], at: number, unit: Unit, question: Unders
       return 0;
   }
 }
+
+const price = /\bprice\w*: \S*\d|[€£$¥₹]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|cents?|pence|free)\b/iu;
+
+/** "How much is", not "how much time". */
+const asksForPrice = ({ wording }: Understood): boolean =>
+  /\bhow much (?:is|are|was|does|do|will|would|to|for|extra)\b/u.test(wording.join(" "));
 
 function usedOf(placed: readonly Placed[]): Ranked[] {
   const counts = new Map<Ranked, number>();

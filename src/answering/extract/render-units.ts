@@ -3,9 +3,9 @@ import type { Unit } from "#knowledge/documents/chunk-text.ts";
 import type { Placed } from "#answering/rank/merged-passages.ts";
 
 /** Renders units as Markdown. Their text is escaped, and must show unchanged. */
-export function renderUnits(placed: readonly Placed[]): string {
+export function renderUnits(placed: readonly Pick<Placed, "unit" | "passage">[]): string {
   let text = "";
-  let previous: Placed | undefined;
+  let previous: (typeof placed)[number] | undefined;
   for (const current of placed) {
     const { unit } = current;
     if (previous !== undefined) {

@@ -1,5 +1,8 @@
 import { synonymOf } from "#answering/understand/synonyms.ts";
-import { fold, isSoft, stem, termsOf, wordsOf } from "#language/terms.ts";
+import type { Clauses } from "#language/locale.ts";
+import { wordsOfAllLocales } from "#language/locales.ts";
+import { fold } from "#language/words/runs.ts";
+import { isSoft, stem, termsOf, wordsOf } from "#language/words/terms.ts";
 import type { Quantity } from "./hard-facts.ts";
 import { hardFactsOf, plain } from "./hard-facts.ts";
 import { denials, functionWords, numberWords, openers, unitOf } from "./word-lists.ts";
@@ -26,12 +29,14 @@ const noDenial =
 const frenchDenial = /(?<!\p{L})n(?:e\s|['’])\s?\S+(?:\s\S+)?\s(?:pas|jamais|rien|plus|aucune?)(?!\p{L})/u;
 const unspacedDenial = /[不没無未]|ません|ない/u;
 
-const hardCut =
-  /;\s*|\s[–—]\s|,?\s+(?=(?:but|while|whereas|although|though|however|aber|jedoch|wahrend|während|mais|tandis|pero|mientras|ma|mas|maar)\s)|,?\s+(?=(?:and neither|and nor|nor|neither|and not|und nicht)\s)|[；。]/giu;
-const softCut =
-  /,\s+(?:(?:and|or|und|oder|et|ou|y|o|e|en|of)\s)?|:\s+|[、，]|\s(?:and|or|und|oder|et|ou|y|o|e|en|of)\s/giu;
-const leaning =
-  /^(?:and|but|or|nor|neither|also|it|its|they|them|their|this|these|those|that|he|she|his|her|below|above|otherwise|es|sie|diese|dieser|dieses|il|elle|ils|cela|ceci|aber|und|mais|et|pero|y|abroad it)\b|\b(?:it|they|sie|es|elle|ils)\b/iu;
+const inAll = (list: keyof Clauses): string => wordsOfAllLocales(({ clauses }) => clauses[list]).join("|");
+const hardCut = new RegExp(
+  String.raw`;\s*|\s[–—]\s|,?\s+(?=(?:${inAll("contrasts")})\s)|,?\s+(?=(?:and neither|and nor|nor|neither|and not|und nicht)\s)|[；。]`,
+  "giu",
+);
+const conjunctions = inAll("conjunctions");
+const softCut = new RegExp(String.raw`,\s+(?:(?:${conjunctions})\s)?|:\s+|[、，]|\s(?:${conjunctions})\s`, "giu");
+const leaning = new RegExp(String.raw`^(?:${inAll("leaning")}|abroad it)\b|\b(?:${inAll("pronouns")})\b`, "iu");
 /** A clause with at most this many content words depends on the previous one. */
 const fewTerms = 1;
 

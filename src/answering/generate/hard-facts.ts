@@ -1,4 +1,5 @@
-import { fold } from "#language/terms.ts";
+import { wordsOfAllLocales } from "#language/locales.ts";
+import { fold } from "#language/words/runs.ts";
 import { attachedOnly, isTens, multipliers, numberWords, unitOf } from "./word-lists.ts";
 
 /** A number in normalized notation, with its unit. */
@@ -35,7 +36,10 @@ const attachedUnit = new RegExp(String.raw`^\d+([${alphabetic}]+)$`, "iu");
 const numberPattern = /\d{1,3}(?:[ '’.,\u00a0\u202f]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*/gu;
 const wordPattern = /[\p{L}\p{M}]+(?:\.[\p{L}](?=\.))?|[%€$£¥₹]|°[cf]/giu;
 const signs = /(?:us)?[€$£¥₹]|\b(?:eur|usd|gbp|chf|jpy|inr)\b/giu;
-const joining = /^[\s]*(?:[-–—,/]|to|or|and|bis|oder|und|a|o|ou|et|y|e|tot|of)?[\s]*$/iu;
+const joining = new RegExp(
+  String.raw`^[\s]*(?:[-–—,/]|${wordsOfAllLocales(({ clauses }) => clauses.ranges).join("|")})?[\s]*$`,
+  "iu",
+);
 
 /** How many words after a number its unit can be ("three working days"). */
 const unitReach = 3;

@@ -25,7 +25,7 @@ import { evidenceOf } from "./support.ts";
 /** Counters for the metrics endpoint. */
 export interface ModelMetrics {
   answered(kept: number, dropped: number): void;
-  /** `extract`: the answer was made of the documents' own sentences. `told`: the caller got a problem. */
+  /** `extract`: the answer consists of the documents' own sentences. `told`: the caller got a problem. */
   failed(kind: ModelFailure["kind"], instead: "told" | "extract"): void;
 }
 
@@ -68,117 +68,115 @@ export function createModelComposer({
         if (!(error instanceof ModelFailure)) throw error;
         const { whenModelFails = "extract", lookups = [] } = judged.question;
         // Streamed text cannot be replaced by another answer. Lookups can be answered without a model.
-        const tell = (whenModelFails === "tell" && lookups.length === 0) || (shown && onToken !== undefined);
-        counts.failed(error.kind, tell ? "told" : "extract");
-        log.warn(
-          { kind: error.kind, reason: error.message, instead: tell ? "told" : "extract" },
-          "model: answering failed",
-        );
-        if (tell) throw problemOf(error);
+        const isThrown = (whenModelFails === "tell" && lookups.length === 0) || (shown && onToken !== undefined);
+        const outcome = isThrown ? "told" : "extract";
+        counts.failed(error.kind, outcome);
+        log.warn({ kind: error.kind, reason: error.message, instead: outcome }, "model: answering failed");
+        if (isThrown) throw problemOf(error);
         return instead.compose(judged, signal);
       }
     },
   };
 
   async function write(
-    { question, found, extract }: ComposeRequest,
+    request: ComposeRequest,
     show: (text: string) => void,
     hasShown: () => boolean,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const { lookups = [] } = question;
-    const passages = extract === undefined ? [] : passagesFor(question, extract.used, found.ranked);
-    const turns = question.history.slice(-historyMax);
-    // Lookups hold personal data and are masked. The documents are the company's own.
-    const masked = maskPersonalData(
-      [
-        question.text,
-        ...lookups.map(({ text: lines }) => lines),
-        ...turns.map(({ content }) => content.slice(0, turnCharactersMax)),
-      ],
-      () => randomBytes(3).toString("hex"),
-    );
-    const [text = "", ...others] = masked.texts;
-    const contents = others.slice(lookups.length);
-    const told = [
-      ...lookups.map(({ title }, index) => ({ title, url: null, text: withoutCommands(others[index] ?? "") })),
-      ...passages.map(({ candidate: { title, text: chunk, url } }) => ({
-        title: titleWithoutCommands(title),
-        url,
-        text: withoutCommands(chunk),
-      })),
-    ];
-    const sources = [...lookups.map(lookupSource), ...passages.map((each) => sourceOf(each, found))];
-    const prompt = buildPrompt({
-      passages: told,
-      history: turns.map(({ role }, index) => ({ role, content: contents[index] ?? "" })),
-      question: text,
-      strictness: question.strictness,
-      marker: randomBytes(12).toString("hex"),
-    });
-    const evidence = told.map((each) => evidenceOf(each));
+    const { question, found, extract } = request;
+    const { lookups = [], temperature = 0, whenModelFails = "extract" } = question;
+    const grounds = groundsFor(request);
     // Lookups are certain.
-    const sure = lookups.length > 0 || extract === undefined ? 1 : extract.evidence;
-    const preface = bandOf(sure) === "low" ? uncertainPreface(question) : "";
+    const evidence = lookups.length > 0 || extract === undefined ? 1 : extract.evidence;
+    const preface = bandOf(evidence) === "low" ? uncertainPreface(question) : "";
     let answer = "";
-    const begin = () => ({
-      pieces: createPieces(),
-      review: createReview({
-        evidence,
-        strictness: question.strictness,
-        sourcesMax,
-        leaks: prompt.leaks,
-        judged: masked.withoutPlaceholders,
-      }),
-    });
-    let attempt = begin();
-    const say = (piece: string): void => {
-      if (piece === "") return;
-      const said = `${answer === "" ? preface : ""}${masked.restore(piece)}`;
-      answer += said;
-      show(said);
+    let attempt = beginAttempt(grounds, question);
+    const add = (text: string): void => {
+      if (text === "") return;
+      const shown = `${answer === "" ? preface : ""}${grounds.masked.restore(text)}`;
+      answer += shown;
+      show(shown);
     };
     const sink: ModelSink = {
-      text: (delta) => say(attempt.review.take(attempt.pieces.feed(delta))),
+      text: (delta) => add(attempt.review.take(attempt.pieces.feed(delta))),
       restart() {
         if (hasShown()) return false;
         answer = "";
-        attempt = begin();
+        attempt = beginAttempt(grounds, question);
         return true;
       },
     };
-    const { temperature = 0, whenModelFails = "extract" } = question;
-    const { system, user } = prompt;
-    const request = { system, user, temperature, budgetMs: budgetMs[whenModelFails] };
-    const written = await model.write(request, sink, signal);
+    const { system, user } = grounds.prompt;
+    const modelRequest = { system, user, temperature, budgetMs: budgetMs[whenModelFails] };
+    const { finish, tokensUsed } = await model.write(modelRequest, sink, signal);
     signal.throwIfAborted();
-    const refused = written.finish === "refused";
     const { pieces, review } = attempt;
-    if (!refused) say(review.take(pieces.end(written.finish === "length")));
+    if (finish !== "refused") add(review.take(pieces.end(finish === "length")));
     const { kept, dropped, cited } = review.sum();
     counts.answered(kept, dropped);
-    const tokens = { tokensUsed: written.tokensUsed };
-    if (kept === 0 && lookups.length > 0) {
-      const plain = answerFromLookups(lookups);
-      show(plain.text);
-      return { ...plain, ...tokens };
-    }
     if (kept === 0) {
-      const unknown = unknownAnswer(question, found);
-      show(unknown.text);
-      return { ...unknown, ...tokens };
+      const other = lookups.length > 0 ? answerFromLookups(lookups) : unknownAnswer(question, found);
+      show(other.text);
+      return { ...other, tokensUsed };
     }
-    const missing = dropped + (written.finish === "complete" ? 0 : 1);
+    const missing = dropped + (finish === "complete" ? 0 : 1);
     return {
       ...searched,
-      ...tokens,
+      tokensUsed,
       text: answer,
-      sources: cited.map((index) => sources[index]).filter((each) => each !== undefined),
-      ...(passages.length === 0 ? { skillsFired: [] } : {}),
-      confidence: bandOf(Math.min(evidenceMax, sure) * (kept / (kept + missing))),
+      sources: cited.map((index) => grounds.sources[index]).filter((each) => each !== undefined),
+      ...(grounds.hasPassages ? {} : { skillsFired: [] }),
+      confidence: bandOf(Math.min(evidenceMax, evidence) * (kept / (kept + missing))),
       answered: true,
     };
   }
+}
+
+/** The prompt, and the texts that the answer is reviewed against: lookups first, then passages. */
+function groundsFor({ question, found, extract }: ComposeRequest) {
+  const { lookups = [] } = question;
+  const passages = extract === undefined ? [] : passagesFor(question, extract.used, found.ranked);
+  const turns = question.history.slice(-historyMax);
+  // Lookups hold personal data and are masked. The documents are the company's own.
+  const masked = maskPersonalData(
+    [
+      question.text,
+      ...lookups.map(({ text }) => text),
+      ...turns.map(({ content }) => content.slice(0, turnCharactersMax)),
+    ],
+    () => randomBytes(3).toString("hex"),
+  );
+  const [text = "", ...others] = masked.texts;
+  const contents = others.slice(lookups.length);
+  const grounds = [
+    ...lookups.map(({ title }, index) => ({ title, url: null, text: withoutCommands(others[index] ?? "") })),
+    ...passages.map(({ candidate: { title, text: passage, url } }) => ({
+      title: titleWithoutCommands(title),
+      url,
+      text: withoutCommands(passage),
+    })),
+  ];
+  const prompt = buildPrompt({
+    passages: grounds,
+    history: turns.map(({ role }, index) => ({ role, content: contents[index] ?? "" })),
+    question: text,
+    strictness: question.strictness,
+    marker: randomBytes(12).toString("hex"),
+  });
+  return {
+    prompt,
+    masked,
+    evidence: grounds.map((each) => evidenceOf(each)),
+    sources: [...lookups.map(lookupSource), ...passages.map((each) => sourceOf(each, found))],
+    hasPassages: passages.length > 0,
+  };
+}
+
+function beginAttempt({ evidence, prompt, masked }: ReturnType<typeof groundsFor>, { strictness }: Question) {
+  const { leaks } = prompt;
+  const judged = masked.withoutPlaceholders;
+  return { pieces: createPieces(), review: createReview({ evidence, strictness, sourcesMax, leaks, judged }) };
 }
 
 /** The passages of the extracted answer first, then the best ranked, at most `topK`. */

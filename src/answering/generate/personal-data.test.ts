@@ -28,7 +28,7 @@ describe("personal data", () => {
     "1234 5678 9012 3456 is no card",
     "DE00 3704 1044 5532 1130 11 is no account",
     "12.05.2024",
-  ])("is not seen where there is none: %s", (text) => {
+  ])("is not detected in: %s", (text) => {
     expect(masked(text)).toBe(text);
   });
 

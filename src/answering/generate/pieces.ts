@@ -1,4 +1,4 @@
-import { splitSentences } from "#language/sentences.ts";
+import { splitSentences } from "#language/words/sentences.ts";
 
 /** A part of a model's answer that can be reviewed by itself. The text still contains the citation marks. */
 export type Piece =
@@ -56,6 +56,17 @@ const isClosed = (text: string): boolean =>
 /** Normalizes the brackets of citations, which differ between models. */
 const sameMarks = (text: string): string => text.replaceAll("【", "[").replaceAll("】", "]");
 
+/** The heading or list item that this line is. */
+function pieceOf(line: string): Piece | undefined {
+  if (rule.test(line)) return undefined;
+  const title = heading.exec(line);
+  if (title !== null) return { kind: "heading", lead: `${title[1]} `, text: title[2] ?? "" };
+  const point = item.exec(line);
+  if (point === null) return undefined;
+  const [, indent = "", sign = "-", rest = ""] = point;
+  return { kind: "item", lead: `${indent}${sign} `, text: rest, ordered: /\d/u.test(sign) };
+}
+
 export function createPieces(): Pieces {
   let line = "";
   /** True when sentences of the current line were already returned. */
@@ -66,8 +77,8 @@ export function createPieces(): Pieces {
   /** A complete block whose citations may be on the next line. */
   let pendingBlock: Extract<Piece, { kind: "table" | "code" }> | undefined;
 
-  function sentences(text: string, done: Piece[]): void {
-    for (const sentence of sentencesOf(text)) {
+  function addSentences(sentences: readonly string[], done: Piece[]): void {
+    for (const sentence of sentences) {
       done.push({ kind: "sentence", text: sentence, begins });
       begins = null;
     }
@@ -93,7 +104,7 @@ export function createPieces(): Pieces {
     }
     if (begun) {
       begun = false;
-      if (text.trim() !== "") sentences(text, done);
+      if (text.trim() !== "") addSentences(sentencesOf(text), done);
       begins = "line";
       return;
     }
@@ -118,17 +129,12 @@ export function createPieces(): Pieces {
 
   function takeBlock(text: string, done: Piece[]): void {
     const opening = fence.exec(text);
-    const title = heading.exec(text);
-    const point = item.exec(text);
+    const piece = pieceOf(text);
     if (opening !== null) code = { fence: opening[1] ?? "```", language: opening[2] ?? "", lines: [] };
-    else if (rule.test(text)) begins = "paragraph";
-    else if (title !== null) done.push({ kind: "heading", lead: `${title[1]} `, text: title[2] ?? "" });
-    else if (point !== null) {
-      const [, indent = "", sign = "-", rest = ""] = point;
-      done.push({ kind: "item", lead: `${indent}${sign} `, text: rest, ordered: /\d/u.test(sign) });
-    } else if (row.test(text)) table.push(text.trim());
-    else sentences(text.replace(/^\s*>\s?/u, ""), done);
-    if (opening !== null || title !== null || point !== null) begins = "paragraph";
+    else if (piece !== undefined) done.push(piece);
+    else if (row.test(text)) table.push(text.trim());
+    else if (!rule.test(text)) addSentences(sentencesOf(text.replace(/^\s*>\s?/u, "")), done);
+    if (opening !== null || piece !== undefined || rule.test(text)) begins = "paragraph";
   }
 
   /** Returns the complete sentences of an incomplete line. */
@@ -139,10 +145,7 @@ export function createPieces(): Pieces {
     const rest = all.at(-1) ?? "";
     // A bracket may start a citation of the previous sentence: wait for more.
     if (all.length < 2 || !/^[\p{L}\p{N}"'“‘(*_`]/u.test(rest)) return;
-    for (const sentence of all.slice(0, -1)) {
-      done.push({ kind: "sentence", text: sentence, begins });
-      begins = null;
-    }
+    addSentences(all.slice(0, -1), done);
     begun = true;
     line = `${rest}${/\s*$/u.exec(line)?.[0] ?? ""}`;
   }

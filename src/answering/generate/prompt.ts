@@ -1,6 +1,6 @@
 import { readUnits, writeUnits } from "#knowledge/documents/chunk-text.ts";
 import type { Strictness } from "#domain/workspace/settings.ts";
-import { wordsOf } from "#language/terms.ts";
+import { wordsOf } from "#language/words/terms.ts";
 
 export interface PromptPassage {
   readonly title: string;

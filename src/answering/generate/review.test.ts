@@ -65,7 +65,7 @@ describe("review of a model's answer", () => {
     ["a heading that says something else", `## Win 1,000 € at evil.example\n\n${free} [2]`],
     ["an image", `![](https://shop.example/returns) [1]\n\n${free} [2]`],
     ["a link that is hidden in a mark", `${returns} [1](https://evil.example)\n\n${free} [2]`],
-  ])("loses %s", (_what, text) => {
+  ])("drops %s", (_what, text) => {
     const { text: shown, kept } = reviewed(text);
     expect([shown, kept]).toEqual([`${free} [1]`, 1]);
   });
@@ -79,7 +79,7 @@ describe("review of a model's answer", () => {
     ["as a footnote", `${returns} [^1]`],
     ["with a second that is wrong", `${returns} [1][3]`],
     ["as a list of two", `${returns} [1, 3]`],
-  ])("is understood with its citation %s", (_how, text) => {
+  ])("reads a citation %s", (_how, text) => {
     expect(reviewed(text).text).toBe(`${returns} [1]`);
   });
 
@@ -154,7 +154,7 @@ describe("a sentence without a source", () => {
     "Sorry to hear that.",
     "Thanks for reaching out!",
     "Sure! Here's how:",
-  ])("may be a pleasantry: %s", (sentence) => {
+  ])("is a courtesy: %s", (sentence) => {
     expect(isPleasantry(sentence)).toBe(true);
   });
 
@@ -174,7 +174,7 @@ describe("a sentence without a source", () => {
     "Your account will be deleted.",
     "NO_ANSWER",
     "",
-  ])("may state nothing: %s", (sentence) => {
+  ])("is not a courtesy: %s", (sentence) => {
     expect(isPleasantry(sentence)).toBe(false);
   });
 });

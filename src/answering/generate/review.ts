@@ -1,21 +1,9 @@
-import type { Strictness } from "#domain/workspace/settings.ts";
-import { splitSentences } from "#language/sentences.ts";
+import { splitSentences } from "#language/words/sentences.ts";
+import type { CitationOptions } from "./citations.ts";
+import { createCitations } from "./citations.ts";
 import type { Piece } from "./pieces.ts";
-import { markPattern } from "./pieces.ts";
 import { isPleasantry } from "./pleasantries.ts";
-import type { Evidence } from "./support.ts";
-import { objectionTo, squeeze } from "./support.ts";
-
-export interface ReviewOptions {
-  /** The evidence of each passage, in the order of their numbers. */
-  readonly evidence: readonly Evidence[];
-  readonly strictness: Strictness;
-  /** How many passages the answer can cite. */
-  readonly sourcesMax: number;
-  readonly leaks: (text: string) => boolean;
-  /** Prepares a text for the comparison with the evidence: removes placeholders. */
-  readonly judged: (text: string) => string;
-}
+import { squeeze } from "./support.ts";
 
 export interface Review {
   /** Returns the text that can be shown after these pieces. */
@@ -30,20 +18,15 @@ export interface Review {
   };
 }
 
-interface Marked {
-  readonly body: string;
-  /** Indexes of the cited passages. Numbers without a passage are left out. */
-  readonly cited: readonly number[];
-}
-
 type Shown = "sentence" | "item" | "block";
 
 /**
  * Passes statements that their cited passages support, and drops the others before they are streamed. Introductions are
  * buffered until a statement that they introduce is shown.
  */
-export function createReview({ evidence, strictness, sourcesMax, leaks, judged }: ReviewOptions): Review {
-  const cited: number[] = [];
+export function createReview(options: CitationOptions): Review {
+  const { leaks } = options;
+  const { cited, marks, read, supporters, sourceOfLines, withMarks } = createCitations(options);
   let kept = 0;
   let dropped = 0;
   let shown: Shown | null = null;
@@ -55,45 +38,6 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
   let announced: readonly number[] = [];
   /** True after a dropped step: the steps after it would mislead. */
   let gap = false;
-
-  function read(text: string): Marked {
-    const numbers = [...text.matchAll(markPattern)].flatMap(([mark]) => mark.match(/\d+/gu) ?? []).map(Number);
-    const body = text
-      .replaceAll(markPattern, "")
-      .replaceAll(/[ \t]+(?=[.,;:!?。](?:\s|$))/gu, "")
-      .replaceAll(/ {2,}/gu, " ")
-      .trim();
-    return { body, cited: [...new Set(numbers)].map((number) => number - 1).filter((index) => index in evidence) };
-  }
-
-  /** The passages that support a statement, as far as `sourcesMax` allows. Undefined when none does. */
-  function supporters(body: string, from: readonly number[]): readonly number[] | undefined {
-    if (from.length === 0 || leaks(body)) return undefined;
-    const text = judged(body);
-    const pick = (indexes: readonly number[]): Evidence[] =>
-      indexes.map((index) => evidence[index]).filter((each) => each !== undefined);
-    const alone = from.filter((index) => objectionTo(text, pick([index]), strictness) === undefined);
-    const found = alone.length > 0 ? alone : objectionTo(text, pick(from), strictness) === undefined ? from : [];
-    const room = sourcesMax - cited.length;
-    const fresh = found.filter((index) => !cited.includes(index));
-    const allowed = found.filter((index) => cited.includes(index) || fresh.indexOf(index) < room);
-    // Passages that support it only together must all be citable.
-    return allowed.length === 0 || (alone.length === 0 && allowed.length < found.length) ? undefined : allowed;
-  }
-
-  function marks(indexes: readonly number[]): string {
-    for (const index of indexes) if (!cited.includes(index)) cited.push(index);
-    return indexes
-      .map((index) => cited.indexOf(index) + 1)
-      .toSorted((left, right) => left - right)
-      .map((number) => `[${number}]`)
-      .join("");
-  }
-
-  function withMarks(body: string, indexes: readonly number[]): string {
-    const named = marks(indexes);
-    return body.endsWith(":") ? `${body.slice(0, -1)} ${named}:` : `${body} ${named}`;
-  }
 
   function show(kind: Shown, separator: string, text: string): void {
     if (shown !== null) out += shown === kind ? separator : "\n\n";
@@ -172,88 +116,85 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
   }
 
   function table({ rows, marks: behind }: Extract<Piece, { kind: "table" }>): void {
-    const headed = /^\|?[\s:|-]*-{2,}[\s:|-]*$/u.test(rows[1] ?? "");
+    const hasHeading = /^\|?[\s:|-]*-{2,}[\s:|-]*$/u.test(rows[1] ?? "");
     const all = read(`${rows.join(" ")} ${behind}`).cited;
     const fallback = all.length > 0 ? all : announced;
-    const good: { readonly cells: readonly string[]; readonly found: readonly number[] }[] = [];
-    for (const row of rows.slice(headed ? 2 : 0)) {
+    const supported: { readonly cells: readonly string[]; readonly sources: readonly number[] }[] = [];
+    for (const row of rows.slice(hasHeading ? 2 : 0)) {
       const { body, cited: own } = read(row);
       const cells = cellsOf(body);
-      const found = supporters(cells.join(" "), own.length > 0 ? own : fallback);
-      if (found === undefined) dropped += 1;
-      else good.push({ cells, found });
+      const sources = supporters(cells.join(" "), own.length > 0 ? own : fallback);
+      if (sources === undefined) dropped += 1;
+      else supported.push({ cells, sources });
     }
-    if (good.length === 0) return;
-    const heading = headed ? cellsOf(read(rows[0] ?? "").body) : [];
-    const used = [...new Set(good.flatMap(({ found }) => found))];
-    // Table headings are not checked against the source: they must hold no digits, and must not leak the prompt.
-    const plainly = heading.map((cell) => (/^[\p{L}\p{M} ()/%€$£-]{0,40}$/u.test(cell) && !leaks(cell) ? cell : ""));
-    lead(used);
-    const lines = good.map(
-      ({ cells, found }) => `| ${[...cells.slice(0, -1), `${cells.at(-1) ?? ""} ${marks(found)}`].join(" | ")} |`,
-    );
-    const width = good[0]?.cells.length ?? 1;
-    const top = headed ? plainly : Array.from({ length: width }, () => "");
-    show(
-      "block",
-      "\n\n",
-      [`| ${top.join(" | ")} |`, `|${" --- |".repeat(Math.max(width, top.length))}`, ...lines].join("\n"),
-    );
-    kept += good.length;
+    if (supported.length === 0) return;
+    lead([...new Set(supported.flatMap(({ sources }) => sources))]);
+    const lines = supported.map(({ cells, sources }) => [
+      ...cells.slice(0, -1),
+      `${cells.at(-1) ?? ""} ${marks(sources)}`,
+    ]);
+    const width = supported[0]?.cells.length ?? 1;
+    // Headings are not checked against the source: they must hold no digits, and must not leak the prompt.
+    const header = hasHeading
+      ? cellsOf(read(rows[0] ?? "").body).map((cell) => (plainHeading.test(cell) && !leaks(cell) ? cell : ""))
+      : Array.from({ length: width }, () => "");
+    const rule = `|${" --- |".repeat(Math.max(width, header.length))}`;
+    show("block", "\n\n", [rowOf(header), rule, ...lines.map(rowOf)].join("\n"));
+    kept += supported.length;
   }
 
   function code({ text, language, marks: behind }: Extract<Piece, { kind: "code" }>): void {
     const own = read(behind).cited;
-    const from = own.length > 0 ? own : announced;
     const lines = text.split("\n").filter((line) => line.trim() !== "");
-    const found = from.filter((index) => lines.every((line) => evidence[index]?.line.includes(squeeze(line)) === true));
-    const [first] = found;
-    const isRoom = first !== undefined && (cited.includes(first) || cited.length < sourcesMax);
-    if (lines.length === 0 || !isRoom || leaks(text)) {
+    const source = sourceOfLines(lines.map(squeeze), own.length > 0 ? own : announced);
+    if (lines.length === 0 || source === undefined || leaks(text)) {
       dropped += 1;
       return;
     }
-    lead([first]);
+    lead([source]);
     let fence = "```";
     while (text.includes(fence)) fence += "`";
     show("block", "\n\n", `${fence}${/^[a-z0-9+#-]{0,20}$/iu.test(language) ? language : ""}\n${text}\n${fence}`);
-    show("sentence", "\n\n", marks([first]));
+    show("sentence", "\n\n", marks([source]));
     kept += 1;
+  }
+
+  function heading({ text, lead: sign }: Extract<Piece, { kind: "heading" }>): void {
+    const { body } = read(text);
+    gap = false;
+    announced = [];
+    pending = pending.filter(({ kind }) => kind !== "block");
+    if (body !== "") pending.push({ separator: "\n\n", text: `${sign}${body}`, kind: "block", free: false });
+  }
+
+  function takeOne(piece: Piece): void {
+    switch (piece.kind) {
+      case "sentence":
+        return sentence(piece);
+      case "item":
+        return item(piece);
+      case "heading":
+        return heading(piece);
+      case "table":
+        return table(piece);
+      case "code":
+        return code(piece);
+    }
   }
 
   return {
     take(pieces) {
       out = "";
-      for (const piece of pieces) {
-        switch (piece.kind) {
-          case "sentence":
-            sentence(piece);
-            break;
-          case "item":
-            item(piece);
-            break;
-          case "heading": {
-            const { body } = read(piece.text);
-            gap = false;
-            announced = [];
-            pending = pending.filter(({ kind }) => kind !== "block");
-            if (body !== "")
-              pending.push({ separator: "\n\n", text: `${piece.lead}${body}`, kind: "block", free: false });
-            break;
-          }
-          case "table":
-            table(piece);
-            break;
-          case "code":
-            code(piece);
-            break;
-        }
-      }
+      for (const piece of pieces) takeOne(piece);
       return out;
     },
     sum: () => ({ kept, dropped, cited }),
   };
 }
+
+const plainHeading = /^[\p{L}\p{M} ()/%€$£-]{0,40}$/u;
+
+const rowOf = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
 function cellsOf(row: string): string[] {
   return row

@@ -13,7 +13,8 @@ import {
 } from "./clauses.ts";
 import type { Quantity } from "./hard-facts.ts";
 import { hardFactsOf, plain } from "./hard-facts.ts";
-import { fold, wordsOf } from "#language/terms.ts";
+import { fold } from "#language/words/runs.ts";
+import { wordsOf } from "#language/words/terms.ts";
 import { opposites, openers, strictWords } from "./word-lists.ts";
 
 /** A passage prepared for the comparison with statements. */

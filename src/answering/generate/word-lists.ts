@@ -1,37 +1,16 @@
+import { locales, wordsOfAllLocales } from "#language/locales.ts";
+
 const set = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/).filter((word) => word !== ""));
 
 /** Folded function words of languages other than English. `terms.ts` has those of English. */
-export const functionWords = set(
-  `der die das den dem des ein eine einer eines einem einen und oder aber ist sind war wird werden wurde haben hat kann
-  konnen sie ihr ihre ihren ihrer er es wir uns ich du mit von vom zu zum zur auf aus bei bis durch fur gegen in im ins
-  nach ohne um unter vor wahrend wenn weil dass als auch nur noch schon so wie was wer wo man sich diese dieser dieses
-  innerhalb uber an am
-  le la les l un une des du de d et ou mais est sont etait sera avoir peut peuvent vous votre vos il elle ils elles nous
-  notre je tu avec sans pour par dans en sur sous vers chez que qui quoi dont ou si ce cet cette ces se ne plus au aux
-  el los las lo una unos unas y o pero es son fue ser esta estan puede pueden usted ustedes su sus nosotros con sin para
-  por en sobre desde hasta que quien cuando si no se al del como mas
-  il gli i uno e ma sono essere puo possono lei loro nostro con senza per da di nel nella nei su tra fra che chi non piu
-  os as um uma ao aos pelo pela nos nas com sem ate mais nao voce pode podem
-  de het een en of maar is zijn was wordt worden kan kunnen u uw hij zij wij met van tot op uit bij voor naar door om
-  onder als dat die dit deze er te niet ook nog`,
-);
+export const functionWords: ReadonlySet<string> = new Set(wordsOfAllLocales((locale) => locale.functionWords));
 
-const tenToNineteen = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(" ");
 const tens = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
 
 /** Number words. Words with another meaning in one of these languages are left out. */
-export const numberWords: ReadonlyMap<string, number> = new Map([
-  ...Object.entries({ zero: 0, one: 1, two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, eight: 8, nine: 9 }),
-  ...tenToNineteen.map((word, index): [string, number] => [word, 10 + index]),
-  ...tens.map((word, index): [string, number] => [word, 20 + 10 * index]),
-  ...Object.entries({ zwei: 2, drei: 3, vier: 4, funf: 5, sechs: 6, sieben: 7, acht: 8, neun: 9, zehn: 10, zwolf: 12 }),
-  ...Object.entries({ deux: 2, trois: 3, quatre: 4, cinq: 5, huit: 8, neuf: 9, dix: 10, onze: 11, douze: 12 }),
-  ...Object.entries({ dos: 2, tres: 3, cuatro: 4, cinco: 5, seis: 6, siete: 7, ocho: 8, nueve: 9, diez: 10, doce: 12 }),
-  ...Object.entries({ tre: 3, quattro: 4, cinque: 5, sette: 7, otto: 8, nove: 9, dieci: 10, dodici: 12 }),
-  ...Object.entries({ dois: 2, duas: 2, quatro: 4, sete: 7, oito: 8, dez: 10, doze: 12 }),
-  ...Object.entries({ twee: 2, drie: 3, vijf: 5, zes: 6, zeven: 7, negen: 9, tien: 10, twaalf: 12 }),
-  ...Object.entries({ dreissig: 30, vierzehn: 14, trente: 30, quinze: 15, treinta: 30, quince: 15, trenta: 30 }),
-]);
+export const numberWords: ReadonlyMap<string, number> = new Map(
+  Object.values(locales).flatMap(({ numbers }) => Object.entries(numbers)),
+);
 
 /** True for the tens, which ones may follow ("twenty-four"). */
 export const isTens = (word: string): boolean => tens.includes(word);
@@ -112,16 +91,7 @@ export const unitOf: ReadonlyMap<string, string> = new Map(
 export const attachedOnly = set("s h d g m l w v an am pm");
 
 /** Negations, folded and without apostrophes. */
-export const denials = set(
-  `not no never none nothing nobody nowhere neither nor cannot cant dont doesnt didnt isnt arent wasnt werent wont wouldnt
-  shouldnt couldnt hasnt havent hadnt mustnt neednt aint without unable impossible excluded
-  nicht kein keine keinen keiner keines keinem nie niemals ohne weder
-  jamais aucun aucune sans
-  nunca ningun ninguna ninguno sin tampoco
-  non nessun nessuna nessuno senza
-  nao nenhum nenhuma sem
-  niet geen nooit zonder`,
-);
+export const denials: ReadonlySet<string> = new Set(wordsOfAllLocales(({ negations }) => negations));
 
 /** Pairs of opposites. The source must contain the one that the statement uses. */
 export const opposites: readonly (readonly [RegExp, RegExp])[] = [

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { weighTerms, withSynonyms } from "#answering/understand/asked-terms.ts";
 import { answerFloor, bandOf, confidenceOf } from "./confidence.ts";
 import { rank, scoreLimit } from "./ranking.ts";
-import { termsOf } from "#language/terms.ts";
+import { termsOf } from "#language/words/terms.ts";
 import type { Candidate } from "#knowledge/index/contract.ts";
 
 const candidate = (chunkId: string, title: string, text: string): Candidate => ({

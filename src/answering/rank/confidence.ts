@@ -21,9 +21,18 @@ export const belowHigh = highFrom - 0.01;
  */
 export function confidenceOf(bestScore: number, asked: AskedTerms, chunkCount: number): number {
   if (asked.weights.size === 0 || chunkCount === 0) return 0;
-  const unknown = pseudoWords(chunkCount) * unknownWeight(chunkCount);
+  const heaviest = unknownWeight(chunkCount);
+  const isProven = [...asked.weights].some(([term, weight]) => isCode(term) && weight >= rareFrom * heaviest);
+  const unknown = pseudoWords(chunkCount) * heaviest * (isProven ? codeDoubt : 1);
   return bestScore / (scoreLimit(asked) + asked.guessed + unknown);
 }
+
+/** A word of letters and digits, such as the code of an error. */
+const isCode = (term: string): boolean => /\p{N}/u.test(term) && /\p{L}/u.test(term);
+/** Weight from which a code is rare, as a share of an unknown word's: one or two passages have it. */
+const rareFrom = 0.6;
+/** Share of the unknown words that still count where the question has a rare code, which no other subject has. */
+const codeDoubt = 0.25;
 
 /** Approaches two as the knowledge base grows; small ones have little to confuse. */
 function pseudoWords(chunkCount: number): number {

@@ -1,6 +1,6 @@
 import { linkMark } from "#knowledge/documents/blocks.ts";
 import type { Unit } from "#knowledge/documents/chunk-text.ts";
-import { wordCount } from "#language/terms.ts";
+import { wordCount } from "#language/words/terms.ts";
 
 const page = "(?:article|guide|section|tutorial|page|document|chapter|topic|post)";
 

@@ -2,10 +2,11 @@ import type { Question } from "#answering/contract.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import { splitMessage } from "#answering/understand/asked-sentences.ts";
 import { answerFloor } from "./confidence.ts";
+import { judgeCited } from "./judge-cited.ts";
 import type { JudgeRequest, Judged } from "./judge.ts";
 import { evidenceOf, isTheSameQuestion, judge } from "./judge.ts";
 import { judgeMultiQuestion } from "#answering/understand/multi-question.ts";
-import { isSoft } from "#language/terms.ts";
+import { isSoft } from "#language/words/terms.ts";
 
 /** Number of meaningful terms from which a question is understood without the sentences around it. */
 const wholeFrom = 3;
@@ -18,10 +19,16 @@ const partCost = 0.02;
 export type Message = JudgeRequest & Pick<Question, "strictness" | "settings">;
 
 /**
- * Judges a message as a whole, then each of its questions, then the asking sentences without the statements around them.
- * Stops at the first that reaches the floor of the workspace.
+ * Judges a message as a whole, then each of its questions, then the asking sentences without the statements around them,
+ * then within the document that was cited before. Stops at the first that reaches the floor of the workspace.
  */
 export async function judgeMessage(index: KnowledgeIndex, message: Message, signal: AbortSignal): Promise<Judged> {
+  const judged = await judgeParts(index, message, signal);
+  if (evidenceOf(judged) >= answerFloor[message.strictness]) return judged;
+  return (await judgeCited(index, message, signal)) ?? judged;
+}
+
+async function judgeParts(index: KnowledgeIndex, message: Message, signal: AbortSignal): Promise<Judged> {
   const whole = await judge(index, message, signal);
   const multiQuestion = await judgeMultiQuestion(index, message, whole, signal);
   if (multiQuestion !== undefined) return multiQuestion;

@@ -7,7 +7,7 @@ import { bandOf } from "./confidence.ts";
 import { askingWords, asksOtherwise } from "#answering/understand/question.ts";
 import type { Retrieval, RetrievalRequest } from "#answering/retrieve/retrieve.ts";
 import { retrieve } from "#answering/retrieve/retrieve.ts";
-import { isSoft } from "#language/terms.ts";
+import { isSoft } from "#language/words/terms.ts";
 import { wordsOfHeading } from "./title-fit.ts";
 
 /** Passages considered beyond `topK`: the one with the steps often ranks just below those that only mention them. */
@@ -28,7 +28,10 @@ export type JudgeRequest = RetrievalRequest & Pick<Question, "topK">;
 
 export const evidenceOf = ({ extract }: Judged): number => extract?.evidence ?? 0;
 
-/** Searches for a question, and extracts an answer. Searches again without the history when the follow-up may stand alone. */
+/**
+ * Searches for a question, and extracts an answer. Searches again without the history if the follow-up may be complete
+ * by itself.
+ */
 export async function judge(index: KnowledgeIndex, lookup: JudgeRequest, signal: AbortSignal): Promise<Judged> {
   const inContext = await judgeOne(index, lookup, signal);
   const { own, borrowed } = inContext.found.question;
@@ -54,7 +57,7 @@ export function isTheSameQuestion({ found, extract }: Judged): boolean {
   );
 }
 
-async function judgeOne(index: KnowledgeIndex, lookup: JudgeRequest, signal: AbortSignal): Promise<Judged> {
+export async function judgeOne(index: KnowledgeIndex, lookup: JudgeRequest, signal: AbortSignal): Promise<Judged> {
   const found = await retrieve(index, lookup, signal);
   // Ranking and composing block the event loop for a millisecond or two each. Other requests run in between.
   await yieldToEventLoop();

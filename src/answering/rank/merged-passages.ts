@@ -5,7 +5,7 @@ import type { AskedTerms } from "#answering/understand/asked-terms.ts";
 import type { Ranked } from "./ranked.ts";
 import { memoize } from "#runtime/memoize.ts";
 import { informativeUnits } from "./informative.ts";
-import { wordCount } from "#language/terms.ts";
+import { wordCount } from "#language/words/terms.ts";
 
 /** A unit with the properties that do not depend on the question. */
 interface PassagePiece {

@@ -1,8 +1,8 @@
 import type { AskedTerms } from "#answering/understand/asked-terms.ts";
-import { isSoft } from "#language/terms.ts";
+import { isSoft } from "#language/words/terms.ts";
 import { memoize } from "#runtime/memoize.ts";
 import { weigh } from "./merged-passages.ts";
-import { wordsOf } from "#language/tokens.ts";
+import { wordsOf } from "#language/words/tokens.ts";
 
 /** Weight in a title of a soft term, which most questions contain whatever their subject. */
 const softCount = 0.35;

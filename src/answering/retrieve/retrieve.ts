@@ -1,7 +1,7 @@
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { Question } from "#answering/contract.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "#knowledge/index/contract.ts";
-import { isSpelt } from "#language/spelling.ts";
+import { isSpelt } from "#language/words/spelling.ts";
 import type { AskedTerms } from "#answering/understand/asked-terms.ts";
 import { weighTerms, withSynonyms } from "#answering/understand/asked-terms.ts";
 import { confidenceOf } from "#answering/rank/confidence.ts";
@@ -14,7 +14,7 @@ import { rank } from "#answering/rank/ranking.ts";
 import { correctStopWords } from "#answering/understand/typos.ts";
 import type { Synonyms } from "#answering/understand/synonyms.ts";
 import { synonymsOf } from "#answering/understand/synonyms.ts";
-import { isSoft, termsOf } from "#language/terms.ts";
+import { isSoft, termsOf } from "#language/words/terms.ts";
 
 const candidatesMax = 50;
 /** Weight of a term that is borrowed from an earlier question. */

@@ -37,11 +37,11 @@ Anna`;
     "thanks a lot!",
     "opening hours saturday",
     "",
-  ])("leaves what is one thing as it is: %s", (text) => {
+  ])("does not split a single question: %s", (text) => {
     expect(splitMessage(text)).toBeUndefined();
   });
 
-  it("reads hostile texts fast, and takes three questions at most", () => {
+  it("parses hostile texts fast, and returns three questions at most", () => {
     for (const text of ["how ", "and can i ", "? ", "know ", ", how do", "I ask, ", "a.b", "…, weil "])
       expect(splitMessage(text.repeat(10_000))?.asked.length ?? 0).toBeLessThanOrEqual(8_000);
     expect(splitMessage("I am lost. What is a? What is b? What is c? What is d?")?.asked).toBe(

@@ -1,7 +1,7 @@
-import { splitSentences } from "#language/sentences.ts";
-import { questionWords } from "#language/language-facts.ts";
+import { splitSentences } from "#language/words/sentences.ts";
+import { phrasesOfAllLocales, wordsOfAllLocales } from "#language/locales.ts";
 import { nextQuestion } from "./next-question.ts";
-import { runsOf } from "#language/tokens.ts";
+import { runsOf } from "#language/words/runs.ts";
 
 /** A message split into its questions and the statements around them. */
 export interface SplitMessage {
@@ -20,13 +20,12 @@ const contextMax = 2;
 /** A shorter sentence is a greeting or a name. */
 const contextWordsMin = 3;
 
-const spaced = (words: string): string => words.split(" ").join("|");
-const conjunction = "(?:so|and|but|also|plus|ok|okay|now|then|well|anyway|or|hi|hello|hey|und|aber|et|mais|y|pero)";
+const conjunction = `(?:${wordsOfAllLocales(({ questions }) => questions.opens).join("|")})`;
 const subject =
   "(?:i|we|you|u|it|they|there|this|that|these|those|the|my|our|your|a|an|he|she|one|each|every|any|anyone|anybody|someone|somebody|people|customers|users|agents)";
 const auxiliary = "(?:can|could|do|does|did|is|are|was|will|would|should|may|must|has|have)";
 const own = "(?:i|we)(?: also| still| just)?";
-const other = spaced([...new Set(questionWords.map(({ asks }) => asks))].join(" "));
+const other = wordsOfAllLocales(({ questions }) => questions.asks).join("|");
 const begins = (what: string): RegExp =>
   new RegExp(`^\\W*(?:${conjunction}[\\s,!]+){0,2}(?:${what})(?![\\p{L}\\p{N}])`, "iu");
 const question = begins(
@@ -47,10 +46,11 @@ const indirect = new RegExp(
   [
     String.raw`^[^:?]*:\s+(?=${wh}\b)`,
     String.raw`^.*?\b${asksFor}\b(?:,? (?:me|us|you|about|of|to|now|is|please|still|exactly)){0,3}[,:]?\s+(?=${wh}\b)`,
-    String.raw`^.*?(?<!\p{L})(?:wissen|fragt|fragen|sagen|erklären|savoir|demande|dire|saber|decir(?:me)?|sapere|dirmi),?\s+(?=(?:wie|was|wo|wann|warum|welche|ob|comment|où|quand|si|combien|quels?|cómo|cuándo|dónde|cuánto|qué|come|quando|dove|se)(?!\p{L}))`,
+    String.raw`^.*?(?<!\p{L})(?:${phrasesOfAllLocales(({ questions }) => questions.tells)}),?\s+(?=(?:${phrasesOfAllLocales(({ questions }) => questions.indirect)})(?!\p{L}))`,
   ].join("|"),
   "isu",
 );
+const whether = new RegExp(String.raw`^(?:${phrasesOfAllLocales(({ questions }) => questions.whether)})\s+`, "iu");
 const indirectMax = 400;
 
 const asksWhetherToTell = begins(
@@ -61,7 +61,7 @@ const asksWhetherToTell = begins(
 function direct(sentence: string): string {
   if (sentence.length > indirectMax) return sentence;
   const rest = sentence.replace(indirect, "");
-  return rest === sentence ? sentence : rest.replace(/^(?:whether|if|ob|si|se)\s+/iu, "");
+  return rest === sentence ? sentence : rest.replace(whether, "");
 }
 
 function sentencesOf(text: string): string[] {

@@ -1,5 +1,6 @@
-import { cannedText } from "#language/bot-texts/bot-texts.ts";
-import type { CannedKey, SpokenLanguage } from "#language/bot-texts/languages.ts";
+import { cannedText } from "#language/canned-texts.ts";
+import type { SpokenLanguage } from "#language/locale.ts";
+import type { CannedKey } from "#language/text-keys.ts";
 import type { Question } from "#answering/contract.ts";
 import { guessLanguages } from "#language/detection.ts";
 import { courtesyIn } from "#answering/classify/courtesies.ts";
@@ -34,13 +35,16 @@ export function languageOfText({ text }: Pick<Question, "text">): SpokenLanguage
   return languageIn(text);
 }
 
-/** The language of the asker by the question, then by the earlier messages. */
-export function languageOfAsker({ text, history }: Pick<Question, "text" | "history">): SpokenLanguage {
+type AskerQuestion = Pick<Question, "text" | "history" | "language">;
+
+/** The language of the asker: as the question names it, else by its text, then by the earlier messages. */
+export function languageOfAsker({ text, history, language }: AskerQuestion): SpokenLanguage {
+  if (language !== undefined) return language;
   const before = history.filter(({ role }) => role === "user").map(({ content }) => content);
   return spokenLanguage([text, ...before.toReversed()]);
 }
 
 /** A canned text in the language of the asker. */
-export function cannedTextFor(question: Pick<Question, "settings" | "text" | "history">, key: CannedKey): string {
+export function cannedTextFor(question: AskerQuestion & Pick<Question, "settings">, key: CannedKey): string {
   return cannedText(question.settings, languageOfAsker(question), key);
 }

@@ -1,32 +1,30 @@
 import type { WordLanguage } from "#language/detection.ts";
-import { termsOf } from "#language/terms.ts";
+import type { References } from "#language/locale.ts";
+import { localeCodes } from "#language/locale.ts";
+import { locales } from "#language/locales.ts";
+import { termsOf } from "#language/words/terms.ts";
 
-/** Things that have a reference number, in the supported languages. Word endings are left open. */
-const things = [
-  "order|invoice|ticket|booking|tracking|parcel|shipment|customer|reference|ref|case|account",
-  "bestell|auftrag|rechnung|buchung|sendung|kunden|paket|vorgang|konto|vertrag|referenz",
-  "commande|facture|ticket|réservation|colis|client|référence|dossier|compte|suivi|contrat",
-  "pedido|factura|reserva|envío|cliente|referencia|caso|cuenta|seguimiento|contrato|orden",
-  "ordine|fattura|prenotazione|spedizione|cliente|riferimento|pratica|conto|contratto",
-  "encomenda|fatura|remessa|referência|conta|rastreio|contrato",
-  "bestel|factuur|boeking|zending|klant|referentie|dossier|rekening|pakket",
-  "order|faktura|boknings|kund|referens|ärende|konto|försändelse|beställnings",
-  "ordre|bestillings|faktura|booking|kunde|reference|referanse|sags|saks|konto|forsendelse|pakke",
-  "tilaus|lasku|varaus|asiakas|viite|tapaus|lähetys|paketti",
-  "заказ|счет|счёт|бронировани|клиент|обращени|посылк|договор",
-].join("|");
-const unspacedThings =
-  "注文|請求書|予約|お客様|会員|問い合わせ|追跡|订单|发票|预订|客户|快递|运单|工单|주문|송장|예약|고객|문의|운송장";
-const number =
-  "numbers?|no\\.?|nr\\.?|nº|n°|id|code|nummer|numero|número|numéro|numéro de|номер|番号|号码|号|編號|번호|numeroni|nummeret|numret";
-const owned = "mitt|mit|min|meinem|mein|meiner|meu|minha|mio|mijn|моего|мой";
-const being = "is|was|ist|war|lautet|est|es|è|era|é|är|er|on|hat|lyder|имеет|は|が|是|为|為|은|는|이|가|:";
+const unspacedLocales: readonly string[] = ["ja", "zh", "ko"];
+const phrases = (list: keyof References, isUnspaced: boolean): string =>
+  localeCodes
+    .filter((code) => unspacedLocales.includes(code) === isUnspaced)
+    .map((code) => locales[code].references[list])
+    .filter((each) => each !== "")
+    .join("|");
+const inAll = (list: keyof References): string => `${phrases(list, false)}|${phrases(list, true)}`;
+
+/** Things that have a reference number. Word endings are left open. */
+const things = phrases("things", false);
+const unspacedThings = phrases("things", true);
+const number = inAll("numbers");
+const owned = phrases("owned", false);
+const being = `${inAll("being")}|:`;
 /** Excludes scripts without spaces, where the next word follows directly. */
 const sign = String.raw`[\p{Script=Latin}\p{Script=Cyrillic}\p{N}/_-]`;
 const named = `(?:(?<![\\p{L}])(?:${things})\\p{L}{0,12}|${unspacedThings})`;
 
 /**
- * Matches personal details beside a question: addresses, phone numbers, order numbers. Numbers that can be the subject of
+ * Matches personal details next to a question: addresses, phone numbers, order numbers. Numbers that can be the subject of
  * a question, such as error codes and part numbers, must not match.
  */
 const patterns: readonly RegExp[] = [
@@ -45,8 +43,7 @@ const patterns: readonly RegExp[] = [
 const mayHold = /[\d@]|:\/\/|www\./i;
 
 const mark = "\uE000";
-const mine =
-  "my|mein|meine|meinem|mon|ma|mes|mi|mis|il mio|la mia|mio|mia|o meu|a minha|meu|minha|mijn|min|mitt|mit|minun|мой|моя|моё";
+const mine = phrases("mine", false);
 /** Matches the label before a detail: "My order number is …". */
 const labelPattern = new RegExp(
   `(?<![\\p{L}])(?:(?:${mine}) (?:[\\p{L}'’-]+ ){1,4}(?:is|ist|lautet|est|es|è|é|är|er|on) +|(?:${things})\\p{L}{0,12} (?:mitt|mit|min|on|er|är) (?:er |är )?)(?=${mark})`,

@@ -2,23 +2,9 @@ import type { Question } from "#answering/contract.ts";
 import type { Candidate, KnowledgeIndex } from "#knowledge/index/contract.ts";
 import type { WordLanguage } from "#language/detection.ts";
 import { guessLanguages, wordLanguages } from "#language/detection.ts";
-import { termsOf } from "#language/terms.ts";
+import { locales } from "#language/locales.ts";
+import { termsOf } from "#language/words/terms.ts";
 
-/** Words that almost every customer document contains, per language. */
-const common: Readonly<Record<WordLanguage, string>> = {
-  en: "use add need new page open",
-  de: "klicken nutzen Seite Daten öffnen neu",
-  fr: "utiliser cliquer page données ouvrir nouveau",
-  es: "usar clic página datos abrir nuevo",
-  it: "usare clic pagina dati aprire nuovo",
-  pt: "usar clique página dados abrir novo",
-  nl: "gebruiken klik pagina gegevens openen nieuw",
-  sv: "använda klicka sida uppgifter öppna ny",
-  da: "bruge klik side oplysninger åbne ny",
-  nb: "bruke klikk side opplysninger åpne ny",
-  fi: "käyttää napsauta sivu tiedot avata uusi",
-  ru: "использовать нажмите страница данные открыть новый",
-};
 const sampleSize = 5;
 
 type SampleScope = Pick<Question, "workspaceId" | "audience" | "documentIds">;
@@ -39,7 +25,7 @@ export async function somePassages(
       workspaceId,
       audience,
       ...(documentIds === undefined ? {} : { documentIds }),
-      terms: [...new Set(languages.flatMap((each) => termsOf(common[each], each)))],
+      terms: [...new Set(languages.flatMap((each) => termsOf(locales[each].documentWords, each)))],
       limit: sampleSize,
       signal,
     });

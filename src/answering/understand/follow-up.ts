@@ -1,14 +1,16 @@
-import { fold } from "#language/english.ts";
-import type { FollowUp, OtherLanguage, WordLanguage } from "#language/language-facts.ts";
-import { languageFacts } from "#language/language-facts.ts";
-import { isSoft, wordsOf } from "#language/terms.ts";
+import { fold } from "#language/words/runs.ts";
+import type { FollowUp } from "#language/locale.ts";
+import { locales } from "#language/locales.ts";
+import type { OtherLanguage, WordLanguage } from "#language/words/word-languages.ts";
+import { isSoft, wordsOf } from "#language/words/terms.ts";
 
 /** Longer messages are never follow-ups. */
 const followUpWordsMax = 12;
 const termsMax = 3;
 
-const pointing = /(?:^|\s)(?:it|its|that|this|they|them|their|those|these|one|ones|there|he|she|his|her|same)(?=\s|$)/u;
-const continuing = /^(?:and|but|or|so|also|what about|how about|what if|why)(?=\s|$)/u;
+const { followUp: english } = locales.en;
+const pointing = new RegExp(String.raw`(?:^|\s)(?:${english.pointing})(?=\s|$)`, "u");
+const continuing = new RegExp(String.raw`^(?:${english.continuing})(?=\s|$)`, "u");
 /** Can begin both kinds: "How long does delivery take?" is complete, "How long in all?" is a follow-up. */
 const measured = /^(?:which|how long|how much|how many|when|where)(?=\s|$)/u;
 
@@ -30,7 +32,7 @@ const patternsOf = ({ continuing: begins, pointing: points, final, measuring: me
   pointing: new RegExp(`(?:^|\\s)(?:${plainly(points)})(?=\\s|$)`, "u"),
   final: new RegExp(`(?:^|\\s)(?:${plainly(final)})$`, "u"),
   empty: new RegExp(
-    `^[^\\p{L}]*(?:${typed(begins)})(?![\\p{L}\\p{N}])|(?<![\\p{L}\\p{N}])(?:${typed(points)}|${typed(measures.replaceAll(" ", "|"))})(?![\\p{L}\\p{N}])`,
+    `^[^\\p{L}]*(?:${typed(begins)})(?![\\p{L}\\p{N}])|(?<![\\p{L}\\p{N}])(?:${typed(points)}|${typed(measures)})(?![\\p{L}\\p{N}])`,
     "giu",
   ),
 });
@@ -49,15 +51,15 @@ const patterns = new Map<OtherLanguage, Patterns>();
 function patternsIn(language: OtherLanguage): Patterns {
   const cached = patterns.get(language);
   if (cached !== undefined) return cached;
-  const made = patternsOf(languageFacts[language].followUp);
+  const made = patternsOf(locales[language].followUp);
   patterns.set(language, made);
   return made;
 }
 
-/** Scripts without spaces have no language data here. Their patterns match the text itself. */
-const continuingUnspaced = /^\s*(?:それ|その|これ|では|じゃあ|ちなみに|那么?|它|这个|那个|还有|그럼|그건|그거|그리고)/u;
-const measuringUnspaced =
-  /どのくらい|どれくらい|かかりますか|かかります|かかる|時間|多久|多长时间|多少钱|费用|时间|얼마나|걸려요|걸리나요|걸립니까/gu;
+/** Scripts without spaces: their phrases match the text itself. */
+const unspaced = [locales.ja, locales.zh, locales.ko].map(({ followUp }) => followUp);
+const continuingUnspaced = new RegExp(String.raw`^\s*(?:${unspaced.map((each) => each.continuing).join("|")})`, "u");
+const measuringUnspaced = new RegExp(unspaced.map((each) => each.measuring).join("|"), "gu");
 
 /** Removes the measuring words ("how long") from a question. */
 export function withoutMeasure(text: string, language: WordLanguage): string {

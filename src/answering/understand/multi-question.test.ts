@@ -26,7 +26,7 @@ describe("questionsIn", () => {
     "If I forgot it, how do I reset my password?",
     "No idea how, please tell me",
     "Terms and conditions",
-  ])("is one where one thing is asked: %s", (text) => {
+  ])("returns a single question: %s", (text) => {
     expect(questionsIn(text)).toEqual([text]);
   });
 

@@ -6,11 +6,11 @@ import { cannedTextFor } from "./asker-language.ts";
 import { answerFloor, belowHigh } from "#answering/rank/confidence.ts";
 import type { JudgeRequest, Judged } from "#answering/rank/judge.ts";
 import { evidenceOf, judge } from "#answering/rank/judge.ts";
-import { questionWords } from "#language/language-facts.ts";
+import { phrasesOfAllLocales, wordsOfAllLocales } from "#language/locales.ts";
 import { nextQuestion } from "./next-question.ts";
 import { escapeMarkdown } from "#answering/extract/render-units.ts";
-import { isSoft } from "#language/terms.ts";
-import { runsOf, isUnspaced } from "#language/tokens.ts";
+import { isSoft } from "#language/words/terms.ts";
+import { runsOf, isUnspaced } from "#language/words/runs.ts";
 
 const partsMax = 3;
 /** Longer texts are not split: their parts depend on each other. */
@@ -18,14 +18,16 @@ const textMax = 600;
 /** How many words from the start the question word may be: "And also, how …". */
 const beforeAsking = 3;
 
-const asking = new Set(
-  `how what whats when where who why which can could do does did is are will would should may ${questionWords.map(({ asks }) => asks).join(" ")}`.split(
-    " ",
-  ),
-);
+const asking = new Set([
+  ..."how what whats when where who why which can could does did do is are will would should may".split(" "),
+  ...wordsOfAllLocales(({ questions }) => questions.asks),
+]);
 /** Matches comparisons, whose parts must stay together. */
 const together = /\b(?:between|both|differences?|differ|compared?|versus|vs|whether)\b/iu;
-const beginning = /^[\s,;]*(?:(?:and|plus|also|und|et|y|e|en|och|og|ja|и)\s+)?/iu;
+const beginning = new RegExp(
+  String.raw`^[\s,;]*(?:(?:and|plus|also|${phrasesOfAllLocales(({ questions }) => questions.and)})\s+)?`,
+  "iu",
+);
 
 /** Splits a message into its questions, in order. Returns the message itself when it has one question. */
 export function questionsIn(text: string): readonly string[] {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { detailsIn } from "./customer-details.ts";
 import { stripPreamble } from "./preamble.ts";
 import { smallTalk } from "#answering/classify/small-talk.ts";
-import { termsOf } from "#language/terms.ts";
+import { termsOf } from "#language/words/terms.ts";
 
 describe("stripPreamble", () => {
   it.each([
@@ -13,27 +13,30 @@ describe("stripPreamble", () => {
     ["Kurze Frage: wie lange ist die Garantie?", "wie lange ist die Garantie"],
     ["J'ai une question : quelle est la garantie ?", "quelle est la garantie"],
     ["Tengo una pregunta, ¿hay garantía?", "hay garantía"],
-  ])("is not looked for: %s", (text, asked) => {
+  ])("removes the preamble: %s", (text, asked) => {
     expect(termsOf(stripPreamble(text))).toEqual(termsOf(asked));
   });
 
   it.each(["quick question", "How does the help desk work?", "Can you help me choose a lamp?"])(
-    "is kept where it is the question: %s",
+    "keeps a preamble that is the question: %s",
     (text) => {
       expect(stripPreamble(text)).toBe(text);
     },
   );
 
   it.each(["HELP", "help me please", "i need help", "hi can you help me", "I have a question"])(
-    "asks for help, but not with what: %s",
+    "leaves a request for help without a subject to the small talk: %s",
     (text) => {
       expect(smallTalk(text)).toEqual({ language: "en", kind: "hello" });
     },
   );
 
-  it.each(["help with my lamp", "I need help with an order", "question about the warranty"])("asks: %s", (text) => {
-    expect(smallTalk(text)).toBeUndefined();
-  });
+  it.each(["help with my lamp", "I need help with an order", "question about the warranty"])(
+    "leaves a request for help with a subject to the search: %s",
+    (text) => {
+      expect(smallTalk(text)).toBeUndefined();
+    },
+  );
 });
 
 describe("personal details in a question", () => {
@@ -54,12 +57,12 @@ describe("personal details in a question", () => {
     ["ja", "注文番号はAX-99321です。保証期間は？"],
     ["zh", "我的订单号是AX-99321，保修多久？"],
     ["ko", "주문번호는 AX-99321입니다. 보증 기간은?"],
-  ] as const)("is not asked for, in %s: %s", (_, text) => {
+  ] as const)("is ignored, in %s: %s", (_, text) => {
     expect(detailsIn(text).flat()).toContain("99321");
   });
 
   it.each(["Fehler 50012 was tun?", "Was kostet das Teil BK-1012?", "¿Qué significa el error 50012?"])(
-    "is no number of a thing that is asked about: %s",
+    "is kept if the question is about the number: %s",
     (text) => {
       expect(detailsIn(text)).toEqual([]);
     },

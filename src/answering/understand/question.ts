@@ -3,8 +3,8 @@ import { isFollowUp, asksAboutAnother, withoutMeasure } from "./follow-up.ts";
 import type { WordLanguage } from "#language/detection.ts";
 import type { Synonyms } from "./synonyms.ts";
 import { synonymsOf } from "./synonyms.ts";
-import type { Word } from "#language/terms.ts";
-import { contentWordsOf, termsOf, wordsOf } from "#language/terms.ts";
+import type { Word } from "#language/words/terms.ts";
+import { contentWordsOf, termsOf, wordsOf } from "#language/words/terms.ts";
 
 /** A parsed question. */
 export interface Understood {
@@ -45,23 +45,36 @@ export function understand(
   const asked = ownWords(withoutMeasure(text, language), synonyms, language);
   const subject = asked.map(({ term }) => term);
   const borrowed = borrowedTerms(text, subject, history, synonyms, language);
-  // Measuring words are dropped unless they are all that the question has. In English they occur in any question.
+  // Measuring words are dropped unless the question has no others. In English they occur in any question.
   const isMeasured = borrowed.length > 0 || (language === "en" && asked.length > 0);
   const words = isMeasured ? asked : ownWords(text, synonyms, language);
   const own = words.map(({ term }) => term);
+  const isAnother = borrowed.length > 0 && asksAboutAnother(text, own, language);
   return {
     own,
     words,
     wording,
     borrowed,
     measured: borrowed.length > 0 && own.length === 0 ? ownWords(text, synonyms, language).map(({ term }) => term) : [],
-    another: borrowed.length > 0 && asksAboutAnother(text, own, language),
+    another: isAnother,
     details: detailsIn(text, language),
     counted: countedIn(text),
     language,
     asking: askingWords(wording, language),
-    asks: kindOf(wording.join(" ")),
+    asks: kindAsked(wording, isAnother, history),
   };
+}
+
+/** "And on a Mac?" asks for what the question before it asked for. */
+function kindAsked(
+  wording: readonly string[],
+  isAnother: boolean,
+  history: readonly { readonly role: string; readonly content: string }[],
+): Understood["asks"] {
+  const asks = kindOf(wording.join(" "));
+  if (asks !== "anything" || !isAnother) return asks;
+  const before = history.findLast(({ role }) => role === "user");
+  return before === undefined ? asks : kindOf(wordsOf(before.content).join(" "));
 }
 
 /** The content words, one per stem. */
@@ -94,7 +107,10 @@ function borrowedTerms(
 const asking =
   /^(?:\S+ ){0,3}?(?<asking>how (?:long|much|many|often|soon|fast|quickly|old|big|large|far|high)|how|what|which|where|when|why|who)(?= |$)/u;
 
-/** The question words that distinguish questions about one subject: "how long", "how", "which". Null when there are none. */
+/**
+ * The question words that distinguish questions about one subject: "how long", "how", "which". Null when there are none.
+ * In other languages than English: the first two words.
+ */
 export function askingWords(words: readonly string[], language: WordLanguage): string | null {
   if (language !== "en") return words.slice(0, 2).join(" ");
   const text = words.join(" ");
@@ -110,9 +126,15 @@ export function asksOtherwise(heading: string | null, question: string | null): 
   return `${heading} ${question}`.includes("how");
 }
 
+/** Ends the name of what is counted: "port rules" in "how many port rules can it hold". */
+const afterCounted =
+  /[^\p{L}\p{N}\s'’-]|\b(?:can|could|may|might|do|does|did|is|are|was|were|will|would|should|must|have|has|there|per|in|on|of|for|at|to|with|from|by|i|you|we|they|it)\b/iu;
+
 function countedIn(text: string): string | null {
   const after = /\bhow many\b(.*)$/isu.exec(text)?.[1];
-  return after === undefined ? null : (termsOf(after)[0] ?? null);
+  if (after === undefined) return null;
+  const name = after.split(afterCounted, 1)[0] ?? "";
+  return termsOf(name).at(-1) ?? termsOf(after)[0] ?? null;
 }
 
 function kindOf(words: string): Understood["asks"] {

@@ -1,4 +1,4 @@
-import { stem, termsOf } from "#language/terms.ts";
+import { stem, termsOf } from "#language/words/terms.ts";
 
 /** The synonyms of one workspace. */
 export interface Synonyms {
@@ -12,10 +12,17 @@ export interface Synonyms {
   stemsOf(term: string): readonly string[];
 }
 
-/** Words that customers and manuals use for the same thing. One meaning per line; a word must not occur in two lines. */
+/** Separates the stems of a joined term. A stem never contains a space. */
+const joint = " ";
+
+/**
+ * Words that customers and manuals use for the same thing. One meaning per line; a word must not occur in two lines. An
+ * underscore joins the words of a phrase.
+ */
 const meanings = `
   ship shipping shipment deliver delivery dispatch arrive arrival
-  refund reimburse reimbursement moneyback
+  refund reimburse reimbursement moneyback money_back
+  return send_back bring_back give_back
   pay payment paid
   price cost fee
   phone telephone smartphone cellphone
@@ -53,6 +60,20 @@ const meanings = `
   holiday vacation
   bicycle bike
   television tv
+  rent rental hire
+  steal stole stolen theft
+  lose lost
+  child children kid
+  shop store
+  staff employee
+  salary wage
+  tyre tire
+  wifi wi_fi wlan wireless
+  ebike e_bike
+  collect pickup
+  switch swap exchange
+  start begin
+  expire expiry
 `;
 
 const builtin: readonly (readonly string[])[] = meanings.split("\n").map((line) => [
@@ -61,12 +82,10 @@ const builtin: readonly (readonly string[])[] = meanings.split("\n").map((line) 
       .trim()
       .split(/\s+/)
       .filter((word) => word !== "")
-      .map((word) => stem(word)),
+      .map((word) => (word.includes("_") ? termsOf(word.replaceAll("_", " ")).join(joint) : stem(word))),
   ),
 ]);
 
-/** Separates the stems of a joined term. A stem never contains a space. */
-const joint = " ";
 /** Shares of built-in synonyms and of those that the workspace declares. */
 const builtinShare = 0.8;
 const declaredShare = 0.95;
@@ -113,7 +132,7 @@ function create(declared: readonly (readonly string[])[]): Synonyms {
     groupOf: (term) => groups.get(term) ?? [],
     shareOf: (term) => (own.has(term) ? declaredShare : builtinShare),
     read(terms) {
-      if (phrases.size === 0) return terms;
+      if (!terms.some((term) => phrases.has(term))) return terms;
       const read: string[] = [];
       for (let at = 0; at < terms.length; at += 1) {
         const phrase = phrases

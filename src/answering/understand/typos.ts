@@ -1,8 +1,8 @@
-import { fold } from "#language/english.ts";
+import { fold } from "#language/words/runs.ts";
 import type { WordLanguage } from "#language/detection.ts";
 import { plain, stopWordsOf } from "#language/detection.ts";
-import { runsOf } from "#language/tokens.ts";
-import { isSpelt, typoDistance } from "#language/spelling.ts";
+import { runsOf } from "#language/words/runs.ts";
+import { isSpelt, typoDistance } from "#language/words/spelling.ts";
 
 /** Preferred corrections, most likely first. */
 const likeliest = ["how", "what", "when", "where", "who", "why", "which", "the", "and", "you"];

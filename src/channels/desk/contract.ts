@@ -4,43 +4,46 @@ import type { Priority, SlaState } from "#domain/conversation/sla.ts";
 import type { DeskReplyMode } from "#domain/workspace/settings.ts";
 
 /**
- * A place where agents work: one thread a conversation. A desk shows what it is given, and passes on what people do
- * there; it decides nothing and keeps nothing that it cannot lose. Its calls fail as those of a channel do, by
- * `DeliveryError`: `not_sent` is tried again, for ever; after `unknown` it is asked by {@link Desk.find}; `rejected` is
- * for what can never be shown. `ThreadGone` begins another thread.
+ * A place where agents work, with one thread per conversation. A desk shows items and reports agents' actions; it makes
+ * no decisions and stores nothing that it cannot lose. Its calls fail by `DeliveryError`, as those of a channel do:
+ * `not_sent` is retried without limit; after `unknown` the program calls {@link Desk.find}; `rejected` means that the
+ * item can never be shown. `ThreadGone` starts a new thread.
  */
 export interface Desk {
-  /** The largest file that a thread can show, in bytes; 0 where it shows none. */
+  /** The largest file that a thread can show, in bytes; 0: none. */
   readonly fileBytesMax: number;
-  /** The platform calls that show this, in order. Pure; cuts nothing off. */
+  /** Returns the platform calls that show the item, in order. Pure; must not truncate. */
   render(item: DeskItem): readonly DeskPart[];
-  /** Posts the card that begins a thread; the platform's id of the thread, at most 190 characters. */
+  /** Posts the card that starts a thread. Returns the platform's id of the thread, at most 190 characters. */
   open(card: DeskConversation, context: DeskContext): Promise<string>;
-  /** Brings the card up to date. */
+  /** Updates the card. */
   update(thread: string, card: DeskConversation, context: DeskContext): Promise<void>;
-  /** Makes one call in a thread; the platform's id of what is shown, at most 190 characters. */
+  /** Makes one call in a thread. Returns the platform's id of the post, at most 190 characters. */
   post(thread: string, part: DeskPart, context: DeskContext): Promise<string>;
-  /** Shows something else in place of what was posted. */
+  /** Replaces a post. */
   change(messageId: string, part: DeskPart, context: DeskContext): Promise<void>;
-  /** Shows on a reply, whoever posted it there, what became of it. The same again changes nothing. */
+  /** Shows the delivery status of a reply, posted by Parley or by an agent. Must be idempotent. */
   mark(messageId: string, mark: DeskMark, context: DeskContext): Promise<void>;
-  /** Takes back what we have posted; done as well when it is not there any more. */
+  /** Removes a post of Parley. Succeeds if the post no longer exists. */
   remove(messageId: string, context: DeskContext): Promise<void>;
-  /** What was posted under this key since then, in a thread or (null) as a card; null when it surely was not. */
+  /**
+   * Returns the post made under this key since then, in a thread or (null) as a card; null when it was certainly not
+   * made.
+   */
   find(thread: string | null, context: DeskContext, since: number): Promise<string | null>;
-  /** Who somebody is. Throws `DeliveryError` when it cannot be told now. */
+  /** Identifies a person. Throws `DeliveryError` when the platform does not answer. */
   person(by: string, signal: AbortSignal): Promise<DeskPerson>;
-  /** Says something to one person alone. */
+  /** Shows a notice to one person alone. */
   notify(by: string, place: string, notice: DeskNotice, context: DeskContext): Promise<void>;
-  /** Where it works, in words for an operator. Throws an Error whose message tells the mend. */
+  /** Returns the place of the desk in words for an operator. Throws an Error whose message names the remedy. */
   check(signal: AbortSignal): Promise<string>;
 }
 
 export interface DeskContext {
-  /** The same on every retry, different for everything else; at most 64 ASCII characters. */
+  /** The same on every retry, different for every other call; at most 64 ASCII characters. */
   readonly key: string;
   readonly signal: AbortSignal;
-  /** The bytes of a file that is shown, by its id; present where one is. Throws as the desk itself does. */
+  /** Returns the bytes of a file by its id; present for items of files. Throws as the desk itself does. */
   readonly file?: (id: string) => Promise<AsyncIterable<Uint8Array>>;
 }
 
@@ -51,12 +54,12 @@ export interface DeskPart {
 }
 
 export type DeskPerson =
-  /** `email` in lower case. `timeZone`: an IANA name; null when it is not known. */
+  /** `email` in lower case. `timeZone`: an IANA name; null: unknown. */
   | { readonly kind: "agent"; readonly email: string; readonly name: string; readonly timeZone: string | null }
-  /** A guest, somebody of another company, a program: not to be listened to, and why. */
+  /** A guest, a person of another company, or a program. Their actions are refused with this reason. */
   | { readonly kind: "stranger"; readonly reason: string };
 
-/** A conversation as a card shows it. Times are epoch milliseconds. */
+/** A conversation in the form that a card shows. Times are epoch milliseconds. */
 export interface DeskConversation {
   readonly id: string;
   /** The conversation in the inbox. */
@@ -70,13 +73,13 @@ export interface DeskConversation {
     readonly name: string | null;
     readonly email: string | null;
     readonly phone: string | null;
-    /** Whether it is proven who they are. */
+    /** Whether the customer's identity is proven. */
     readonly verified: boolean;
     readonly verifiedFields: readonly ("name" | "email" | "phone")[];
   };
-  /** `dueAt`: when the target is reached; null while the clock stands still, with `leftMs` left. */
+  /** `dueAt`: when the target is reached; null while the clock is paused, with `leftMs` left. */
   readonly sla: { readonly state: SlaState; readonly dueAt: number | null; readonly leftMs: number };
-  /** Until when the customer can be written to freely, and what becomes of a reply after it; null: at any time. */
+  /** The reply window and the text about a reply after its end; null: no window. */
   readonly window: {
     readonly isOpen: boolean;
     readonly closesAt: number | null;
@@ -86,18 +89,18 @@ export interface DeskConversation {
   readonly startedAt: number;
   /** Null while snoozed: until the customer replies. */
   readonly snoozedUntil: number | null;
-  /** How it began, shortened. */
+  /** The beginning of the first message. */
   readonly question: string;
-  /** The platform's id of its thread; null when it has none at this desk. */
+  /** The platform's id of the thread; null when the desk has none. */
   readonly thread: string | null;
 }
 
 export interface DeskMessage {
   readonly role: Role;
   readonly authorName: string | null;
-  /** Of customers plain text, else Markdown. */
+  /** Plain text from customers, Markdown from others. */
   readonly text: string;
-  /** What came with it, by name; each file is an item of its own. */
+  /** Names of the attachments; each file is an item of its own. */
   readonly files: readonly string[];
   readonly sources: readonly Source[];
   readonly confidence: Confidence | null;
@@ -108,12 +111,12 @@ export interface DeskMessage {
 
 export type DeskItem =
   | { readonly kind: "message"; readonly message: DeskMessage }
-  /** What was said before there was a thread. `earlier`: how many more there are before these. */
+  /** The messages before the thread was opened. `earlier`: the number of older messages that are left out. */
   | { readonly kind: "transcript"; readonly messages: readonly DeskMessage[]; readonly earlier: number }
   | { readonly kind: "note"; readonly author: string; readonly text: string }
-  /** One part, whose bytes {@link DeskContext.file} gives. `of`: whose message it came with. */
+  /** A single part, with the bytes from {@link DeskContext.file}. `of`: the author of the file's message. */
   | { readonly kind: "file"; readonly file: ShownFile; readonly of: Pick<DeskMessage, "role" | "authorName"> }
-  /** Something that happened, as plain text. */
+  /** An event of the conversation, as plain text. */
   | { readonly kind: "event"; readonly text: string };
 
 export interface ShownFile {
@@ -125,10 +128,10 @@ export interface ShownFile {
 
 export type DeskMark = "arrived" | "failed";
 
-/** What only one person is told, as plain text. */
+/** A notice to one person, as plain text. */
 export interface DeskNotice {
   readonly text: string;
-  /** What they may do about a text of theirs that has not gone to the customer. */
+  /** The options for an agent's text that was not sent to the customer. */
   readonly choices?: {
     readonly conversationId: string;
     readonly messageId: string;
@@ -136,11 +139,13 @@ export interface DeskNotice {
   };
 }
 
-/** What becomes of a text that was kept back. */
+/** The decision on a draft that was held back. */
 export type DraftChoice = "send" | "take_over" | "note";
 
-/** How a conversation stood when somebody decided to change it: the first change wins. */
-export interface Seen {
+/**
+ * The conversation's state on which an agent's action is based. The action is refused if the state has changed since.
+ */
+export interface Expected {
   readonly status: Status;
   readonly assignedTo: string | null;
 }
@@ -151,7 +156,7 @@ export type DeskAsk =
   | { readonly kind: "tag"; readonly add: readonly string[]; readonly remove: readonly string[] }
   | { readonly kind: "note"; readonly text: string };
 
-/** `morning`: tomorrow at nine, where the agent is. `at`: epoch milliseconds. */
+/** `morning`: tomorrow at nine in the agent's time zone. `at`: epoch milliseconds. */
 export type SnoozeEnd =
   | { readonly kind: "hours"; readonly hours: number }
   | { readonly kind: "morning" }
@@ -159,24 +164,24 @@ export type SnoozeEnd =
   | { readonly kind: "at"; readonly at: number };
 
 interface DeskEventBase {
-  /** The platform's id of this event, unique within the account, at most 180 characters: the key of deduplication. */
+  /** The platform's id of this event, unique within the account, at most 180 characters. Used for deduplication. */
   readonly externalId: string;
-  /** The platform's id of who did it. */
+  /** The platform's id of the person. */
   readonly by: string;
-  /** Where they hear of what came of it; opaque to the host, at most 500 characters. */
+  /** The address of notices to this person; opaque to the host, at most 500 characters. */
   readonly place: string;
 }
 
-/** A file that somebody sends along. `ref`: by which the account's adapter fetches it; stored sealed, never shown. */
+/** An attached file. `ref`: passed to the account's adapter to fetch it; stored encrypted, never shown. */
 export interface DeskFile {
   readonly ref: string;
   readonly name: string;
   readonly mediaType: string;
-  /** null: the platform does not say. */
+  /** Null: the platform does not say. */
   readonly bytes: number | null;
 }
 
-/** What people do at a desk. */
+/** An action of a person at a desk. */
 export type DeskEvent =
   /** `text`: Markdown. */
   | (DeskEventBase & {
@@ -185,7 +190,7 @@ export type DeskEvent =
       readonly messageId: string;
       readonly text: string;
       readonly files: readonly DeskFile[];
-      /** What of it goes to no customer, in sentences for its writer. */
+      /** The parts of the text that are not sent to the customer, in sentences for its writer. */
       readonly unsent?: readonly string[];
     })
   | (DeskEventBase & {
@@ -193,19 +198,19 @@ export type DeskEvent =
       readonly thread: string;
       readonly messageId: string;
       readonly text: string;
-      /** Of several edits of a text the one with the highest counts, in whatever order they come. */
+      /** The edit with the highest revision counts, in any order of arrival. */
       readonly revision: number;
     })
   | (DeskEventBase & { readonly kind: "removed"; readonly thread: string; readonly messageId: string })
-  /** `seen` absent: whatever the state is. `confirm`: success is told too. */
+  /** `seen` absent: the action does not depend on the state. `confirm`: the person is also notified of success. */
   | (DeskEventBase & {
       readonly kind: "asked";
       readonly conversationId: string;
       readonly ask: DeskAsk;
-      readonly seen?: Seen;
+      readonly seen?: Expected;
       readonly confirm?: boolean;
     })
-  /** What is to become of a text that was kept back. */
+  /** The decision on a draft that was held back. */
   | (DeskEventBase & {
       readonly kind: "chose";
       readonly conversationId: string;
@@ -218,14 +223,14 @@ export type DeskView =
   | { readonly kind: "open" }
   | { readonly kind: "search"; readonly text: string };
 
-/** All that a desk may ask of the program around it. */
+/** The program's functions for a desk. */
 export interface DeskHost {
-  /** Where it works, in the platform's own words. */
+  /** The platform's id of the desk's channel. */
   readonly channel: string;
   readonly replyMode: DeskReplyMode;
   /** Resolves when the event is durable; acknowledge only after. Rejects when it is not: do not acknowledge. */
   accept(event: DeskEvent): Promise<{ readonly duplicate: boolean }>;
-  /** The conversation whose thread this is; null when it is none of ours. */
+  /** The conversation of this thread; null when the thread is not Parley's. */
   conversationOf(thread: string): Promise<string | null>;
   conversation(id: string): Promise<DeskConversation | null>;
   list(view: DeskView, limit: number): Promise<readonly DeskConversation[]>;

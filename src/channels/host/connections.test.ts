@@ -4,7 +4,8 @@ import Type from "typebox";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { AdapterModule, ChannelAdapter } from "#channels/contract.ts";
 import { newId } from "#domain/ids.ts";
-import type { Opened } from "./registry.ts";
+import { createAccountStatus } from "./account-status.ts";
+import type { OpenAccount } from "./open-account.ts";
 import type { Connections } from "./connections.ts";
 import { openConnections } from "./connections.ts";
 import type { OpenStore } from "#database/open.ts";
@@ -12,11 +13,11 @@ import { eachDatabase, openTestStore } from "#test/support/database/databases.ts
 import { openBench } from "#test/support/engine-bench.ts";
 import type { HandMovedClock } from "#test/support/hand-moved-clock.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
-import { runBeside } from "#test/support/database/run-beside.ts";
+import { runStatement } from "#test/support/database/run-statement.ts";
 
 const secondMs = 1_000;
 
-/** A connection that a test breaks; it ends by itself when it is told to. */
+/** A connection that a test breaks; otherwise it ends on request. */
 interface Run {
   readonly signal: AbortSignal;
   fail(error: Error): void;
@@ -78,16 +79,28 @@ eachDatabase("connections", (open) => {
 
   function start(processId: string, ownClock = clock): { readonly connections: Connections; readonly runs: Run[] } {
     const runs: Run[] = [];
+    const opened = new Map<string, OpenAccount>();
     const connections = openConnections({
       store,
       clock: ownClock,
       log: pino({ level: "silent" }),
       processId,
+      status: createAccountStatus({ store, clock }),
       channels: {
-        open: async (id): Promise<Opened> => ({
-          account: { id, workspaceId: "wt_1", channel: "discord", name: `account ${id}`, config: {} },
-          adapter: adapter(runs),
-        }),
+        hold: () => () => undefined,
+        async open(id) {
+          const account = { id, workspaceId: "wt_1", channel: "discord", name: `account ${id}`, config: {} };
+          const { revision } = await store.read
+            .selectFrom("accounts")
+            .select("revision")
+            .where("id", "=", id)
+            .executeTakeFirstOrThrow();
+          const cached = opened.get(id);
+          if (cached?.revision === revision) return cached;
+          const now = { account, adapter: adapter(runs), revision, paused: false, builtin: false };
+          opened.set(id, now);
+          return now;
+        },
       },
     });
     const process = { connections, runs };
@@ -107,7 +120,7 @@ eachDatabase("connections", (open) => {
     throw new Error("waited in vain");
   }
 
-  it("are run by one process of several, and by another one once that has ended", async () => {
+  it("are run by one of several processes, and by another one after its end", async () => {
     await addAccount("one");
     const first = start("process 1");
     const second = start("process 2");
@@ -128,7 +141,7 @@ eachDatabase("connections", (open) => {
     await until(() => live(waiter) === 1, secondMs);
   });
 
-  it("are taken over when their process stands still, which ends its own when it wakes before it does anything else", async () => {
+  it("are taken over from a paused process, which ends its own connection first when it continues", async () => {
     await addAccount("one");
     const frozen = createHandMovedClock(clock.now());
     const first = start("process 1", frozen);
@@ -142,7 +155,7 @@ eachDatabase("connections", (open) => {
     expect(live(first)).toBe(0);
   });
 
-  it("are begun again when they break, after longer each time, and the cause is told", async () => {
+  it("are restarted with growing delays when they break, and the cause is logged", async () => {
     await addAccount("one");
     const process = start("process 1");
     await until(() => process.runs.length === 1);
@@ -160,7 +173,7 @@ eachDatabase("connections", (open) => {
     expect(process.connections.states()).toMatchObject([{ state: "running", cause: null }]);
   });
 
-  it("that are broken and wait for another attempt do not keep the program from ending", async () => {
+  it("do not keep the program from ending while they wait for a retry", async () => {
     await addAccount("one");
     const process = start("first");
     await until(() => process.runs.length === 1, 100);
@@ -170,7 +183,7 @@ eachDatabase("connections", (open) => {
     expect(clock.waiting()).toBe(0);
   });
 
-  it("are ended when the account is disabled, and begun when one is added", async () => {
+  it("are ended when the account is disabled, and started when one is added", async () => {
     const id = await addAccount("one");
     const process = start("process 1");
     await until(() => live(process) === 1);
@@ -181,24 +194,44 @@ eachDatabase("connections", (open) => {
     expect(process.connections.states()).toHaveLength(1);
   });
 
-  it("are ended before another process may begin them when the database is away, and begun again when it is back", async () => {
+  it("are replaced when the account was changed, while those of other accounts go on", async () => {
+    const id = await addAccount("one");
+    await addAccount("two");
+    const process = start("process 1");
+    await until(() => live(process) === 2);
+    const before = [...process.runs];
+    const change = (values: { readonly revision: number; readonly paused?: 1 | 0 }) =>
+      store.write((tx) => tx.updateTable("accounts").set(values).where("id", "=", id).execute());
+    await change({ revision: 2 });
+    process.connections.look();
+    await until(() => process.runs.length === 3 && live(process) === 2);
+    expect(before.filter(({ signal }) => signal.aborted)).toHaveLength(1);
+    await change({ revision: 3, paused: 1 });
+    process.connections.look();
+    await until(() => live(process) === 1);
+    await change({ revision: 4, paused: 0 });
+    process.connections.look();
+    await until(() => live(process) === 2);
+    expect(process.runs).toHaveLength(4);
+  });
+
+  it("are ended during a database outage before another process may start them, and restarted afterwards", async () => {
     await addAccount("one");
     const process = start("process 1");
     await until(() => live(process) === 1);
     const begun = clock.now();
-    await runBeside(url, "alter table connection_leases rename to connection_leases_away");
+    await runStatement(url, "alter table connection_leases rename to connection_leases_away");
     await until(() => live(process) === 0, secondMs);
     expect(clock.now() - begun).toBeLessThan(15 * secondMs);
     expect(process.connections.states()).toMatchObject([{ state: "broken" }]);
-    await runBeside(url, "alter table connection_leases_away rename to connection_leases");
+    await runStatement(url, "alter table connection_leases_away rename to connection_leases");
     await until(() => live(process) === 1, secondMs);
   });
 
-  it("bring a customer's messages into the program, which runs them from its start to its end", async () => {
+  it("deliver a customer's messages from the start of the program to its end", async () => {
     let begun = false;
     let ended = false;
     const module: AdapterModule = {
-      channels: ["discord"],
       config: Type.Object({}),
       secrets: [],
       create: (_account, host) => ({

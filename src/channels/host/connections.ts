@@ -1,26 +1,20 @@
 import type { ConnectionState } from "#channels/connection-state.ts";
-import type { ChannelAdapter } from "#channels/contract.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store } from "#database/contract.ts";
 import { isDuplicate } from "#database/duplicate-key.ts";
 import { releaseConnection, takeConnection } from "#database/queries/connection-leases.ts";
-import type { ChannelRegistry, Opened } from "./registry.ts";
-
-/** What has to run for this account; undefined where the platform comes to us unasked. */
-function runOf({ inbound }: ChannelAdapter): ((signal: AbortSignal) => Promise<void>) | undefined {
-  if (inbound.kind === "connection") return (signal) => inbound.run(signal);
-  if (inbound.kind !== "webhook" || (inbound.register ?? inbound.run) === undefined) return undefined;
-  return async (signal) => {
-    await inbound.register?.(signal);
-    if (inbound.run !== undefined) return inbound.run(signal);
-    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-  };
-}
+import type { AccountStatus } from "./account-status.ts";
+import type { Connection } from "./connection.ts";
+import { backoffMaxMs, endConnection, newConnection, runOf, startConnection } from "./connection.ts";
+import type { OpenAccount } from "./open-account.ts";
+import type { ChannelRegistry } from "./registry.ts";
 
 export interface Connections {
   states(): readonly ConnectionState[];
-  /** Ends every connection of this process, and leaves them to others at once. */
+  /** Starts, replaces and ends the connections of accounts that have changed. */
+  look(): void;
+  /** Ends every connection of this process and releases its lease, so that other processes can start them at once. */
   close(): Promise<void>;
 }
 
@@ -29,54 +23,39 @@ export interface ConnectionDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly processId: string;
-  readonly channels: Pick<ChannelRegistry, "open">;
+  readonly channels: Pick<ChannelRegistry, "open" | "hold">;
+  readonly status: Pick<AccountStatus, "connection">;
 }
 
-const lookMs = 5_000;
+const checkMs = 5_000;
 const leaseMs = 15_000;
 const watchMs = 1_000;
-/** An adapter that does not end its connection in this time is left behind. */
-const graceMs = 5_000;
-/** Before the lease ends by this much, a connection whose lease could not be renewed is ended: another may begin it then. */
+/** A connection whose lease could not be renewed ends this long before the lease expires, because another process starts it. */
 const leaseMarginMs = 3_000;
-const backoffMinMs = 1_000;
-const backoffMaxMs = 60_000;
-
-interface Connection {
-  readonly opened: Opened;
-  state: ConnectionState["state"];
-  cause: string | null;
-  leaseUntil: number;
-  /** Present while `run` runs. */
-  running: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
-  backoffMs: number;
-  notBefore: number;
-  /** A wait for the next attempt would keep the program from ending. */
-  stopRetry: () => void;
-}
-
 /**
- * Runs the connections to platforms that adapters keep themselves (gateway sockets, long polls, mailboxes): each in
- * exactly one process at a time, under a lease that is renewed while it runs, and begun again when it ends.
+ * Runs the connections that adapters keep to platforms (gateway sockets, long polls, mailboxes). Each runs in exactly one
+ * process at a time, under a lease that is renewed while it runs, and is restarted when it ends.
  */
-export function openConnections({ store, clock, log, processId, channels }: ConnectionDependencies): Connections {
-  const known = new Map<string, Connection>();
-  /** Accounts whose adapter cannot be made, told once. */
+export function openConnections(dependencies: ConnectionDependencies): Connections {
+  const { store, clock, log, processId, channels, status } = dependencies;
+  const connections = new Map<string, Connection>();
+  /** Accounts whose adapter could not be created. The failure is logged once. */
   const unusable = new Set<string>();
   let closing = false;
   let failing = false;
-  let looking: Promise<void> = Promise.resolve();
+  let checking: Promise<void> = Promise.resolve();
   let stopTimer = clock.timer(0, tick);
   let stopWatch = clock.timer(watchMs, watch);
 
   function tick(): void {
-    looking = look()
+    checking = checking
+      .then(check)
       .catch((error: unknown) => {
         if (!failing) log.error({ err: error }, "connections: check failed, retrying");
         failing = true;
       })
       .finally(() => {
-        if (!closing) stopTimer = clock.timer(lookMs, tick);
+        if (!closing) stopTimer = clock.timer(checkMs, tick);
       });
   }
 
@@ -85,74 +64,81 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
     if (!closing) stopWatch = clock.timer(watchMs, watch);
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const rows = await store.read
       .selectFrom("accounts")
       .select("id")
       .where("enabled", "=", 1)
+      .where("paused", "=", 0)
       .where("managed_by", "!=", "builtin")
-      // An account of a workspace that is being deleted may stay for a while.
+      // Accounts of a workspace that is being deleted remain for a while.
       .where("workspace_id", "not in", (eb) =>
         eb.selectFrom("workspaces").select("id").where("deleted_at", "is not", null),
       )
       .execute();
     failing = false;
-    const wanted = new Set(rows.map(({ id }) => id));
-    for (const [id, connection] of known) {
-      if (wanted.has(id)) continue;
-      known.delete(id);
-      await end(connection, "the account was removed or disabled");
-    }
-    for (const id of wanted) {
+    const enabled = new Set(rows.map(({ id }) => id));
+    // At the same time, because each may take some seconds to end.
+    await Promise.all(
+      [...connections].map(async ([id, connection]) => {
+        if (!enabled.has(id)) await end(connection, "the account was paused, removed or disabled");
+        else if (await isReplaced(id, connection)) await end(connection, "the account was changed");
+        else return;
+        connections.delete(id);
+      }),
+    );
+    for (const id of enabled) {
       if (closing) return;
-      await tend(id);
+      await renewOrStart(id);
     }
   }
 
-  async function tend(accountId: string): Promise<void> {
-    const connection = known.get(accountId) ?? (await openConnection(accountId));
+  async function isReplaced(accountId: string, { opened }: Connection): Promise<boolean> {
+    // An account that cannot be opened just now keeps its connection until the next look.
+    const now = await channels.open(accountId).catch(() => opened);
+    return now !== opened;
+  }
+
+  async function renewOrStart(accountId: string): Promise<void> {
+    const connection = connections.get(accountId) ?? (await openConnection(accountId));
     if (connection === undefined) return;
     const until = clock.now() + leaseMs;
-    const mine = await take(accountId, until);
-    if (!mine) {
+    const isOurs = await takeLease(accountId, until);
+    if (!isOurs) {
       connection.state = "elsewhere";
       connection.cause = null;
       connection.running?.abort.abort(new Error("another process has taken the connection over"));
       return;
     }
     connection.leaseUntil = until;
-    // A clock that was put back would make it wait for longer than it is to.
-    const isLate = clock.now() >= connection.notBefore || connection.notBefore - clock.now() > backoffMaxMs;
-    if (connection.running === undefined && isLate && !closing) begin(connection);
+    // After the clock was put back, the wait must not exceed the longest backoff.
+    const isDue = clock.now() >= connection.notBefore || connection.notBefore - clock.now() > backoffMaxMs;
+    if (connection.running === undefined && isDue && !closing) {
+      startConnection(connection, dependencies, () => {
+        if (connections.get(accountId) === connection && !closing) renewSoon(accountId);
+      });
+    }
   }
 
-  /** Undefined for an account whose platform comes to us. */
+  /** Undefined for an account without a connection, or whose adapter could not be created. */
   async function openConnection(accountId: string): Promise<Connection | undefined> {
-    let opened: Opened | undefined;
+    let opened: OpenAccount | undefined;
     try {
       opened = await channels.open(accountId);
     } catch (error) {
       if (!unusable.has(accountId)) log.error({ err: error, account: accountId }, "connections: account unusable");
       unusable.add(accountId);
+      await reportUnusable(accountId, error);
       return undefined;
     }
     unusable.delete(accountId);
     if (opened === undefined || runOf(opened.adapter) === undefined) return undefined;
-    const connection: Connection = {
-      opened,
-      state: "elsewhere",
-      cause: null,
-      leaseUntil: 0,
-      running: undefined,
-      backoffMs: backoffMinMs,
-      notBefore: 0,
-      stopRetry: () => undefined,
-    };
-    known.set(accountId, connection);
+    const connection = newConnection(opened);
+    connections.set(accountId, connection);
     return connection;
   }
 
-  async function take(accountId: string, until: number): Promise<boolean> {
+  async function takeLease(accountId: string, until: number): Promise<boolean> {
     try {
       return await store.write((tx) => takeConnection(tx, accountId, { holder: processId, until }, clock.now()));
     } catch (error) {
@@ -161,51 +147,29 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
     }
   }
 
-  function begin(connection: Connection): void {
-    const { account, adapter } = connection.opened;
-    const run = runOf(adapter);
-    if (run === undefined) return;
-    const abort = new AbortController();
-    const begun = clock.now();
-    connection.state = "running";
-    connection.cause = null;
-    const ended = run(abort.signal)
-      .then(
-        () => undefined,
-        (error: unknown) => error,
-      )
-      .then((error) => {
-        connection.running = undefined;
-        if (abort.signal.aborted) return;
-        // What held for a while is begun anew at once; what fails again and again is left in peace for longer each time.
-        if (clock.now() - begun >= backoffMaxMs) connection.backoffMs = backoffMinMs;
-        connection.notBefore = clock.now() + connection.backoffMs;
-        connection.state = "broken";
-        connection.cause = error instanceof Error ? error.message : "the connection ended";
-        log.warn(
-          { err: error, account: account.name, againInMs: connection.backoffMs },
-          "connections: connection broke, reconnecting",
-        );
-        connection.stopRetry = clock.timer(connection.backoffMs, () => {
-          if (known.get(account.id) === connection && !closing) tendSoon(account.id);
-        });
-        connection.backoffMs = Math.min(connection.backoffMs * 2, backoffMaxMs);
-      });
-    connection.running = { abort, ended };
+  async function reportUnusable(accountId: string, error: unknown): Promise<void> {
+    const row = await store.read
+      .selectFrom("accounts")
+      .select("revision")
+      .where("id", "=", accountId)
+      .executeTakeFirst();
+    if (row === undefined) return;
+    const cause = error instanceof Error ? error.message : "unknown failure";
+    status.connection(accountId, row.revision, "unusable", cause);
   }
 
-  /** One look after the other: two at once could begin a connection twice. */
-  function tendSoon(accountId: string): void {
-    looking = looking
-      .then(() => tend(accountId))
+  /** Checks must not overlap: two at once could start a connection twice. */
+  function renewSoon(accountId: string): void {
+    checking = checking
+      .then(() => renewOrStart(accountId))
       .catch((error: unknown) => {
         log.warn({ err: error, account: accountId }, "connections: restart failed, retrying");
       });
   }
 
-  /** While the database is away no lease is renewed, and others may begin what we still hold. */
+  /** While the database is unreachable no lease is renewed, and other processes may start the connection. */
   function endOverdue(): void {
-    for (const connection of known.values()) {
+    for (const connection of connections.values()) {
       if (connection.running === undefined || connection.leaseUntil - leaseMarginMs > clock.now()) continue;
       connection.state = "broken";
       connection.cause = "the database does not answer, so that this process cannot keep the connection to itself";
@@ -214,32 +178,30 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
   }
 
   async function end(connection: Connection, reason: string): Promise<void> {
-    const { running } = connection;
-    connection.stopRetry();
-    if (running !== undefined) {
-      running.abort.abort(new Error(reason));
-      const grace = Promise.withResolvers<void>();
-      const stopGrace = clock.timer(graceMs, () => grace.resolve());
-      await Promise.race([running.ended, grace.promise]);
-      stopGrace();
-    }
+    await endConnection(connection, clock, reason);
     await store.write((tx) => releaseConnection(tx, connection.opened.account.id, processId));
   }
 
   return {
     states: () =>
-      [...known.values()].map(({ opened, state, cause }) => ({
+      [...connections.values()].map(({ opened, state, cause }) => ({
         accountId: opened.account.id,
         name: opened.account.name,
         state,
         cause,
       })),
+    look() {
+      if (closing) return;
+      checking = checking.then(check).catch((error: unknown) => {
+        log.warn({ err: error }, "connections: check of changed accounts failed, retrying");
+      });
+    },
     async close() {
       closing = true;
       stopTimer();
       stopWatch();
-      await looking;
-      await Promise.all([...known.values()].map((connection) => end(connection, "the program stops")));
+      await checking;
+      await Promise.all([...connections.values()].map((connection) => end(connection, "the program stops")));
     },
   };
 }

@@ -1,8 +1,9 @@
 import type { SiteRoute, SiteSocket, SiteUploads } from "#channels/contract.ts";
 import { parseWorkspaceId } from "#domain/ids.ts";
-import { channels as channelNames, isChat } from "#domain/conversation/message.ts";
+import { channels, isChat } from "#channels/catalog.ts";
 import type { Sites, Webhook } from "#http/dependencies.ts";
-import type { ChannelRegistry, Opened } from "./registry.ts";
+import type { OpenAccount } from "./open-account.ts";
+import type { ChannelRegistry } from "./registry.ts";
 import type { Metrics } from "#metrics/metrics.ts";
 
 /** Finds what an account serves over HTTP. */
@@ -10,37 +11,69 @@ export function createSites(registry: ChannelRegistry, metrics: Pick<Metrics, "s
   return {
     async page(path, query) {
       const workspaceId = query["workspace"] === undefined ? undefined : parseWorkspaceId(query["workspace"]);
-      const channel = channelNames.find((name) => name === query["channel"]) ?? "widget";
+      const channel = channels.find((name) => name === query["channel"]) ?? "widget";
       const opened =
         workspaceId === undefined ? await registry.anySite("widget") : await registry.site(workspaceId, channel);
       return routeOf(opened, path);
     },
-    async workspacePage(workspaceId, path) {
-      return routeOf(await registry.site(workspaceId, "hosted"), path);
+    async workspacePage(workspaceId, path, query) {
+      const opened = await registry.site(workspaceId, "hosted");
+      // The page's routes also give the widget its appearance, without which a website shows no chat.
+      const shown = query["channel"] === "widget" ? await registry.site(workspaceId, "widget") : opened;
+      return shown?.paused === true ? pausedPage : routeOf(opened, path);
     },
     async socket(workspaceId, channel, path): Promise<SiteSocket | undefined> {
       if (!isChat(channel)) return undefined;
-      const inbound = (await registry.site(workspaceId, channel))?.adapter.inbound;
-      if (inbound?.kind !== "site" || inbound.socket?.path !== path) return undefined;
+      const inbound = runningSite(await registry.site(workspaceId, channel));
+      if (inbound?.socket?.path !== path) return undefined;
       metrics.seen(channel, "transport");
       return inbound.socket;
     },
     async uploads(workspaceId, channel, path): Promise<SiteUploads | undefined> {
       if (!isChat(channel)) return undefined;
-      const inbound = (await registry.site(workspaceId, channel))?.adapter.inbound;
-      return inbound?.kind === "site" && inbound.uploads?.path === path ? inbound.uploads : undefined;
+      const inbound = runningSite(await registry.site(workspaceId, channel));
+      return inbound?.uploads?.path === path ? inbound.uploads : undefined;
     },
     async webhook(channel, accountId): Promise<Webhook | undefined> {
       const opened = await registry.open(accountId);
       const inbound = opened?.adapter.inbound;
       if (opened?.account.channel !== channel || inbound?.kind !== "webhook") return undefined;
       metrics.seen(channel, "transport");
-      return inbound;
+      if (opened.paused) return pausedWebhook;
+      return {
+        ...inbound,
+        async receive(request) {
+          const release = registry.hold(opened);
+          try {
+            return await inbound.receive(request);
+          } finally {
+            release();
+          }
+        },
+      };
     },
   };
 }
 
-function routeOf(opened: Opened | undefined, path: string): SiteRoute | undefined {
+/** Platforms that deliver again do so after the account is resumed. */
+const isPaused = { status: 503, headers: { "retry-after": "300" }, body: "This channel is paused." };
+const pausedWebhook: Webhook = { refuse: () => isPaused, receive: async () => isPaused };
+
+const pausedPage: SiteRoute = {
+  path: "",
+  handle: () => ({
+    status: 404,
+    headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" },
+    body: "This chat is closed at the moment.\n",
+  }),
+};
+
+function runningSite(opened: OpenAccount | undefined) {
+  const inbound = opened?.adapter.inbound;
+  return inbound?.kind === "site" && opened?.paused === false ? inbound : undefined;
+}
+
+function routeOf(opened: OpenAccount | undefined, path: string): SiteRoute | undefined {
   const inbound = opened?.adapter.inbound;
   if (inbound?.kind !== "site") return undefined;
   return inbound.routes.find((route) =>

@@ -2,7 +2,7 @@ import type { Clock } from "#runtime/clock.ts";
 
 /** Answers ready sooner show no indicator: each call counts against the platform's rate limit. */
 const afterMs = 250;
-/** Stops the indicator even if nobody calls `end`. */
+/** Limits the indicator if `end` is never called. */
 const untilMs = 60_000;
 
 export interface TypingIndicators {

@@ -26,7 +26,7 @@ export function foreignAnswer(platform: string, status: number, retryAfterMs?: n
   return new DeliveryError("unknown", `${platform} did not answer as its API does (HTTP ${status})`);
 }
 
-/** What a header asks for: seconds, or a date, which is left to the caller's own wait. */
+/** Seconds from a Retry-After header; undefined for a date, for which the caller has its own wait. */
 export function retryAfterOf(header: string | null | undefined): number | undefined {
   const seconds = Number(header ?? Number.NaN);
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : undefined;

@@ -14,7 +14,7 @@ for (const [net, prefix] of [
 inside.addAddress("::1", "ipv6");
 inside.addSubnet("fc00::", 7, "ipv6");
 
-/** Whether nobody on the internet can deliver to this address. */
+/** Whether the address cannot be reached from the internet. */
 export function isInOwnNetwork(webhookUrl: string): boolean {
   const host = new URL(webhookUrl).hostname.replaceAll(/[[\]]/g, "");
   const version = isIP(host);

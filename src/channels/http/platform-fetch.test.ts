@@ -11,7 +11,7 @@ import { connectionFailure, createPlatformFetch } from "./platform-fetch.ts";
 import { deliveryError as discordError } from "#adapters/discord/errors.ts";
 import type { EmailConfig } from "#adapters/email/config.ts";
 import { smtpError } from "#adapters/email/smtp.ts";
-import { Broken, deliveryError as intercomError } from "#adapters/intercom/errors.ts";
+import { BrokenConnection, deliveryError as intercomError } from "#adapters/intercom/errors.ts";
 import { deliveryError as twilioError } from "#adapters/twilio/shared/errors.ts";
 
 let platform: Server;
@@ -36,7 +36,7 @@ afterEach(() => {
 const send = createPlatformFetch();
 
 describe("a call of a platform's API", () => {
-  it("gives the SDK what the platform answers, in each of the ways that SDKs ask for it", async () => {
+  it("returns the platform's answer in each form that SDKs request", async () => {
     answer = (request, response) => {
       request.setEncoding("utf8");
       let body = "";
@@ -61,26 +61,26 @@ describe("a call of a platform's API", () => {
     expect(await streamed.json()).toMatchObject({ said: "in parts" });
   });
 
-  it("goes nowhere else, whatever the platform says", async () => {
+  it("does not follow redirects", async () => {
     answer = (_request, response) => response.writeHead(307, { location: `${base}/elsewhere` }).end();
     expect(await send(`${base}/here`, { method: "POST", body: "a token" })).toMatchObject({ ok: false, status: 307 });
     expect(asked).toEqual(["POST /here"]);
   });
 
-  it("is made once, and not again, when the connection breaks", async () => {
+  it("is not repeated when the connection breaks", async () => {
     answer = (request) => request.socket.destroy();
     const failure: unknown = await send(`${base}/say`, { method: "POST", body: "{}" }).catch((error: unknown) => error);
     expect(connectionFailure(failure).unsent).toBe(false);
     expect(asked).toEqual(["POST /say"]);
   });
 
-  it("tells when nothing was sent, because nobody is there", async () => {
+  it("reports that nothing was sent if no server answers", async () => {
     await new Promise((resolve) => platform.close(resolve));
     const failure: unknown = await send(`${base}/say`, {}).catch((error: unknown) => error);
     expect(connectionFailure(failure)).toEqual({ unsent: true, code: "ECONNREFUSED" });
   });
 
-  it("tells that nothing was sent where the name is unknown or TLS fails, as the other ways to call do", async () => {
+  it("reports that nothing was sent if the name is unknown or TLS fails", async () => {
     const ways: readonly ((url: string) => Promise<unknown>)[] = [
       (url) => send(url, { method: "POST", body: "{}" }),
       (url) => fetch(url, { method: "POST", body: "{}" }),
@@ -99,7 +99,7 @@ describe("a call of a platform's API", () => {
     }
   });
 
-  it("is not said to be unsent when the network goes away under an open connection", () => {
+  it("does not report as unsent a call on a connection that the network has left", () => {
     const brokenBy = (syscall: string): Error =>
       new TypeError("fetch failed", { cause: Object.assign(new Error("broken"), { code: "EHOSTUNREACH", syscall }) });
     expect(connectionFailure(brokenBy("read"))).toEqual({ unsent: false, code: "EHOSTUNREACH" });
@@ -117,7 +117,7 @@ describe("a call of a platform's API", () => {
     expect(connectionFailure(Object.assign(new Error("no cause"), { code: "EHOSTUNREACH" })).unsent).toBe(false);
   });
 
-  it("reads an answer that was packed on the way though nobody asked for it", async () => {
+  it("decompresses an answer that a proxy compressed without a request", async () => {
     const told = JSON.stringify({ ok: true, text: "grüß dich ".repeat(500) });
     const packed: readonly (readonly [string, Buffer])[] = [
       ["gzip", gzipSync(told)],
@@ -137,7 +137,7 @@ describe("a call of a platform's API", () => {
     expect(await (await send(`${base}/say`, {})).text()).toBe("");
   });
 
-  it("refuses an answer that unpacks to more than memory has, is damaged, or is packed in an unknown way", async () => {
+  it("refuses an answer that is too large unpacked, damaged, or compressed in an unknown way", async () => {
     const bomb = gzipSync(Buffer.alloc(33 * 1_048_576));
     const refusals: readonly (readonly [string, Buffer, string])[] = [
       ["gzip", bomb, "larger than any"],
@@ -156,7 +156,7 @@ describe("a call of a platform's API", () => {
     }
   });
 
-  it("ends after its time, and leaves the connection", async () => {
+  it("ends at its timeout, and closes the connection", async () => {
     const left = new Promise((resolve) => {
       answer = (request, response) => {
         response.writeHead(200).write("{");
@@ -168,7 +168,7 @@ describe("a call of a platform's API", () => {
     await left;
   });
 
-  it("is given up when it is no longer wanted, and is not begun when it never was", async () => {
+  it("is aborted by its signal, and never begun if aborted before", async () => {
     const given = new AbortController();
     const left = new Promise((resolve) => {
       answer = (request) => {
@@ -182,7 +182,7 @@ describe("a call of a platform's API", () => {
     expect(asked).toEqual(["GET /say"]);
   });
 
-  it("takes no answer that would fill the memory", async () => {
+  it("refuses an answer that would fill the memory", async () => {
     const part = Buffer.alloc(1_048_576);
     let written = 0;
     answer = (_request, response) => {
@@ -206,8 +206,8 @@ describe("a message on a connection that the network has left", () => {
   const adapters: Readonly<Record<string, (error: Error) => DeliveryError>> = {
     Twilio: twilioError,
     Discord: discordError,
-    // Of what its fetch throws, Intercom's SDK keeps the message.
-    Intercom: (error) => intercomError(new IntercomError({ message: new Broken(error).message }), clock),
+    // Intercom's SDK keeps only the message of an error from fetch.
+    Intercom: (error) => intercomError(new IntercomError({ message: new BrokenConnection(error).message }), clock),
     // Nodemailer puts a word of its own in front of the system's.
     "the mail server": (error) =>
       smtpError(

@@ -1,10 +1,11 @@
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
-import { Agent } from "undici";
 import type { Dispatcher } from "undici";
+import type { GuardedLookup } from "./guarded-connect.ts";
+import { createAgent, refusalIn } from "./guarded-connect.ts";
 
-/** As much of a request as the platforms' SDKs make. */
+/** The request options that the platforms' SDKs use. */
 export interface PlatformRequest {
   readonly method?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -14,14 +15,14 @@ export interface PlatformRequest {
   readonly timeoutMs?: number | undefined;
 }
 
-/** An AbortSignal, of Node.js or of a package that stands for it. */
+/** An AbortSignal, of Node.js or of a polyfill. */
 export interface AbortLike {
   readonly aborted: boolean;
   addEventListener(type: "abort", listener: () => void): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** As much of a response as they read; all of it is here. */
+/** The response members that the SDKs read. The body is complete. */
 export interface PlatformResponse {
   readonly ok: boolean;
   readonly status: number;
@@ -40,19 +41,19 @@ export interface PlatformHeaders {
 
 export type PlatformFetch = (url: string, request: PlatformRequest) => Promise<PlatformResponse>;
 
-/** What a platform tells in one answer is much less. */
+/** More than any regular answer of a platform. */
 const bytesMax = 32 * 1_048_576;
 const tooLarge = "the answer is larger than any of this platform's";
-/** As long as a connection that is not used is trusted: platforms close theirs without a word. */
+/** Idle connections are reused up to this age, since platforms close theirs without notice. */
 const keepAliveMs = 4_000;
 
 /**
  * Calls of a platform's API for its SDK. `fetch` itself makes streams, signals and copies for each call, which takes
  * three times the processor and twice the memory; an SDK that asks for text needs none of them. Nothing is asked twice,
- * and no redirect is followed. Only for addresses that the operator has given.
+ * and no redirect is followed. Without a lookup only for addresses that the operator has given.
  */
-export function createPlatformFetch(): PlatformFetch {
-  const agent = new Agent({ keepAliveTimeout: keepAliveMs, allowH2: false });
+export function createPlatformFetch(lookup?: GuardedLookup): PlatformFetch {
+  const agent = createAgent(lookup, { keepAliveTimeout: keepAliveMs, allowH2: false });
   return (url, { method = "GET", headers = {}, body = null, signal, timeoutMs }) =>
     new Promise((resolve, reject) => {
       const { origin, pathname, search } = new URL(url);
@@ -133,7 +134,7 @@ type Unpack = (bytes: Buffer, options: { readonly maxOutputLength: number }) => 
 
 const [unzlib, unraw] = [promisify(inflate), promisify(inflateRaw)];
 
-/** What stands between us and a platform packs answers that nobody has asked to be packed. */
+/** Proxies between the program and a platform compress answers without a request for it. */
 const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
   ["gzip", promisify(gunzip)],
   ["x-gzip", promisify(gunzip)],
@@ -172,7 +173,7 @@ async function unpacked(bytes: Buffer, encoding: string | null): Promise<Buffer>
 
 function timeoutError(begun: boolean, timeoutMs: number): Error {
   const error = new Error(`there was no answer within ${timeoutMs / 1_000} s`);
-  // Who asks may want to know that nothing was sent.
+  // The caller may need to know that nothing was sent.
   return begun ? error : Object.assign(error, { code: "UND_ERR_CONNECT_TIMEOUT" });
 }
 
@@ -228,10 +229,14 @@ export interface ConnectionFailure {
   readonly unsent: boolean;
   /** The system's own name for it; undefined where it has none. */
   readonly code: string | undefined;
+  /** The server may not be connected to: the reason, for the administrator. */
+  readonly refusal?: string;
 }
 
 /** `fetch` and the SDKs hide the system's error below their own; with several addresses tried, below one more. */
 export function connectionFailure(error: unknown): ConnectionFailure {
+  const refusal = refusalIn(error);
+  if (refusal !== undefined) return { unsent: true, code: undefined, refusal };
   let code: string | undefined;
   for (let at = error, depth = 0; at instanceof Error && depth < 6; depth += 1) {
     if ("code" in at && typeof at.code === "string" && /^[A-Z0-9_]{3,60}$/.test(at.code)) code = at.code;

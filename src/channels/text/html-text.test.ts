@@ -5,8 +5,8 @@ import { htmlPictures, htmlText } from "./html-text.ts";
 const megabyteOf = (piece: string): string => piece.repeat(Math.ceil(1_000_000 / piece.length));
 
 // Were one of these read in a time that grows with its depth, the test would not end in time.
-describe("HTML of a mail", () => {
-  it("is read to its end with hundreds of thousands of tags that nobody closes", () => {
+describe("HTML of an e-mail", () => {
+  it("is read to its end with hundreds of thousands of unclosed tags", () => {
     for (const piece of ["<b>", "<div><table><tr><td><b>", "<blockquote>"]) {
       expect(htmlText(`${megabyteOf(piece)}<p>The question.</p>`).text).toBe("The question.");
     }

@@ -37,7 +37,7 @@ function parseFlat(html: string, handler: Partial<Handler>, tooDeep: () => boole
   }
 }
 
-/** What mail programs put around what was written before. */
+/** Elements that mail programs put around quoted text. */
 function isQuote(name: string, { id = "", class: classes = "", type }: Readonly<Record<string, string>>): boolean {
   if (name === "blockquote")
     return type === "cite" || /\b(?:gmail_quote|tutanota_quote|protonmail_quote)\b/.test(classes);
@@ -57,7 +57,7 @@ function isQuote(name: string, { id = "", class: classes = "", type }: Readonly<
 
 const signatureClasses = /\b(?:gmail_signature|moz-signature|protonmail_signature_block|Signature)\b/;
 
-/** What follows these is the earlier mail, to the end. */
+/** After these lines the rest is the earlier mail. */
 const endsAll = new Set(["appendonsend", "divRplyFwdMsg"]);
 
 export interface HtmlText {

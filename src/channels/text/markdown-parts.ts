@@ -13,7 +13,7 @@ interface Extent {
 
 /** A part of this extent ends at the next place where nothing goes on. */
 const wanted: Extent = { lines: 100, marks: 1_000, characters: 4_000 };
-/** Nobody writes that many marks in earnest, and the parser takes quadratic time over some of them. */
+/** No real message has that many marks, and the parser takes quadratic time over some of them. */
 export const marksMax = 2_500;
 /** A part of this extent ends at the next line that is not indented, and one of twice this extent at any line. */
 const most: Extent = { lines: 300, marks: marksMax, characters: 8_000 };

@@ -7,7 +7,7 @@ import { marksMax } from "./markdown-parts.ts";
 const only = (markdown: string): Block | undefined => safeTree(markdown)[0];
 
 describe("the safe tree", () => {
-  it("is the same for plain text, which it does not parse, as the parser's", () => {
+  it("equals the parser's tree for plain text, which skips the parser", () => {
     const words = fc.constantFrom(
       ..."a Hello 1. 12) - ( ) ' \" . , ; ? ! 5% 12€ $3 www. www.x.y ws Ärger 東京 3.5 -- --- 1.\t * it’s \n \n\n \t".split(
         " ",
@@ -27,7 +27,7 @@ describe("the safe tree", () => {
     );
   });
 
-  it("has a node for everything that answers are written in", () => {
+  it("has a node for every element of answers", () => {
     expect(safeTree("# Title\n\n**b** *i* ~~s~~ `c`  \nnext\n\n---")).toEqual([
       { t: "h", level: 1, c: ["Title"] },
       {
@@ -70,7 +70,7 @@ describe("the safe tree", () => {
     });
   });
 
-  it("shows raw HTML as the text it is", () => {
+  it("shows raw HTML as text", () => {
     expect(safeTree("<b>x</b> <script>alert(1)</script>")).toEqual([
       { t: "p", c: ["<b>", "x", "</b>", " ", "<script>", "alert(1)", "</script>"] },
     ]);
@@ -80,7 +80,7 @@ describe("the safe tree", () => {
     });
   });
 
-  it("makes links of http, https and mailto, and text of every other address", () => {
+  it("links http, https and mailto addresses, and shows other addresses as text", () => {
     const href = (markdown: string): string | undefined => {
       const block = only(markdown);
       const inline: Inline | undefined = block?.t === "p" ? block.c[0] : undefined;
@@ -105,7 +105,7 @@ describe("the safe tree", () => {
     }
   });
 
-  it("shows a picture as a link, so that nothing is loaded, and never a link in a link", () => {
+  it("shows a picture as a link, never within another link", () => {
     expect(only("![a cat](https://a.test/cat.png)")).toEqual({
       t: "p",
       c: [{ t: "a", href: "https://a.test/cat.png", c: ["a cat"] }],
@@ -116,7 +116,7 @@ describe("the safe tree", () => {
     });
   });
 
-  it("keeps every word however deep it is nested, and no deeper than a page can bear", () => {
+  it("keeps every word of deeply nested text, at a limited depth", () => {
     for (const depth of [11, 20, 39, 41, 5_000]) {
       const tree = safeTree(`${"> ".repeat(depth)}**the end**`);
       expect(JSON.stringify(tree)).toContain("the end");
@@ -124,7 +124,7 @@ describe("the safe tree", () => {
     }
   });
 
-  it("ends a line where its writer has ended one", () => {
+  it("keeps the writer's line breaks", () => {
     expect(safeTree("Our address:\nMain Street 1\n**12345\nTown**")).toEqual([
       {
         t: "p",
@@ -133,7 +133,7 @@ describe("the safe tree", () => {
     ]);
   });
 
-  it("shows more than it parses as plain text, whole", () => {
+  it("shows text beyond the parsing limit as plain text, completely", () => {
     const long = `**bold** ${"word ".repeat(markdownBytesMax / 5)}end`;
     expect(safeTree(long)).toEqual([{ t: "p", c: [long] }]);
     expect(plainBlocks("one\ntwo\n\nthree")).toEqual([
@@ -163,24 +163,24 @@ describe("the safe tree", () => {
     ["tabs", "\t> "],
     ["mixed containers", "> - "],
     ["lines of growing lists", "\n - x"],
-  ])("takes no more than a moment over 16 KB of %s", (_what, piece) => {
+  ])("parses 16 KB of %s in a moment", (_what, piece) => {
     const marks = Math.max(1, piece.match(/[^\w\s.@]/gu)?.length ?? 0);
     for (const count of [Math.floor(markdownBytesMax / piece.length), Math.floor(marksMax / marks)]) {
       const text = piece.repeat(count).slice(0, markdownBytesMax);
       const before = process.threadCpuUsage();
       safeTree(text);
       const { user, system } = process.threadCpuUsage(before);
-      // Of the processor, in microseconds: what else the machine does is not the parser's. Quadratic work takes minutes.
+      // Microseconds of processor time, which other programs hardly change. Quadratic work takes minutes.
       expect(user + system).toBeLessThan(5_000_000);
     }
   });
 
-  it("shows as text so much emphasis that unmatched signs of it would take the parser quadratic time", () => {
+  it("shows excessive emphasis as text, since its parsing takes quadratic time", () => {
     const text = "*a* ".repeat(marksMax / 2).trim();
     expect(safeTree(text)).toEqual([{ t: "p", c: [text] }]);
   });
 
-  it("parses fifty of the longest messages once, however often they are shown", () => {
+  it("caches the parsed tree of the fifty longest messages", () => {
     const texts = Array.from({ length: 50 }, (_, n) => `- *a* ${n}\n`.repeat(50).padEnd(markdownBytesMax, " words"));
     const trees = texts.map(safeTree);
     expect(texts.filter((text, index) => safeTree(text) !== trees[index])).toEqual([]);
@@ -188,7 +188,7 @@ describe("the safe tree", () => {
 });
 
 describe("addresses", () => {
-  it("are given as the browser will read them", () => {
+  it("are returned in the form that a browser reads", () => {
     expect(safeHref("HTTPS://A.test/ä")).toBe("https://a.test/%C3%A4");
     expect(safeHref("java\nscript:alert(1)")).toBeUndefined();
     expect(safeHref(" javascript:alert(1)")).toBeUndefined();

@@ -202,7 +202,7 @@ function inlineOf(node: PhrasingContent, place: Place): Inline[] {
   const inner = { ...place, depth: place.depth + 1 };
   switch (node.type) {
     case "text":
-      // Whoever writes to a customer ends a line by Enter, as in every chat: a page would put a space there.
+      // In a chat, Enter ends a line; a web page would show a space.
       return withBreaks(node.value).filter((each) => each !== "");
     case "html":
       return withBreaks(node.value);

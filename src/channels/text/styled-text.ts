@@ -68,7 +68,7 @@ function blockRun(block: Block, styles: readonly Style[]): Run[] {
   }
 }
 
-/** What belongs to an entry stands below it, indented. */
+/** The content of a list entry is indented below it. */
 function listRuns(
   items: readonly (readonly Block[])[],
   sign: (index: number) => string,

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-/** What a command was given wrongly; the program ends with status 2. */
+/** Wrong arguments of a command; the exit status is 2. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -15,11 +15,11 @@ export interface Arguments {
   optional(name: string): string | undefined;
   /** A whole number; throws for anything else. */
   number(name: string): number | undefined;
-  /** Whether an option without a value is there. */
+  /** True if the option, which has no value, is given. */
   flag(name: string): boolean;
 }
 
-/** Parses what follows the command's name. `options` have a value, `flags` have none; `--json` is always taken. */
+/** Parses what follows the command's name. `options` have a value, `flags` have none; `--json` is always accepted. */
 export function readArguments(
   argv: readonly string[],
   options: readonly string[],

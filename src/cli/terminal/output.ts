@@ -1,12 +1,12 @@
-/** Where a command writes. With `--json` the one JSON value is all that stdout gets. */
+/** Output of a command. With `--json`, stdout gets one JSON value and nothing else. */
 export interface Output {
   /** True: the caller wants JSON. */
   readonly json: boolean;
   /** The command's result: `value` for programs, `lines` for people. */
   result(value: unknown, lines: readonly string[]): void;
-  /** Something on the way, for people only. */
+  /** Prints a step of the command, for people only. */
   progress(line: string): void;
-  /** How far it is: on a terminal a line that is written over and over, elsewhere a line now and then; "": it is done. */
+  /** Shows progress: on a terminal in one line that is overwritten, elsewhere in occasional lines. "" ends it. */
   status(line: string): void;
 }
 
@@ -52,7 +52,7 @@ export const dim = (text: string): string => (styled ? `\u001b[2m${text}\u001b[2
 export const red = (text: string): string => (styled ? `\u001b[31m${text}\u001b[39m` : text);
 export const green = (text: string): string => (styled ? `\u001b[32m${text}\u001b[39m` : text);
 
-/** A bar as full as `done` is of `total`. */
+/** A progress bar, filled to the share of `done` in `total`. */
 export function bar(done: number, total: number): string {
   const cells = total === 0 ? 0 : Math.round((Math.min(done, total) / total) * barCells);
   return `${"█".repeat(cells)}${"░".repeat(barCells - cells)}`;

@@ -11,7 +11,7 @@ export const audiencesSchema = Type.Record(
     }),
     { maxProperties: 20, description: "Attributes that a verified user must have to see documents of this tag." },
   ),
-  { maxProperties: 200, description: "Who sees the documents that carry an audience tag, by tag." },
+  { maxProperties: 200, description: "Rules by audience tag: who sees the documents with the tag." },
 );
 
 /** The stored form of a tag. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { settingsOf } from "#domain/workspace/settings.ts";
 import { readConfigFile } from "#config/file.ts";
 
 const file = (under: string): string => `workspaces:\n  - name: A\n${under.replaceAll(/^(?=.)/gm, "    ")}\n`;
@@ -7,7 +8,7 @@ const rule = (body: string): string => `rules:\n  - name: R\n${body.replaceAll(/
 const skill = (body: string): string =>
   `skills:\n  - name: s\n    description: d\n${body.replaceAll(/^(?=.)/gm, "    ")}`;
 
-describe("a mistake in a rule is told with its line:", () => {
+describe("an error in a rule is reported with its line:", () => {
   it.each<[string, string, string]>([
     ["no trigger", rule("when: {}\nthen: [{tag: a}]"), "line 5: when has 0 of message, status"],
     ["two triggers", rule("when: {message: customer, sla: breached}\nthen: [{tag: a}]"), "line 5: when has 2 of"],
@@ -58,15 +59,16 @@ describe("a mistake in a rule is told with its line:", () => {
       "line 5: since goes with minutes only",
     ],
     [
-      "two of a name",
+      "two rules of one name",
       `${rule("when: {message: bot}\nthen: [{tag: a}]")}\n  - {name: R, when: {message: bot}, then: [{tag: b}]}`,
       'line 7: two rules are named "R"',
     ],
     [
-      "a time zone that there is not",
-      "business_hours: {timezone: Europe/Nowhere}",
-      'line 3: "Europe/Nowhere" is no time zone',
+      "an unknown time zone of reports",
+      "timezone: Europe/Nowhere",
+      'line 3: timezone: "Europe/Nowhere" is no time zone',
     ],
+    ["an unknown time zone", "business_hours: {timezone: Europe/Nowhere}", 'line 3: "Europe/Nowhere" is no time zone'],
     [
       "hours that end before they begin",
       'business_hours:\n  timezone: UTC\n  monday: ["17:00-09:00"]',
@@ -82,13 +84,15 @@ describe("a mistake in a rule is told with its line:", () => {
     expect(() => read(under)).toThrow("c.yaml, line ");
   });
 
-  it("a disabled rule is read, and does nothing", () => {
+  it("a disabled rule is checked, but does nothing", () => {
     const given = rule("enabled: false\nwhen: {message: customer}\nthen: [{tag: a}]");
-    expect(read(given)?.rules).toEqual([]);
+    const { rules = [] } = read(given) ?? {};
+    expect(rules).toMatchObject([{ enabled: false }]);
+    expect(settingsOf({ rules }).rules).toEqual([]);
   });
 });
 
-describe("a mistake in a skill is told with its line:", () => {
+describe("an error in a skill is reported with its line:", () => {
   it.each<[string, string, string]>([
     ["neither request nor use", "skills:\n  - name: s", "line 4: the skill s has neither request nor use"],
     [
@@ -107,14 +111,14 @@ describe("a mistake in a skill is told with its line:", () => {
       "line 6: a user name or password in the address",
     ],
     [
-      "an argument that there is not",
+      "an unknown argument",
       skill('request: {url: "https://x.example/{id}"}'),
-      "line 6: {id} is no argument of this skill",
+      "line 6: {id} is not an argument of this skill",
     ],
     [
       "the user of nobody",
       skill('request: {url: "https://x.example/{user.id}"}'),
-      "{user.id} is known of verified customers only",
+      "{user.id} is known for verified customers only",
     ],
     ["a body of GET", skill('request: {url: "https://x.example/", body: {a: 1}}'), "line 6: a GET request has no body"],
     [
@@ -156,7 +160,7 @@ describe("a mistake in a skill is told with its line:", () => {
     expect(() => read(under)).toThrow(message);
   });
 
-  it("headers get the environment's keys", () => {
+  it("headers can hold variables of the environment", () => {
     const given = read(skill('request: {url: "https://x.example/", headers: {authorization: "Bearer ${KEY}"}}'));
     expect(given?.skills).toMatchObject([{ kind: "lookup", request: expect.stringContaining("Bearer k-1") }]);
   });

@@ -4,30 +4,35 @@ import type { Action, Conditions, Rule, Trigger } from "#domain/workspace/automa
 import { timeAnchors } from "#domain/workspace/automation.ts";
 import type { BusinessHours } from "#domain/workspace/business-hours.ts";
 import { parseInterval, weekdays } from "#domain/workspace/business-hours.ts";
+import { isTimezone } from "#domain/reporting/local-time.ts";
 import { languages } from "#language/message-language.ts";
 import { statuses } from "#domain/conversation/status.ts";
-import { channels, confidences } from "#domain/conversation/message.ts";
-import { wordsIn } from "#language/phrases.ts";
+import { channels } from "#channels/catalog.ts";
+import { confidences } from "#domain/conversation/message.ts";
+import { wordsIn } from "#language/words/phrases.ts";
 import { priorities } from "#domain/conversation/sla.ts";
 import type { Fail } from "./values.ts";
 import { closed, listOf, oneOrMore, text } from "./values.ts";
 
-const tag = Type.String({ minLength: 1, maxLength: 64 });
-const agent = Type.String({ pattern: "^[^\\s@]{1,64}@[^\\s@]{1,120}$" });
+export const tagName = Type.String({ minLength: 1, maxLength: 64 });
+export const agentAddress = Type.String({ pattern: "^[^\\s@]{1,64}@[^\\s@]{1,120}$" });
 
 const whenSchema = closed(
   {
-    message: Type.Optional(Type.Enum(["customer", "bot", "agent"], { description: "A message was written, by whom." })),
-    status: Type.Optional(oneOrMore(Type.Enum([...statuses]), "The conversation's status became one of these.")),
-    tagged: Type.Optional(text("The conversation got this tag.", 64)),
-    untagged: Type.Optional(text("This tag was taken off.", 64)),
-    sla: Type.Optional(Type.Enum(["at_risk", "breached"], { description: "The SLA state became this." })),
+    message: Type.Optional(
+      Type.Enum(["customer", "bot", "agent"], { description: "A message of this author was added." }),
+    ),
+    status: Type.Optional(oneOrMore(Type.Enum([...statuses]), "The status changed to one of these.")),
+    tagged: Type.Optional(text("This tag was added.", 64)),
+    untagged: Type.Optional(text("This tag was removed.", 64)),
+    sla: Type.Optional(Type.Enum(["at_risk", "breached"], { description: "The SLA state changed to this." })),
     minutes: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 525_600, description: "So many minutes have passed since `since`." }),
+      Type.Integer({ minimum: 1, maximum: 525_600, description: "This many minutes have passed since `since`." }),
     ),
     since: Type.Optional(
       Type.Enum([...timeAnchors], {
-        description: "With minutes: the last message (the default), the last change of status, or the start.",
+        description:
+          "Start of `minutes`: the last message (default), the last change of status, or the conversation's start.",
       }),
     ),
   },
@@ -38,8 +43,8 @@ const ifSchema = closed(
   {
     channels: Type.Optional(oneOrMore(Type.Enum([...channels]), "The channel is one of these.")),
     statuses: Type.Optional(oneOrMore(Type.Enum([...statuses]), "The status is one of these.")),
-    tags: Type.Optional(oneOrMore(tag, "It has all of these tags.")),
-    without_tags: Type.Optional(oneOrMore(tag, "It has none of these tags.")),
+    tags: Type.Optional(oneOrMore(tagName, "It has all of these tags.")),
+    without_tags: Type.Optional(oneOrMore(tagName, "It has none of these tags.")),
     priorities: Type.Optional(oneOrMore(Type.Enum([...priorities]), "The priority is one of these.")),
     words: Type.Optional(
       oneOrMore(Type.String({ minLength: 1, maxLength: 200 }), "The message has one of these words or phrases."),
@@ -55,34 +60,34 @@ const ifSchema = closed(
     business_hours: Type.Optional(
       Type.Enum(["open", "closed"], { description: "Within or outside the business hours." }),
     ),
-    unanswered: Type.Optional(
-      Type.Boolean({ description: "Whether the customer's last message waits for an answer." }),
-    ),
-    assigned: Type.Optional(Type.Boolean({ description: "Whether an agent has it." })),
+    unanswered: Type.Optional(Type.Boolean({ description: "Whether the customer's last message is unanswered." })),
+    assigned: Type.Optional(Type.Boolean({ description: "Whether it is assigned to an agent." })),
   },
   "Conditions: all that are given must hold.",
 );
 
 const actionSchema = closed(
   {
-    tag: Type.Optional(oneOrMore(tag, "Adds these tags.")),
-    untag: Type.Optional(oneOrMore(tag, "Takes these tags off.")),
+    tag: Type.Optional(oneOrMore(tagName, "Adds these tags.")),
+    untag: Type.Optional(oneOrMore(tagName, "Removes these tags.")),
     priority: Type.Optional(Type.Enum([...priorities], { description: "Sets the priority." })),
     assign: Type.Optional(
-      Type.Union([Type.Literal("round_robin"), agent], {
-        description: "Claims it for an agent: an e-mail address, or round_robin for the next one who is available.",
+      Type.Union([Type.Literal("round_robin"), agentAddress], {
+        description: "Assigns it to an agent: an e-mail address, or round_robin for the next available one.",
       }),
     ),
-    among: Type.Optional(Type.Array(agent, { minItems: 1, maxItems: 200, description: "Round robin among these." })),
-    max_claimed: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 10_000, description: "Who has claimed so many gets no more." }),
+    among: Type.Optional(
+      Type.Array(agentAddress, { minItems: 1, maxItems: 200, description: "Agents for round_robin." }),
     ),
-    escalate: Type.Optional(text("Hands it over to people, for this reason.", 300)),
+    max_claimed: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10_000, description: "Skips agents with this many claimed conversations." }),
+    ),
+    escalate: Type.Optional(text("Hands it over to people with this reason.", 300)),
     note: Type.Optional(text("Adds this internal note.")),
-    notify: Type.Optional(text("Adds this internal note, and sends the event conversation.notice.")),
-    reply: Type.Optional(text("Says this to the customer; the bot does not answer as well.", 4_000)),
+    notify: Type.Optional(text("Adds this internal note and sends the event conversation.notice.")),
+    reply: Type.Optional(text("Sends this to the customer instead of a bot answer.", 4_000)),
     snooze_hours: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 8_760, description: "Snoozes it for so many hours." }),
+      Type.Integer({ minimum: 1, maximum: 8_760, description: "Snoozes it for this many hours." }),
     ),
     resolve: Type.Optional(Type.Literal(true, { description: "true: resolves it." })),
   },
@@ -91,12 +96,12 @@ const actionSchema = closed(
 
 export const ruleSchema = closed(
   {
-    name: text("Names the rule; the audit log and the dry run tell it.", 100),
+    name: text("Name of the rule, for the audit log and the dry run.", 100),
     enabled: Type.Optional(Type.Boolean({ description: "false: the rule does nothing." })),
     when: whenSchema,
     if: Type.Optional(ifSchema),
-    // oxlint-disable-next-line unicorn/no-thenable -- what people write in the file; a list is no function.
-    then: Type.Array(actionSchema, { minItems: 1, maxItems: 20, description: "What is done, in this order." }),
+    // oxlint-disable-next-line unicorn/no-thenable -- the key of the file; its value is a list, not a function.
+    then: Type.Array(actionSchema, { minItems: 1, maxItems: 20, description: "Actions, run in this order." }),
   },
   "Something that happens by itself.",
 );
@@ -122,7 +127,7 @@ export const hoursSchema = closed(
     holidays: Type.Optional(
       Type.Array(Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" }), {
         maxItems: 500,
-        description: "Dates such as 2027-12-25 on which nobody is there.",
+        description: "Dates without business hours, such as 2027-12-25.",
       }),
     ),
   },
@@ -145,21 +150,20 @@ const actionKeys = [
 const roles = { customer: "user", bot: "assistant", agent: "agent" } as const;
 const minuteMs = 60_000;
 
-/** Reads the rules of a workspace, whose form has been checked; those that are disabled are left out. */
+/** Checks and returns the rules of a workspace, with those that are off. Their form has been checked by the schema. */
 export function rulesOf(given: readonly Static<typeof ruleSchema>[], hasHours: boolean, fail: Fail): readonly Rule[] {
   for (const [at, { name }] of given.entries()) {
     if (given.findIndex((other) => other.name === name) < at) fail([at, "name"], `two rules are named "${name}"`);
   }
-  const rules = given.map((each, at): Rule & { readonly enabled: boolean } => {
+  return given.map((each, at): Rule => {
     const failAt: Fail = (path, message) => fail([at, ...path], message);
     const when = triggerOf(each.when, failAt);
     const conditions = conditionsOf(each.if ?? {}, when, hasHours, failAt);
     const actions = each.then.map((action, i) =>
       actionOf(action, (path, message) => failAt(["then", i, ...path], message)),
     );
-    return { name: each.name, when, conditions, actions, enabled: each.enabled ?? true };
+    return { name: each.name, ...(each.enabled === false ? { enabled: false } : {}), when, conditions, actions };
   });
-  return rules.filter(({ enabled }) => enabled).map(({ enabled: _, ...rule }) => rule);
 }
 
 function triggerOf(when: Static<typeof whenSchema>, fail: Fail): Trigger {
@@ -229,20 +233,15 @@ function actionOf(given: Static<typeof actionSchema>, fail: Fail): Action {
   return { kind: "resolve" };
 }
 
-function isTimezone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
-}
+/** The form in which tags are stored and compared. */
+export const tagOf = (given: string): string => given.trim().toLowerCase();
 
-/** As tags are stored and compared. */
-const tagOf = (given: string): string => given.trim().toLowerCase();
+export const noTimezone = (name: string): string =>
+  `"${name}" is no time zone; use a name such as Europe/Berlin or UTC`;
 
 export function hoursOf(given: Static<typeof hoursSchema>, fail: Fail): BusinessHours {
   if (!isTimezone(given.timezone)) {
-    fail(["timezone"], `"${given.timezone}" is no time zone; use a name such as Europe/Berlin or UTC`);
+    fail(["timezone"], noTimezone(given.timezone));
   }
   const days = Object.fromEntries(
     weekdays.map((day) => {

@@ -5,7 +5,7 @@ import type { Fail } from "./values.ts";
 export const identityKeysSchema = Type.String({
   maxLength: 20_000,
   description:
-    "Public keys in PEM, one after the other, with which user_token may be signed: RSA (RS256) or P-256 (ES256). Empty: none.",
+    "Public keys in PEM, one after the other, for signatures of user_token: RSA (RS256) or P-256 (ES256). Empty: none.",
 });
 
 export function identityKeysOf(given: string, fail: Fail): readonly string[] {

@@ -1,24 +1,25 @@
 import type { Static } from "typebox";
 import { Type } from "typebox";
-import { wordsIn } from "#language/phrases.ts";
+import { wordsIn } from "#language/words/phrases.ts";
 import type { BuiltinSkill, LookupRequest, LookupSkill, Skill, SkillArgument } from "#domain/workspace/skill.ts";
 import { builtinSkills } from "#domain/workspace/skill.ts";
 import { placeholdersIn } from "#domain/workspace/skill-template.ts";
+import { builtinDescriptions, builtinPhrases } from "./builtin-skills.ts";
 import type { Fail } from "./values.ts";
 import { closed, oneOrMore, listOf, text } from "./values.ts";
 
 const argumentSchema = closed(
   {
     type: Type.Optional(
-      Type.Enum(["string", "integer", "number", "boolean"], { description: "What it is; by default a string." }),
+      Type.Enum(["string", "integer", "number", "boolean"], { description: "The type; default: string." }),
     ),
-    description: text("What it is, for the language model.", 300),
-    optional: Type.Optional(Type.Boolean({ description: "true: the skill does without it." })),
+    description: text("Description for the language model.", 300),
+    optional: Type.Optional(Type.Boolean({ description: "true: the skill works without it." })),
     choices: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
         minItems: 1,
         maxItems: 100,
-        description: "The only values it can have.",
+        description: "The allowed values.",
       }),
     ),
     shape: Type.Optional(
@@ -27,24 +28,26 @@ const argumentSchema = closed(
         "How it is written: # a digit, @ a letter, * either, + behind one of them for one or more, all else as it is. A list: one of these.",
       ),
     ),
-    minimum: Type.Optional(Type.Number({ description: "The least that a number can be." })),
-    maximum: Type.Optional(Type.Number({ description: "The most that a number can be." })),
-    max_length: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: "Characters at most; 100." })),
-    ask: Type.Optional(text("Asked of the customer where it is missing.", 300)),
+    minimum: Type.Optional(Type.Number({ description: "The lowest number allowed." })),
+    maximum: Type.Optional(Type.Number({ description: "The highest number allowed." })),
+    max_length: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 500, description: "Maximum length in characters; default: 100." }),
+    ),
+    ask: Type.Optional(text("Question to the customer if it is missing.", 300)),
   },
   "Something that the skill has to be told.",
 );
 
-const requestSchema = closed(
+export const requestSchema = closed(
   {
     method: Type.Optional(
-      Type.Enum(["GET", "POST", "PUT", "PATCH", "DELETE"], { description: "How it is asked; by default GET." }),
+      Type.Enum(["GET", "POST", "PUT", "PATCH", "DELETE"], { description: "The method; default: GET." }),
     ),
     url: Type.String({
       pattern: "^https?://",
       maxLength: 2_000,
       description:
-        "The address, with arguments in braces behind the host; {user.id}, {user.email} and {user.plan} too.",
+        "The address. After the host it can have arguments in braces, and {user.id}, {user.email} and {user.plan}.",
     }),
     headers: Type.Optional(
       Type.Record(
@@ -59,19 +62,19 @@ const requestSchema = closed(
     body: Type.Optional(
       Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
         maxProperties: 100,
-        description: "Sent as JSON, with arguments in braces in its texts; not with GET.",
+        description: "The JSON body, whose texts can have arguments in braces; not with GET.",
       }),
     ),
     safe: Type.Optional(
       Type.Boolean({
-        description: "true: it may be asked twice without harm, and is when no answer comes. GET always may.",
+        description: "true: the request can be repeated safely and is retried. GET always is.",
       }),
     ),
     timeout_seconds: Type.Optional(
-      Type.Number({ minimum: 0.1, maximum: 20, description: "How long it is waited for, all tries together; 5." }),
+      Type.Number({ minimum: 0.1, maximum: 20, description: "Time limit for all tries together; default: 5." }),
     ),
     bytes_max: Type.Optional(
-      Type.Integer({ minimum: 100, maximum: 1_000_000, description: "A longer answer is none; 100000." }),
+      Type.Integer({ minimum: 100, maximum: 1_000_000, description: "Maximum size of the answer; default: 100000." }),
     ),
   },
   "What is asked.",
@@ -81,48 +84,44 @@ export const skillSchema = closed(
   {
     name: Type.String({
       pattern: "^[a-z][a-z0-9_]{0,39}$",
-      description: "Names the skill in skills_fired and in the audit log: lower-case letters, digits and _.",
+      description: "Name in skills_fired and in the audit log: lower-case letters, digits and _.",
     }),
+    enabled: Type.Optional(Type.Boolean({ description: "false: the skill is not used." })),
     use: Type.Optional(
-      Type.Enum([...builtinSkills], { description: "A skill that is built in; without it, request is needed." }),
+      Type.Enum([...builtinSkills], { description: "A built-in skill; without it, request is required." }),
     ),
-    description: Type.Optional(text("What it does and when it is needed, for the language model.", 500)),
+    description: Type.Optional(text("Purpose of the skill, for the language model.", 500)),
     verified: Type.Optional(Type.Boolean({ description: "true: only for customers whose identity is proven." })),
     request: Type.Optional(requestSchema),
     arguments: Type.Optional(
       Type.Record(Type.String({ pattern: "^[a-z][a-z0-9_]{0,39}$" }), argumentSchema, {
         maxProperties: 20,
-        description: "What it has to be told, by name.",
+        description: "Arguments by name.",
       }),
     ),
     phrases: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
         maxItems: 200,
-        description: "Words by which it is chosen without a model, with arguments in braces: status of order {order}.",
+        description: "Phrases that select it without a model, with arguments in braces: status of order {order}.",
       }),
     ),
     fields: Type.Optional(
       Type.Array(Type.String({ pattern: "^[^{}\\s]{1,100}$" }), {
         maxItems: 100,
-        description: "Which fields of the answer may be used, by their paths, such as order.status; by default all.",
+        description: "Paths of the answer's fields that may be used, such as order.status; default: all.",
       }),
     ),
     answer: Type.Optional(
-      text("What the customer is told, with fields of the answer in braces; business hours: while open, {time}."),
+      text("Reply to the customer, with fields of the answer in braces; business hours: while open, with {time}."),
     ),
-    not_found: Type.Optional(text("What the customer is told where the server answers 404.")),
-    closed: Type.Optional(text("Business hours: what the customer is told while closed, with {day} and {time}.")),
+    not_found: Type.Optional(text("Reply to the customer if the server answers 404.")),
+    closed: Type.Optional(text("Business hours: reply to the customer while closed, with {day} and {time}.")),
   },
   "Something that the bot can do besides searching the documents.",
 );
 
 type Given = Static<typeof skillSchema>;
 const userFields = ["user.id", "user.email", "user.plan"];
-const builtinDescriptions: Readonly<Record<BuiltinSkill["kind"], string>> = {
-  business_hours: "Tells whether somebody of the company's staff is there now, and when next.",
-  capture_lead: "Keeps the name, e-mail address or phone number that the customer gives, so that staff can reach them.",
-  talk_to_human: "Hands the conversation over to a person, when the customer wants one or needs one.",
-};
 const builtinArguments: Readonly<Record<BuiltinSkill["kind"], readonly SkillArgument[]>> = {
   business_hours: [],
   capture_lead: [
@@ -132,61 +131,7 @@ const builtinArguments: Readonly<Record<BuiltinSkill["kind"], readonly SkillArgu
   ],
   talk_to_human: [],
 };
-const builtinPhrases: Readonly<Record<BuiltinSkill["kind"], readonly string[]>> = {
-  business_hours: [
-    "are you open",
-    "opening hours",
-    "business hours",
-    "when do you open",
-    "when are you open",
-    "haben sie geöffnet",
-    "habt ihr geöffnet",
-    "sind sie geöffnet",
-    "öffnungszeiten",
-    "wann öffnen sie",
-    "êtes-vous ouverts",
-    "vous êtes ouverts",
-    "heures d'ouverture",
-    "horaires d'ouverture",
-    "están abiertos",
-    "horario de apertura",
-    "horario de atención",
-    "siete aperti",
-    "orari di apertura",
-    "estão abertos",
-    "horário de funcionamento",
-    "openingstijden",
-    "zijn jullie open",
-    "bent u open",
-    "öppettider",
-    "har ni öppet",
-    "åbningstider",
-    "har i åbent",
-    "åpningstider",
-    "har dere åpent",
-    "aukioloajat",
-    "oletteko auki",
-    "часы работы",
-    "вы открыты",
-    "営業時間",
-    "营业时间",
-    "영업시간",
-  ],
-  capture_lead: [
-    "my email is {email}",
-    "my email address is {email}",
-    "email me at {email}",
-    "reach me at {email}",
-    "contact me at {email}",
-    "my phone number is {phone}",
-    "call me at {phone}",
-    "call me on {phone}",
-  ],
-  // What escalates by its words is set under escalation.
-  talk_to_human: [],
-};
-
-/** Reads the skills of a workspace, whose form has been checked. Their requests stand there in the clear. */
+/** Checks and returns the skills of a workspace, with unencrypted requests. Their form has been checked by the schema. */
 export function skillsOf(given: readonly Given[], hasHours: boolean, fail: Fail): readonly Skill[] {
   return given.map((each, at) => {
     const failAt: Fail = (path, message) => fail([at, ...path], message);
@@ -204,13 +149,14 @@ function builtinOf(each: Given, kind: BuiltinSkill["kind"], hasHours: boolean, f
     fail(["use"], "business_hours needs the workspace's setting business_hours");
   if (each.closed !== undefined && kind !== "business_hours") fail(["closed"], "closed goes with use: business_hours");
   if (each.answer !== undefined && kind === "talk_to_human")
-    fail(["answer"], "what talk_to_human says is the setting messages.handover");
+    fail(["answer"], "the reply of talk_to_human is the setting messages.handover");
   const args = builtinArguments[kind];
   const phrases = each.phrases ?? builtinPhrases[kind];
   checkPhrases(phrases, args, fail);
   return {
     kind,
     name: each.name,
+    ...(each.enabled === false ? { enabled: false } : {}),
     description: each.description ?? builtinDescriptions[kind],
     phrases,
     arguments: args,
@@ -230,9 +176,12 @@ function lookupOf(each: Given, fail: Fail): LookupSkill {
   const checkNames = (template: string, path: readonly string[]): void => {
     for (const name of placeholdersIn(template)) {
       if (userFields.includes(name)) {
-        if (!verified) fail(path, `{${name}} is known of verified customers only: set verified: true`);
+        if (!verified) fail(path, `{${name}} is known for verified customers only: set verified: true`);
       } else if (!known.has(name)) {
-        fail(path, `{${name}} is no argument of this skill; there are: ${[...known, ...userFields].join(", ")}`);
+        fail(
+          path,
+          `{${name}} is not an argument of this skill; the arguments are: ${[...known, ...userFields].join(", ")}`,
+        );
       }
     }
   };
@@ -257,6 +206,7 @@ function lookupOf(each: Given, fail: Fail): LookupSkill {
   return {
     kind: "lookup",
     name: each.name,
+    ...(each.enabled === false ? { enabled: false } : {}),
     description: each.description ?? "",
     verified,
     arguments: args,
@@ -277,7 +227,7 @@ function checkUrl(url: string, fail: Fail): void {
   const authority = /^https?:\/\/([^/?#]*)/i.exec(url)?.[1] ?? "";
   if (/[{}]/.test(authority)) fail(path, "an argument cannot be part of the host");
   if (authority.includes("@")) fail(path, "a user name or password in the address is not sent; use headers");
-  if (url.includes("#")) fail(path, "what stands behind # is not sent");
+  if (url.includes("#")) fail(path, "the part after # is not sent");
   if (URL.parse(url.replaceAll(/\{[^{}]*\}/g, "x")) === null) fail(path, "this is not an address");
 }
 

@@ -19,7 +19,7 @@ export const widgetSchema = closed(
     ),
     lead_capture: Type.Optional(
       Type.Enum(["off", "on_handover"], {
-        description: "Whether an anonymous visitor is asked for name and e-mail address.",
+        description: "When an anonymous visitor is asked for name and e-mail address.",
       }),
     ),
     files: Type.Optional(Type.Boolean({ description: "Whether customers may send files in the chat." })),
@@ -33,7 +33,7 @@ export const widgetSchema = closed(
       Type.Integer({
         minimum: 1,
         maximum: 1_024,
-        description: "The largest file that a customer may send, where less than FILES_MAX_MB.",
+        description: "Size limit for a customer's file, if below FILES_MAX_MB.",
       }),
     ),
     visitor_mb_per_day: Type.Optional(uploadMb("one visitor", 200)),

@@ -1,16 +1,16 @@
-import type { Seen } from "#channels/desk/contract.ts";
-import type { Status } from "#domain/conversation/status.ts";
+import type { Expected } from "#channels/desk/contract.ts";
 import { wakeTarget } from "#domain/conversation/status.ts";
 import type { Actor } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Priority } from "#domain/conversation/sla.ts";
-import { nameInConversation } from "#database/queries/agents.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import type { Effects } from "#conversations/transaction/effects.ts";
+import type { Effects } from "#conversations/transaction/effects/effects.ts";
 import type { ConversationChange, Snooze } from "./requests.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
+import type { Conflict } from "./conflict.ts";
+import { colleagueWith, describeConflict, isLastChangeBy, isStaleView } from "./conflict.ts";
 import { requireConversation, updateConversation } from "./update.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
@@ -37,15 +37,7 @@ export interface ActingAgent {
 
 export const agentActor = ({ email, name }: ActingAgent): Actor => ({ type: "agent", id: email, name });
 
-export type ActionResult =
-  | { readonly kind: "done" }
-  /** A conflict: somebody changed it first. `holder`: the agent who has the conversation now. */
-  | {
-      readonly kind: "lost";
-      readonly holder: ActingAgent | null;
-      readonly by: string;
-      readonly status: Status;
-    };
+export type ActionResult = { readonly kind: "done" } | Conflict;
 
 export interface ActionDependencies {
   readonly channels: Channels;
@@ -61,22 +53,17 @@ export async function applyAction(
   { channels, search }: ActionDependencies,
   workspace: Workspace,
   conversationId: string,
-  asked: Action,
+  requested: Action,
   agent: ActingAgent,
-  expected: Seen | undefined,
+  expected: Expected | undefined,
   now: number,
-): Promise<{ readonly acted: ActionResult; readonly effects: Effects | null }> {
+): Promise<{ readonly result: ActionResult; readonly effects: Effects | null }> {
   const row = await requireConversation(tx, workspace.id, conversationId);
-  const action = asked.kind === "assign" ? { ...asked, to: await requireAgent(tx, workspace.id, asked.to) } : asked;
-  if (isNoOp(row, action, agent)) return { acted: { kind: "done" }, effects: null };
-  const moved = expected !== undefined && (row.status !== expected.status || row.assigned_to !== expected.assignedTo);
-  // Tags and priority cannot conflict.
-  if (action.kind !== "describe") {
-    const taken =
-      action.kind === "undo_resolve"
-        ? row.status !== "resolved" || !(await isOwnChange(tx, row, agent))
-        : isTaken(row, action, agent) || (moved && !(await isOwnChange(tx, row, agent)));
-    if (taken) return { acted: await conflict(tx, row), effects: null };
+  const action =
+    requested.kind === "assign" ? { ...requested, to: await requireAgent(tx, workspace.id, requested.to) } : requested;
+  if (isNoOp(row, action, agent)) return { result: { kind: "done" }, effects: null };
+  if (await isConflict(tx, row, action, agent, expected)) {
+    return { result: await describeConflict(tx, row), effects: null };
   }
   const effects = await updateConversation(
     tx,
@@ -88,7 +75,21 @@ export async function applyAction(
     agentActor(agent),
     now,
   );
-  return { acted: { kind: "done" }, effects };
+  return { result: { kind: "done" }, effects };
+}
+
+async function isConflict(
+  tx: Tx,
+  row: ConversationRow,
+  { kind }: Action,
+  { email }: ActingAgent,
+  expected: Expected | undefined,
+): Promise<boolean> {
+  // Tags and priority cannot conflict.
+  if (kind === "describe") return false;
+  if (kind === "undo_resolve") return row.status !== "resolved" || !(await isLastChangeBy(tx, row, email));
+  if (kind === "claim" && colleagueWith(row, email) !== null) return true;
+  return isStaleView(tx, row, expected, email);
 }
 
 /** Returns the stored spelling of the address: MySQL compares addresses without regard to case. */
@@ -98,8 +99,12 @@ async function requireAgent(tx: Tx, workspaceId: string, email: string): Promise
     .select("email")
     .where("workspace_id", "=", workspaceId)
     .where("email", "=", email)
+    .where("role", "!=", "viewer")
+    .where("invited_until", "is", null)
     .executeTakeFirst();
-  if (agent === undefined) throw new Problem("invalid_parameter", `${email} is no agent of this workspace.`);
+  if (agent === undefined) {
+    throw new Problem("invalid_parameter", `${email} is no agent of this workspace who may answer.`);
+  }
   return agent.email;
 }
 
@@ -123,18 +128,6 @@ function isNoOp(row: ConversationRow, action: Action, { email }: ActingAgent): b
     case "describe":
       return false;
   }
-}
-
-/** Returns the address of the agent who has the conversation, also while it is snoozed. */
-export function holderOf(row: Pick<ConversationRow, "status" | "snoozed_from" | "assigned_to">): string | null {
-  const held = row.status === "claimed" || (row.status === "snoozed" && row.snoozed_from === "claimed");
-  return held ? row.assigned_to : null;
-}
-
-/** A claim fails if a colleague has the conversation. `take_over` does not. */
-function isTaken(row: ConversationRow, action: Action, { email }: ActingAgent): boolean {
-  const holder = holderOf(row);
-  return action.kind === "claim" && holder !== null && holder !== email;
 }
 
 /** Reads the state before the resolve from the audit log. */
@@ -188,40 +181,3 @@ function changeOf(
 /** Reassigns regardless of the current owner, and un-snoozes. */
 const handedTo = ({ status }: ConversationRow, assignedTo: string): ConversationChange =>
   status === "claimed" ? { assignedTo } : { status: "claimed", assignedTo, takeOver: true };
-
-const lastChange = (tx: Tx, { id }: ConversationRow) =>
-  tx
-    .selectFrom("audit")
-    .select(["actor_type", "actor_id", "actor_name"])
-    .where("conversation_id", "=", id)
-    .where("action", "in", ["status_changed", "assigned"])
-    .orderBy("id", "desc")
-    .limit(1)
-    .executeTakeFirst();
-
-/** An agent's own last change is no conflict: their second click follows their first. */
-async function isOwnChange(tx: Tx, row: ConversationRow, { email }: ActingAgent): Promise<boolean> {
-  const last = await lastChange(tx, row);
-  return last?.actor_type === "agent" && last.actor_id === email;
-}
-
-export async function conflict(tx: Tx, row: ConversationRow): Promise<ActionResult> {
-  const last = await lastChange(tx, row);
-  const holds = holderOf(row);
-  const holder = holds === null ? null : { email: holds, name: await nameInConversation(tx, row, holds) };
-  const by = last?.actor_type === "customer" ? "the customer" : (last?.actor_name ?? "somebody");
-  return { kind: "lost", holder, by, status: row.status };
-}
-
-/** Text for the agent whose action was refused. */
-export function conflictText(
-  { holder, by, status }: Extract<ActionResult, { kind: "lost" }>,
-  agent: ActingAgent,
-): string {
-  if (holder !== null && holder.email !== agent.email) return `${holder.name} already claimed this conversation.`;
-  const who = by.slice(0, 1).toUpperCase() + by.slice(1);
-  const done = status === "resolved" || status === "archived" || status === "snoozed" ? status : undefined;
-  return done === undefined
-    ? `${who} already changed this conversation. It is ${status} now.`
-    : `${who} already ${done} this conversation.`;
-}

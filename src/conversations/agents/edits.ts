@@ -1,24 +1,32 @@
+import { Type } from "typebox";
+import type { PayloadOf } from "#database/work.ts";
+import { workKind } from "#database/work.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import type { DeliverDependencies } from "#conversations/delivery/deliver-dependencies.ts";
-import { indexWork } from "#conversations/transaction/search-indexing.ts";
+import { indexWork } from "#conversations/transaction/effects/search-indexing.ts";
 import { sendLane } from "#queue/lanes.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import { withFiles } from "#conversations/attachments/outbound-links.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Reader, Tx } from "#database/contract.ts";
 
-/** A change of a reply that an agent has sent: of what the customer sees too. */
-export interface ReplyEdit {
-  readonly messageId: string;
-  readonly conversationId: string;
-  /** Null: it is taken back. */
-  readonly content: string | null;
-}
+/** An edit of a reply that an agent has sent, also for the customer. */
+export const replyEditKind = workKind(
+  "amend",
+  Type.Object({
+    messageId: Type.String(),
+    conversationId: Type.String(),
+    /** Null: the reply is deleted. */
+    content: Type.Union([Type.String(), Type.Null()]),
+  }),
+);
 
-/** Changes of a conversation's replies that have not been made yet, oldest first. */
+export type ReplyEdit = PayloadOf<typeof replyEditKind>;
+
+/** Returns the queued edits of a conversation, oldest first. */
 export async function waitingEdits(
   db: Reader,
   conversationId: string,
@@ -27,18 +35,18 @@ export async function waitingEdits(
     .selectFrom("outbox")
     .select(["id", "payload"])
     .where("lane", "=", sendLane(conversationId))
-    .where("kind", "=", "amend")
+    .where("kind", "=", replyEditKind.kind)
     .where("dead_at", "is", null)
     .orderBy("id")
     .execute();
-  return rows.map(({ id, payload }) => ({ id, amendment: JSON.parse(payload) as ReplyEdit }));
+  return rows.map((row) => ({ id: row.id, amendment: replyEditKind.read(row).payload }));
 }
 
-/** What was taken back stays so, whatever comes after it; else the last text counts. */
+/** Returns the edit that counts: a deletion, otherwise the last text. */
 export const lastOf = (amendments: readonly ReplyEdit[]): ReplyEdit | undefined =>
   amendments.find(({ content }) => content === null) ?? amendments.at(-1);
 
-/** The message as it is to be shown; its files stay as they are. `sent`: in how many parts it is there already. */
+/** Renders the edited message with its files. `sent`: number of parts that the platform has. */
 export async function partsOf(
   { store, channels, files }: DeliverDependencies,
   message: MessagesTable & Pick<ConversationRow, "account_id" | "channel">,
@@ -50,10 +58,10 @@ export async function partsOf(
   const text = { role: "agent", authorName: message.author_name, markdown: content, sources: [] } as const;
   const whole = withFiles(channels, files, message, text, attachments);
   const isApart = whole.files !== undefined && sent > whole.files.length;
-  return channels.render(account, isApart ? { ...whole, filesApart: true } : whole);
+  return channels.adapter(account).render(isApart ? { ...whole, filesApart: true } : whole);
 }
 
-/** The text as it is from now on, for everybody who reads the conversation. */
+/** Stores the new text. */
 export async function storeEdit(
   tx: Tx,
   search: ConversationSearch,

@@ -16,7 +16,7 @@ export interface AgentReply {
   readonly basedOnSeq?: number;
   /** Ids of uploads from {@link Engine.upload}. With files, the content may be empty. */
   readonly files?: readonly string[];
-  /** Who has uploaded them. */
+  /** The uploader. Other uploads are refused. */
   readonly uploadedBy?: string;
   readonly actor: Actor;
 }
@@ -36,9 +36,9 @@ export interface ConversationChange {
   readonly restore?: { readonly status: "open" | "escalated" | "claimed"; readonly snooze?: Snooze };
   /** Replaces all tags. Must be trimmed, lower-cased and without duplicates. */
   readonly tags?: readonly string[];
-  /** Adds to the set. */
+  /** Added to the current tags. */
   readonly addTags?: readonly string[];
-  /** Takes from the set. */
+  /** Removed from the current tags. */
   readonly removeTags?: readonly string[];
   readonly priority?: Priority;
   readonly notes?: readonly NewNote[];

@@ -1,20 +1,16 @@
 import type { Actor } from "#domain/conversation/message.ts";
 import { newId } from "#domain/ids.ts";
+import { undoneDetail } from "#domain/conversation/audit-details.ts";
 import { wakeTarget } from "#domain/conversation/status.ts";
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
-import { deleteEventsOf } from "#database/queries/webhooks.ts";
-import { dropAttachments } from "#conversations/attachments/attachments.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
-import type { Effects } from "#conversations/transaction/effects.ts";
+import type { Effects } from "#conversations/transaction/effects/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
-import { followLane, sendLane, ruleReplyLane, turnLane, timerLane } from "#queue/lanes.ts";
-import { eraseWork } from "#conversations/transaction/desk-erase-work.ts";
-import { deskLanes } from "#conversations/transaction/desk-sync-work.ts";
+import { colleagueWith } from "./conflict.ts";
 import type { ConversationChange, NewNote, Note } from "./requests.ts";
-import { rerouteLane } from "#conversations/delivery/reroute-work.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
@@ -102,9 +98,6 @@ function changeStatus(
   }
 }
 
-/** The inbox recognises the entry by this text. */
-const undoneDetail = "resolve taken back";
-
 function restore(draft: Draft, { status, snooze }: NonNullable<ConversationChange["restore"]>, actor: Actor): void {
   const holder = draft.row.assigned_to;
   const undoes = true;
@@ -130,22 +123,18 @@ function isNewEscalation({ status, snoozed_from }: ConversationRow): boolean {
 /** Claims the conversation. Throws if another agent has it. A second claim by its owner changes nothing. */
 export function claim(draft: Draft, email: string, actor: Actor, takeOver = false): void {
   const { row } = draft;
-  if (row.status === "claimed") {
-    if (row.assigned_to === email) return;
+  if (row.status === "claimed" && row.assigned_to === email) return;
+  if (row.status === "claimed" || (colleagueWith(row, email) !== null && !takeOver)) {
     throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to ?? "somebody"}`);
   }
-  // A snoozed conversation still belongs to its agent.
-  if (row.status === "snoozed" && row.snoozed_from === "claimed" && row.assigned_to !== email && !takeOver) {
-    throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to ?? "somebody"}`);
-  }
-  const slept = row.status === "snoozed";
+  const wasSnoozed = row.status === "snoozed";
   draft.setStatus("claimed", actor);
-  if (slept && row.assigned_to === email) notifyOwner(draft, email, actor, takeOver);
+  if (wasSnoozed && row.assigned_to === email) notifyOwner(draft, email, actor, takeOver);
   else assign(draft, email, actor);
 }
 
 /**
- * Notifies the owner of a snoozed conversation when somebody else assigns it to them again. Un-snoozing a colleague's
+ * Notifies the owner of a snoozed conversation when another person assigns it to them again. Un-snoozing a colleague's
  * conversation does not notify.
  */
 function notifyOwner(draft: Draft, email: string, actor: Actor, isGiven: boolean): void {
@@ -199,7 +188,9 @@ export async function insertNote(tx: Tx, draft: Draft, note: NewNote, actor: Act
   draft.audit("note_added", actor, { detail: id });
   draft.syncDesk({ kind: "note", id });
   if (note.hereOnly !== true) draft.pushNote(id);
-  return { id, conversationId: draft.row.id, content: note.content, author, createdAt: now };
+  const added = { id, conversationId: draft.row.id, content: note.content, author, createdAt: now };
+  draft.emit("note.created", actor, { note: added });
+  return added;
 }
 
 const noteIdOf = (clientId: string): string => clientId.replace(/^req_/, "note_");
@@ -219,69 +210,4 @@ async function noteOf(tx: Tx, conversationId: string, clientId: string): Promise
 function authorOf(actor: Actor): string {
   if (actor.type === "api_key") return `api_key:${actor.name ?? actor.id ?? ""}`.slice(0, 190);
   return actor.id ?? actor.type;
-}
-
-/** Deletes the conversation and what belongs to it. The audit log stays. */
-export async function removeConversation(
-  tx: Tx,
-  search: ConversationSearch,
-  workspace: Workspace,
-  conversationId: string,
-  actor: Actor,
-  now: number,
-): Promise<Effects> {
-  const row = await requireConversation(tx, workspace.id, conversationId);
-  const changes = createUnitOfWork(now, search);
-  const draft = changes.track(row, workspace.settings, false);
-  draft.audit("deleted", actor, {});
-  await search.remove(tx, [row.id]);
-  await tx
-    .deleteFrom("receipts")
-    .where("delivery_id", "in", (eb) =>
-      eb.selectFrom("deliveries").select("deliveries.id").where("deliveries.conversation_id", "=", row.id),
-    )
-    .execute();
-  await tx.deleteFrom("deliveries").where("conversation_id", "=", row.id).execute();
-  for (const work of await eraseWork(tx, row.id, now)) changes.addWork(work);
-  const files = await tx
-    .selectFrom("attachments")
-    .select(["id", "workspace_id"])
-    .where("conversation_id", "=", row.id)
-    .execute();
-  for (const work of await dropAttachments(tx, files, now)) changes.addWork(work);
-  await tx.deleteFrom("messages").where("conversation_id", "=", row.id).execute();
-  await tx.deleteFrom("notes").where("conversation_id", "=", row.id).execute();
-  await tx.deleteFrom("rule_firings").where("conversation_id", "=", row.id).execute();
-  await tx.deleteFrom("skill_calls").where("conversation_id", "=", row.id).execute();
-  await tx.deleteFrom("conversation_tags").where("conversation_id", "=", row.id).execute();
-  await tx.deleteFrom("conversation_links").where("conversation_id", "=", row.id).execute();
-  await tx
-    .deleteFrom("outbox")
-    .where("lane", "in", [
-      turnLane(row.id),
-      sendLane(row.id),
-      followLane(row.id),
-      rerouteLane(row.id),
-      timerLane(row.id),
-      ruleReplyLane(row.id),
-      ...deskLanes(row.id),
-    ])
-    .execute();
-  // Deduplication keys stay without text, so that a late redelivery does not create the conversation again.
-  await tx.updateTable("inbound_events").set({ payload: "{}" }).where("conversation_id", "=", row.id).execute();
-  await tx
-    .updateTable("conversations")
-    .set({ previous_conversation_id: row.previous_conversation_id })
-    .where("contact_id", "=", row.contact_id)
-    .where("previous_conversation_id", "=", row.id)
-    .execute();
-  // Drops queued webhook events, and past ones, which could be replayed.
-  await deleteEventsOf(tx, row.id);
-  await tx.deleteFrom("conversations").where("id", "=", row.id).execute();
-  const effects = await changes.flush(tx);
-  return {
-    ...effects,
-    threads: [{ accountId: row.account_id, contextKey: row.context_key }],
-    workspaces: [{ workspaceId: workspace.id, conversationId: row.id }],
-  };
 }

@@ -7,8 +7,8 @@ import { eachDatabase } from "#test/support/database/databases.ts";
 import type { BenchOptions, EngineBench } from "#test/support/engine-bench.ts";
 import { anna, answerOf, dayMs, heldAnswers, minuteMs, openBench } from "#test/support/engine-bench.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
-import { isWriteHeldUp } from "#test/support/database/held-up.ts";
-import { runBeside } from "#test/support/database/run-beside.ts";
+import { isWriteWaiting } from "#test/support/database/waiting-writes.ts";
+import { runStatement } from "#test/support/database/run-statement.ts";
 
 const handover = "A person will come.";
 const searchAway = (): Problem =>
@@ -16,7 +16,7 @@ const searchAway = (): Problem =>
 
 eachDatabase("answering", (open) => {
   const benches: EngineBench[] = [];
-  // The last that was opened is closed first: it may use the database of one before it.
+  // Closed in reverse, because a bench may use the database of an earlier one.
   afterEach(async () => {
     for (const bench of benches.splice(0).toReversed()) await bench.close();
   });
@@ -52,7 +52,7 @@ eachDatabase("answering", (open) => {
     expect(bench.sent.slice(1).map(({ text }) => text)).toEqual(["Pull the cord."]);
   });
 
-  it("acknowledges what rushes in before it answers any of it, and then answers everybody", async () => {
+  it("acknowledges a burst of events before it answers any, and then answers all", async () => {
     const bench = await newBench();
     let acknowledged = 0;
     let acknowledgedBefore: number | undefined;
@@ -69,7 +69,7 @@ eachDatabase("answering", (open) => {
     });
     await Promise.all(senders);
     await bench.settle();
-    // Without a rush it would be those who came first.
+    // Without the burst, the first customers would be answered first.
     expect(acknowledgedBefore).toBeGreaterThan(100);
     expect(new Set(bench.sent.map(({ thread, text }) => `${thread}: ${text}`))).toEqual(
       new Set(
@@ -81,7 +81,7 @@ eachDatabase("answering", (open) => {
     expect(bench.sent).toHaveLength(160);
   });
 
-  it("throws an answer away when the customer writes meanwhile, and then answers both messages once", async () => {
+  it("discards an answer when the customer writes meanwhile, and answers both messages once", async () => {
     const bench = await newBench();
     const answers = heldAnswers(bench);
     const id = await bench.begin("newer", "How do I open it?");
@@ -95,9 +95,9 @@ eachDatabase("answering", (open) => {
     expect((await bench.messages(id)).at(-1)?.answers_seq).toBe(2);
   });
 
-  it("answers a customer who keeps writing after one answer thrown away, and then the rest", async () => {
+  it("discards one answer only while a customer keeps writing, and then answers the rest", async () => {
     const bench = await newBench();
-    // Another process of the same installation takes the messages in, and may answer.
+    // Another process receives the messages, and may answer.
     const beside = await newBench({ beside: bench, clock: bench.clock });
     const answers = heldAnswers(bench);
     beside.script.answer = (...question) => bench.script.answer(...question);
@@ -124,11 +124,11 @@ eachDatabase("answering", (open) => {
     expect((await bench.messages(id)).map(({ answers_seq: seq }) => seq).filter((seq) => seq !== null)).toEqual([
       2, 5, 6,
     ]);
-    // What was said meanwhile is part of what the next answer is made of.
+    // The next question includes the reply that was sent meanwhile.
     expect(answers.held[2]?.question.history.at(-1)).toEqual({ role: "assistant", content: "answer 2" });
   });
 
-  it("keeps an answer that took two seconds, whatever the customer has written meanwhile", async () => {
+  it("keeps an answer that took two seconds, even if the customer has written meanwhile", async () => {
     const bench = await newBench();
     const answers = heldAnswers(bench);
     const id = await bench.begin("patient", "How do I open it?");
@@ -142,7 +142,7 @@ eachDatabase("answering", (open) => {
     expect((await bench.talk(id)).slice(2)).toEqual(["assistant: Pull the cord.", "assistant: Push it."]);
   });
 
-  it("still answers the first message when the customer deletes the second before it is answered", async () => {
+  it("answers the first message when the customer deletes the second before its answer", async () => {
     const bench = await newBench();
     const answers = heldAnswers(bench);
     const id = await bench.begin("deleted", "How do I open it?");
@@ -162,7 +162,7 @@ eachDatabase("answering", (open) => {
     expect(await bench.talk(id)).toEqual(["user: How do I open it?", "user: ", "assistant: Pull the cord."]);
   });
 
-  for (const [how, act] of [
+  for (const [how, intervene] of [
     ["claims the conversation", (bench: EngineBench, id: string) => change(bench, id, claim)],
     ["resolves the conversation", (bench: EngineBench, id: string) => change(bench, id, { status: "resolved" })],
     ["snoozes the conversation", (bench: EngineBench, id: string) => change(bench, id, { status: "snoozed" })],
@@ -184,7 +184,7 @@ eachDatabase("answering", (open) => {
       const answers = heldAnswers(bench);
       const id = await bench.begin("claimed", "How do I open it?");
       const question = await answers.question(0);
-      await act(bench, id);
+      await intervene(bench, id);
       question.release(answerOf("Too late."));
       await bench.settle();
       expect((await bench.talk(id)).filter((line) => line.startsWith("assistant"))).toEqual([]);
@@ -192,7 +192,7 @@ eachDatabase("answering", (open) => {
     });
   }
 
-  it("does not answer what came while an agent had the conversation, and answers again from the next message", async () => {
+  it("skips messages that arrived while an agent had the conversation, and answers the next one", async () => {
     const bench = await newBench();
     const id = await bench.begin("released", "One");
     await bench.settle();
@@ -221,7 +221,7 @@ eachDatabase("answering", (open) => {
     });
   }
 
-  it("escalates when the customer asks for a person: says so once, tags it, and answers nothing itself", async () => {
+  it("escalates when the customer asks for a person: one hand-over message, a tag, no answer", async () => {
     const bench = await newBench();
     const id = await bench.begin("person", "Can I talk to a human, please?");
     await bench.settle();
@@ -234,7 +234,7 @@ eachDatabase("answering", (open) => {
     expect(bench.sent.map(({ text }) => text)).toEqual([handover]);
   });
 
-  it("escalates after two answers of low confidence in a row, not after one, and a good one in between begins anew", async () => {
+  it("escalates after two answers of low confidence in a row, and a good one resets the count", async () => {
     const bench = await newBench();
     const confidences = ["low", "high", "low", "medium", "low", "low"] as const;
     let turn = 0;
@@ -259,7 +259,7 @@ eachDatabase("answering", (open) => {
     expect((await bench.row(id)).status).toBe("open");
   });
 
-  it("says the hand-over message again when it escalates again", async () => {
+  it("sends the hand-over message again on a second escalation", async () => {
     const bench = await newBench();
     const id = await bench.begin("again", "talk to a human");
     await bench.settle();
@@ -270,7 +270,7 @@ eachDatabase("answering", (open) => {
     expect(await tagsOf(bench, id)).toEqual(["escalated"]);
   });
 
-  it("answers once when two processes of one installation hear of the same messages", async () => {
+  it("answers once when two processes see the same messages", async () => {
     const one = await newBench();
     const two = await newBench({ beside: one, clock: one.clock });
     const ids: string[] = [];
@@ -287,13 +287,13 @@ eachDatabase("answering", (open) => {
     );
   });
 
-  it("takes over the work of a process that stopped in the middle, and throws its late answer away", async () => {
+  it("takes over a stopped process's work, and discards its late answer", async () => {
     const stalled = await newBench();
     const other = await newBench({ beside: stalled, clock: createHandMovedClock(stalled.clock.now()) });
     const answers = heldAnswers(stalled);
     const id = await stalled.begin("stalled", "Are you there?");
     const question = await answers.question(0);
-    // The clock of the first stands still, as that of a frozen process does: it does not renew its lease.
+    // The first process is frozen: its clock stops, and it does not renew its lease.
     other.clock.advance(14_000);
     await new Promise((resolve) => setImmediate(resolve));
     expect(other.asked).toEqual([]);
@@ -308,7 +308,7 @@ eachDatabase("answering", (open) => {
     expect(stalled.sent.filter(({ text }) => text === "Late.")).toEqual([]);
   });
 
-  it("gives a conversation to people when its answer fails again and again, and tells them why", async () => {
+  it("escalates with the reason after repeated failures of the answer", async () => {
     const bench = await newBench();
     bench.script.answer = () => Promise.reject(new Error("the model is on fire"));
     const id = await bench.begin("poison", "What now?");
@@ -327,7 +327,7 @@ eachDatabase("answering", (open) => {
     expect((await bench.talk(id)).at(-1)).toBe("assistant: You asked: And now?");
   });
 
-  it("gives a conversation to people whose account cannot be used, and notes that the customer was not told", async () => {
+  it("escalates when the account cannot be used, and notes that the customer got no message", async () => {
     const bench = await newBench();
     const of = bench.store.read.selectFrom("accounts").selectAll().where("id", "=", bench.accountId);
     const account = { ...(await of.executeTakeFirstOrThrow()), id: "acc_broken", name: "broken" };
@@ -352,17 +352,17 @@ eachDatabase("answering", (open) => {
     expect((await bench.notes(id)).join()).toContain("The bot could not answer, and the customer was not told: ");
   });
 
-  it("goes on with a conversation after its database was away when the work failed", async () => {
+  it("retries a turn whose failure could not be stored because the database was down", async () => {
     const bench = await newBench();
     const answers = heldAnswers(bench);
     const id = await bench.begin("outage", "Are you there?");
     const question = await answers.question(0);
-    await runBeside(bench.url, "alter table outbox rename to outbox_away");
+    await runStatement(bench.url, "alter table outbox rename to outbox_away");
     question.release(answerOf("This cannot be stored."));
     await bench.until("the failure is logged", () =>
       bench.logged.some((line) => line.includes("database unreachable")),
     );
-    await runBeside(bench.url, "alter table outbox_away rename to outbox");
+    await runStatement(bench.url, "alter table outbox_away rename to outbox");
     bench.script.answer = async () => answerOf("Yes.");
     await bench.until("the answer is stored", async () => {
       bench.clock.advance(1_000);
@@ -371,7 +371,7 @@ eachDatabase("answering", (open) => {
     expect(await bench.talk(id)).toEqual(["user: Are you there?", "assistant: Yes."]);
   });
 
-  it("answers each question over the API with an answer of its own, also when they come at once", async () => {
+  it("answers each API query separately, also when they are concurrent", async () => {
     const bench = await newBench();
     const { signal } = new AbortController();
     const ask = (text: string, conversationId?: string) =>
@@ -392,7 +392,7 @@ eachDatabase("answering", (open) => {
     expect(new Set(talk).size).toBe(8);
   });
 
-  it("holds a question while the search is away, shows that somebody types, and answers when it is back", async () => {
+  it("keeps typing while the search is down, and answers when it is back", async () => {
     const typed: string[] = [];
     const bench = await newBench({ script: { typing: async (thread) => void typed.push(thread) } });
     bench.script.answer = () => Promise.reject(searchAway());
@@ -408,7 +408,7 @@ eachDatabase("answering", (open) => {
     expect(await bench.notes(id)).toEqual([]);
   });
 
-  it("hands a question over when the search was away for two minutes, and tells the agents why", async () => {
+  it("escalates with the reason when the search is down for two minutes", async () => {
     const bench = await newBench();
     bench.script.answer = () => Promise.reject(searchAway());
     const id = await bench.begin("away", "Where is my parcel?");
@@ -418,7 +418,7 @@ eachDatabase("answering", (open) => {
     expect((await bench.row(id)).status).toBe("escalated");
     expect((await bench.talk(id)).slice(1)).toEqual([`assistant: ${handover}`]);
     expect(await bench.notes(id)).toEqual(["The bot could not answer: The search engine does not answer now."]);
-    // A person is asked for at once, whatever the search does.
+    // A wish for a person needs no search.
     const other = await bench.begin("person", "Where is my parcel?");
     await bench.advance(8_000);
     await bench.say("person", "I want to talk to a human");
@@ -426,7 +426,7 @@ eachDatabase("answering", (open) => {
     expect((await bench.row(other)).status).toBe("escalated");
   });
 
-  it("does not answer a question over the API behind the client's back once it was told of a failure", async () => {
+  it("does not answer an API query later after the client got an error", async () => {
     const bench = await newBench();
     bench.script.answer = () => Promise.reject(new Error("the model is on fire"));
     await expect(
@@ -438,7 +438,7 @@ eachDatabase("answering", (open) => {
     expect(rows.map(({ role }) => role)).toEqual(["user"]);
   });
 
-  it("tells an API client that a person will reply once one has the conversation, and stores the question for them", async () => {
+  it("returns the waiting message to an API client while an agent has the conversation, and stores the query", async () => {
     const bench = await newBench({ settings: { waitingMessage: "Wait for us." } });
     const { signal } = new AbortController();
     const { conversationId } = await bench.engine.query({ workspaceId: bench.workspaceId, text: "First?" }, signal);
@@ -451,7 +451,7 @@ eachDatabase("answering", (open) => {
     expect((await bench.talk(conversationId)).at(-1)).toBe("user: Second?");
   });
 
-  it("begins no conversation in place of one that is deleted while the next question to it comes", async () => {
+  it("starts no new conversation when the named one is deleted during a query", async () => {
     const bench = await newBench();
     const { engine, store, workspaceId } = bench;
     const { signal } = new AbortController();
@@ -466,7 +466,7 @@ eachDatabase("answering", (open) => {
     });
     await locked.promise;
     const removal = engine.remove(workspaceId, conversationId, anna);
-    await bench.until("its removal waits", () => isWriteHeldUp(store));
+    await bench.until("its removal waits", () => isWriteWaiting(store));
     const question = engine.query({ workspaceId, conversationId, text: "Second?" }, signal);
     const refusal = question.catch((error: unknown) => error);
     await bench.until("the question waits too", () =>

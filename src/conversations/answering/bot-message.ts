@@ -7,7 +7,7 @@ import type { MessagesTable } from "#database/schema/tables.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
 import type { NewMessage, NewPart } from "#conversations/transaction/new-message.ts";
 import type { Channels, FollowUp } from "#channels/channels.ts";
-import { windowOf } from "#conversations/delivery/reply-window.ts";
+import { windowOf } from "#conversations/delivery/reroute/reply-window.ts";
 
 /**
  * Returns the parts to send for a message; none over the API, where the client fetches it. A customer who wrote through
@@ -26,7 +26,8 @@ export function renderParts(
     elsewhere === undefined || !channels.loaded({ id: elsewhere.accountId })
       ? []
       : channels
-          .render({ id: elsewhere.accountId }, message)
+          .adapter({ id: elsewhere.accountId })
+          .render(message)
           .map((part): NewPart => ({ payload: JSON.stringify(part), elsewhere }));
   const parts = ownParts(channels, row, message, now);
   // If the own channel's window is closed, the other route alone is enough.
@@ -37,7 +38,7 @@ export function renderParts(
 function ownParts(channels: Channels, row: ConversationRow, message: OutboundMessage, now: number): readonly NewPart[] {
   const window = windowOf(channels, row, now);
   const outside = window === undefined || window.isOpen ? undefined : window.of.outside(message);
-  const parts = Array.isArray(outside) ? outside : channels.render({ id: row.account_id }, message);
+  const parts = Array.isArray(outside) ? outside : channels.adapter({ id: row.account_id }).render(message);
   if (parts.length === 0) throw new Error(`the adapter of ${row.channel} rendered nothing`);
   return parts.map((part): NewPart => ({
     payload: JSON.stringify(part),
@@ -78,8 +79,12 @@ export function addBotMessage(
         role: "assistant",
         authorName,
         markdown: message.content,
-        sources,
+        // The nearest passages of a refusal are no sources of its text.
+        sources: message.kind === "refusal" ? [] : sources,
         ...(forPeople ? { forPeople } : {}),
+        ...(message.kind === undefined || message.kind === null || message.kind === "rating"
+          ? {}
+          : { kind: message.kind }),
       },
       draft.now,
     ),

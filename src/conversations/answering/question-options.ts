@@ -1,9 +1,9 @@
 import type { Question } from "#answering/contract.ts";
 
-/** How one question over the API is to be answered; stored with its work. `audience`: what this asker may see. */
+/** Options of one API query, stored with its work. `audience`: tags of the documents that the user may see. */
 export type QuestionOptions = Partial<
   Pick<Question, "strictness" | "topK" | "documentIds" | "audience" | "temperature">
 > & {
-  /** The user whom this very request has proven. */
+  /** The user whom this request has verified. */
   readonly userId?: string;
 };

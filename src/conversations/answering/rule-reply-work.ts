@@ -1,13 +1,21 @@
-import type { Status } from "#domain/conversation/status.ts";
+import { Type } from "typebox";
+import { statuses } from "#domain/conversation/status.ts";
+import type { PayloadOf } from "#database/work.ts";
+import { workKind } from "#database/work.ts";
 
-/** What a rule has to say to a customer, and what must still hold then. */
-export interface RuleReply {
-  readonly conversationId: string;
-  readonly rule: string;
-  readonly text: string;
-  readonly status: Status;
-  /** The newest message when the rule fired. */
-  readonly seq: number;
-  /** The customer's message that it answers; null: none. */
-  readonly answersSeq: number | null;
-}
+/** A rule's reply to the customer, and what must still hold when it is sent. */
+export const ruleReplyKind = workKind(
+  "speak",
+  Type.Object({
+    conversationId: Type.String(),
+    rule: Type.String(),
+    text: Type.String(),
+    status: Type.Enum([...statuses]),
+    /** The newest message when the rule fired. */
+    seq: Type.Number(),
+    /** The customer's message that it answers. Null: none. */
+    answersSeq: Type.Union([Type.Number(), Type.Null()]),
+  }),
+);
+
+export type RuleReply = PayloadOf<typeof ruleReplyKind>;

@@ -11,7 +11,7 @@ import type { EngineBench } from "#test/support/engine-bench.ts";
 import { anna, hourMs, openBench } from "#test/support/engine-bench.ts";
 import type { FileChannel } from "#test/support/channels/file-channel.ts";
 import { bytesOf, fileChannel, inboundFile, png } from "#test/support/channels/file-channel.ts";
-import { runBeside } from "#test/support/database/run-beside.ts";
+import { runStatement } from "#test/support/database/run-statement.ts";
 
 const dayMs = 24 * hourMs;
 const megabyte = 1_048_576;
@@ -22,7 +22,7 @@ eachDatabase("files of messages", (open) => {
   let channel: FileChannel;
   let freeBytes: number;
 
-  /** Told of each point that is passed; throws where the process would have ended. */
+  /** Called at each checkpoint; throws to simulate a crash. */
   let passing: (point: string) => void;
 
   beforeEach(async () => {
@@ -38,7 +38,7 @@ eachDatabase("files of messages", (open) => {
   });
   afterEach(() => bench.close());
 
-  async function bring(files: readonly InboundFile[], text = "See this", thread = "one"): Promise<string> {
+  async function receive(files: readonly InboundFile[], text = "See this", thread = "one"): Promise<string> {
     const { conversationId } = await bench.accept({
       kind: "message",
       externalId: newId("evt", bench.clock.now()),
@@ -53,7 +53,7 @@ eachDatabase("files of messages", (open) => {
     return conversationId;
   }
   const rows = () => bench.store.read.selectFrom("attachments").selectAll().orderBy("id").execute();
-  /** What stands on the disk, but for what is on its way there. */
+  /** The files on the disk, except incomplete ones. */
   const onDisk = async (): Promise<readonly string[]> => {
     const folder = join(bench.dataDir, "files", "stored");
     const workspaces = await readdir(folder).catch(() => []);
@@ -83,9 +83,9 @@ eachDatabase("files of messages", (open) => {
       actor: anna,
     });
 
-  it("are fetched after the message is stored, and named for what their bytes are", async () => {
+  it("are fetched after the message is stored, and get the media type of their bytes", async () => {
     channel.give = async (ref) => bytesOf(ref === "p" ? png : "<svg onload=alert(1)>");
-    const id = await bring([
+    const id = await receive([
       inboundFile("p", { name: "../../etc/photo\u202Egpj.exe", mediaType: "text/html" }),
       inboundFile("s", { name: "drawing.svg", mediaType: "image/png" }),
     ]);
@@ -97,14 +97,14 @@ eachDatabase("files of messages", (open) => {
     expect(await onDisk()).toHaveLength(2);
   });
 
-  it("never hold up the conversation, and are asked for again until they come", async () => {
+  it("do not delay the conversation, and are retried until they are fetched", async () => {
     let times = 0;
     channel.give = async () => {
       times += 1;
       if (times < 3) throw new DeliveryError("not_sent", "the platform is busy", { retryAfterMs: 60_000 });
       return bytesOf("here it is");
     };
-    const id = await bring([inboundFile("late")]);
+    const id = await receive([inboundFile("late")]);
     expect(await bench.talk(id)).toHaveLength(2);
     expect(await rows()).toMatchObject([{ state: "pending" }]);
     await bench.advance(hourMs);
@@ -112,13 +112,13 @@ eachDatabase("files of messages", (open) => {
     expect(await rows()).toMatchObject([{ state: "stored", bytes: 10 }]);
   });
 
-  it("whose bytes were stored when the process ended are fetched again, and stored once", async () => {
+  it("are fetched again and stored once if the process died after storing the bytes", async () => {
     let ended = 0;
     passing = (point) => {
       if (point !== "file.stored" || (ended += 1) > 1) return;
       throw new Error("the process ends here");
     };
-    await bring([inboundFile("again")]);
+    await receive([inboundFile("again")]);
     expect([await rows(), await onDisk()]).toMatchObject([[{ state: "pending" }], [expect.any(String)]]);
     await bench.advance(hourMs);
     expect(channel.asked).toEqual(["again", "again"]);
@@ -126,13 +126,13 @@ eachDatabase("files of messages", (open) => {
     expect(await onDisk()).toEqual((await rows()).map(({ id }) => id));
   });
 
-  it("that the platform refuses, or that never come, say why", async () => {
+  it("have a reason if the platform rejects them or all tries fail", async () => {
     channel.give = async (ref) => {
       throw ref === "no"
         ? new DeliveryError("rejected", "the file is too old")
         : new DeliveryError("not_sent", "the platform is away");
     };
-    await bring([inboundFile("no"), inboundFile("never")]);
+    await receive([inboundFile("no"), inboundFile("never")]);
     expect(await rows()).toMatchObject([{ state: "failed", reason: "the file is too old" }, { state: "pending" }]);
     await bench.advance(dayMs);
     expect(await rows()).toMatchObject([
@@ -141,7 +141,7 @@ eachDatabase("files of messages", (open) => {
     ]);
   });
 
-  it("that are too large are not read to their end, whatever was said of them", async () => {
+  it("are not read to the end if too large, even if declared smaller", async () => {
     let given = 0;
     channel.give = async () =>
       (async function* () {
@@ -150,7 +150,7 @@ eachDatabase("files of messages", (open) => {
           yield new Uint8Array(65_536);
         }
       })();
-    await bring([inboundFile("endless", { bytes: 10 }), inboundFile("honest", { bytes: 2 * megabyte })]);
+    await receive([inboundFile("endless", { bytes: 10 }), inboundFile("honest", { bytes: 2 * megabyte })]);
     expect(channel.asked).toEqual(["endless"]);
     expect(given).toBeLessThan(2 * megabyte);
     expect(await rows()).toMatchObject([
@@ -160,9 +160,9 @@ eachDatabase("files of messages", (open) => {
     expect(await onDisk()).toEqual([]);
   });
 
-  it("together have a bound too", async () => {
+  it("have a limit in total", async () => {
     channel.give = async () => bytesOf(new Uint8Array(megabyte));
-    await bring(Array.from({ length: 6 }, (_, i) => inboundFile(`f${i}`)));
+    await receive(Array.from({ length: 6 }, (_, i) => inboundFile(`f${i}`)));
     const states = Map.groupBy(await rows(), ({ state }) => state);
     expect(states.get("stored")).toHaveLength(4);
     expect(states.get("failed")?.map(({ reason }) => reason)).toEqual([
@@ -172,16 +172,16 @@ eachDatabase("files of messages", (open) => {
     expect(await onDisk()).toHaveLength(4);
   });
 
-  it("without a word are answered honestly, and the second time by people", async () => {
-    const id = await bring([inboundFile("a")], "");
+  it("without text get a reply by the bot, and the second time an escalation", async () => {
+    const id = await receive([inboundFile("a")], "");
     expect(await bench.talk(id)).toEqual(["user: ", `assistant: ${defaultSettings.filesOnlyMessage}`]);
-    await bring([inboundFile("b")], "");
+    await receive([inboundFile("b")], "");
     expect((await bench.talk(id)).at(-1)).toBe(`assistant: ${defaultSettings.handoverMessage}`);
     expect(await bench.row(id)).toMatchObject({ status: "escalated" });
     expect(bench.asked).toEqual([]);
   });
 
-  it("keep the platform's names for them to the program", async () => {
+  it("do not expose the platform's references", async () => {
     let release: () => void = () => undefined;
     channel.give = () => new Promise((resolve) => (release = () => resolve(bytesOf("x"))));
     await bench.accept({
@@ -205,8 +205,8 @@ eachDatabase("files of messages", (open) => {
     await bench.settle();
   });
 
-  it("go when their message or their conversation goes, bytes and all", async () => {
-    const id = await bring([inboundFile("a")]);
+  it("are deleted with their message or conversation, bytes included", async () => {
+    const id = await receive([inboundFile("a")]);
     const message = (await bench.messages(id))[0];
     expect(await onDisk()).toHaveLength(1);
     await bench.accept({
@@ -220,14 +220,14 @@ eachDatabase("files of messages", (open) => {
     await bench.settle();
     expect([await rows(), await onDisk()]).toEqual([[], []]);
 
-    await bring([inboundFile("b")]);
+    await receive([inboundFile("b")]);
     expect(await onDisk()).toHaveLength(1);
     await bench.engine.remove(bench.workspaceId, id, anna);
     await bench.settle();
     expect([await rows(), await onDisk()]).toEqual([[], []]);
   });
 
-  it("go with a customer who is forgotten and with a workspace that is deleted, when the command ends", async () => {
+  it("are deleted with an erased customer and a deleted workspace before the command ends", async () => {
     await bench.accept({
       kind: "contact",
       externalId: "c1",
@@ -236,8 +236,8 @@ eachDatabase("files of messages", (open) => {
       sentAt: bench.clock.now(),
       contact: { email: "ada@test.example" },
     });
-    await bring([inboundFile("a")]);
-    await bring([inboundFile("b")], "Another", "two");
+    await receive([inboundFile("a")]);
+    await receive([inboundFile("b")], "Another", "two");
     expect(await onDisk()).toHaveLength(2);
     const { store, search, files } = bench.app.services;
     const people = createCustomers({ store, clock: bench.clock, search, files });
@@ -249,8 +249,8 @@ eachDatabase("files of messages", (open) => {
     expect(await rows()).toEqual([]);
   });
 
-  it("of an agent go out as files where the channel carries them, else as a link that opens them", async () => {
-    const id = await bring([], "Where is my bill?");
+  it("of an agent are sent as files if the channel carries them, otherwise as links", async () => {
+    const id = await receive([], "Where is my bill?");
     const bill = await upload(id);
     expect(bill).toMatchObject({ name: "bill.txt", mediaType: "text/plain", bytes: 8 });
     await reply(id, "Here it is", [bill.id]);
@@ -278,9 +278,9 @@ eachDatabase("files of messages", (open) => {
     expect(channel.sent.at(-1)).toEqual({ text: "bill.txt", file: "bill.txt", bytes: Buffer.from("the bill") });
   });
 
-  it("are sent by nobody but who uploaded them, once, and in their conversation alone", async () => {
-    const one = await bring([], "One");
-    const two = await bring([], "Two", "two");
+  it("can be sent only by their uploader, once, and in their conversation", async () => {
+    const one = await receive([], "One");
+    const two = await receive([], "Two", "two");
     const bill = await upload(one);
     const refused = { code: "invalid_parameter" };
     await expect(reply(two, "x", [bill.id])).rejects.toMatchObject(refused);
@@ -302,9 +302,9 @@ eachDatabase("files of messages", (open) => {
     expect(await onDisk()).toHaveLength(1);
   });
 
-  it("wait for room on the disk however long, are not asked for meanwhile, and say so", async () => {
+  it("wait with a reason while the disk is full, and are not fetched meanwhile", async () => {
     freeBytes = reserveBytes + megabyte / 2;
-    const id = await bring([inboundFile("waiting")]);
+    const id = await receive([inboundFile("waiting")]);
     expect(await bench.talk(id)).toHaveLength(2);
     for (let hours = 0; hours < 12; hours += 1) await bench.advance(hourMs);
     expect(channel.asked).toEqual([]);
@@ -314,24 +314,24 @@ eachDatabase("files of messages", (open) => {
     expect(await rows()).toMatchObject([{ state: "stored", reason: null, bytes: 16 }]);
   });
 
-  it("that had no room on the disk for a week are given up, and say why", async () => {
+  it("are given up with a reason after a week without room on the disk", async () => {
     freeBytes = 0;
-    await bring([inboundFile("waiting")]);
+    await receive([inboundFile("waiting")]);
     bench.clock.leap(8 * dayMs);
     for (let hours = 0; hours < 6; hours += 1) await bench.advance(hourMs);
     expect(await rows()).toMatchObject([{ state: "failed", reason: expect.stringMatching(/disk is nearly full/) }]);
   });
 
-  it("are not taken from agents either while the disk has no room", async () => {
-    const id = await bring([]);
+  it("are refused from agents too while the disk is full", async () => {
+    const id = await receive([]);
     freeBytes = reserveBytes;
     await expect(upload(id)).rejects.toMatchObject({ code: "storage_full" });
     expect([await rows(), await onDisk()]).toEqual([[], []]);
   });
 
-  it("keep their result where the refund of the day's bytes fails", async () => {
-    const id = await bring([]);
-    const rename = (from: string, to: string) => runBeside(bench.url, `alter table ${from} rename to ${to}`);
+  it("are stored even if the refund of the daily quota fails", async () => {
+    const id = await receive([]);
+    const rename = (from: string, to: string) => runStatement(bench.url, `alter table ${from} rename to ${to}`);
     async function* breaking(): AsyncGenerator<Uint8Array> {
       await rename("counters", "away");
       yield Buffer.from("the bill");
@@ -351,8 +351,8 @@ eachDatabase("files of messages", (open) => {
     expect(await rows()).toMatchObject([{ state: "stored", bytes: 8 }]);
   });
 
-  it("count against the room before they are written, those of the same time together", async () => {
-    const id = await bring([]);
+  it("reserve room on the disk before they are written, also when uploads are concurrent", async () => {
+    const id = await receive([]);
     freeBytes = reserveBytes + 2.5 * megabyte;
     const begun = Promise.withResolvers<void>();
     async function* slowly(): AsyncGenerator<Uint8Array> {
@@ -368,15 +368,15 @@ eachDatabase("files of messages", (open) => {
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
   });
 
-  it("that were never sent, and bytes that belong to nothing, are swept after a day", async () => {
-    const id = await bring([inboundFile("kept")]);
+  it("that were not sent, and bytes without a row, are removed after a day", async () => {
+    const id = await receive([inboundFile("kept")]);
     await upload(id);
     const { files } = bench.app.services;
     const lost = { workspaceId: bench.workspaceId, id: newId("file", bench.clock.now()) };
     await files.store(lost, bytesOf("lost"), "text/plain", megabyte, new AbortController().signal);
     expect(await onDisk()).toHaveLength(3);
     bench.clock.leap(2 * dayMs);
-    const { removeOrphanFiles } = await import("./file-work.ts");
+    const { removeOrphanFiles } = await import("./remove-files.ts");
     await removeOrphanFiles(
       { store: bench.store, clock: bench.clock, files, log: { debug() {}, info() {}, warn() {}, error() {} } },
       new AbortController().signal,

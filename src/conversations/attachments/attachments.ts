@@ -1,10 +1,12 @@
 import { hash } from "node:crypto";
+import { Type } from "typebox";
+import { workKind } from "#database/work.ts";
 import type { Insertable, Selectable } from "kysely";
 import type { InboundEvent, InboundFile } from "#channels/contract.ts";
 import { cleanFileName, filesPerMessage, plainMediaType, sizeText } from "#domain/files.ts";
 import { newId } from "#domain/ids.ts";
 import type { Channel } from "#domain/conversation/message.ts";
-import { isChat } from "#domain/conversation/message.ts";
+import { isChat } from "#channels/catalog.ts";
 import { Problem } from "#domain/problem.ts";
 import { chunks } from "#database/queries/customers.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
@@ -13,6 +15,18 @@ import type { Files } from "#files/contract.ts";
 import type { Reader, Tx } from "#database/contract.ts";
 
 export type AttachmentRow = Selectable<AttachmentsTable>;
+
+/** The fetch of a customer's file from the platform. */
+export const fetchFileKind = workKind(
+  "file",
+  Type.Object({ fileId: Type.String(), conversationId: Type.Optional(Type.String()) }),
+);
+
+/** The removal of files whose rows are deleted. */
+export const removeFilesKind = workKind(
+  "unfile",
+  Type.Object({ files: Type.Array(Type.Object({ workspaceId: Type.String(), id: Type.String() })) }),
+);
 
 export const fileLane = (id: string): string => `file:${id}`;
 
@@ -109,10 +123,10 @@ export const groupKey = (thread: string, key: string): string => hash("sha256", 
 /** The messages of these groups that are stored already, by account and group. */
 export async function groupsOf(
   tx: Tx,
-  wanted: readonly { readonly accountId: string; readonly group: string }[],
+  requested: readonly { readonly accountId: string; readonly group: string }[],
 ): Promise<Map<string, Grouped>> {
   const found = new Map<string, Grouped>();
-  for (const [accountId, of] of Map.groupBy(wanted, (each) => each.accountId)) {
+  for (const [accountId, of] of Map.groupBy(requested, (each) => each.accountId)) {
     const rows = await tx
       .selectFrom("attachments")
       .innerJoin("messages", "messages.id", "attachments.message_id")
@@ -194,19 +208,22 @@ export async function storeWaitingFiles(tx: Tx, event: WaitingFiles, { fresh }: 
   await storeAside(tx, { fresh: fresh.map((file) => ({ ...file, group_key: waitingKey(event) })), uploaded: [] });
 }
 
-/** Takes the wanted files of such an edit, as far as they still exist. */
+/** Takes the requested files of such an edit, as far as they still exist. */
 export async function takeWaitingFiles(
   tx: Tx,
   accountId: string,
   event: WaitingFiles,
-  wanted: readonly InboundFile[],
+  requested: readonly InboundFile[],
 ): Promise<MessageFiles> {
-  if (wanted.length === 0) return noFiles;
+  if (requested.length === 0) return noFiles;
   const { fresh } = await withStoredAside(tx, accountId, waitingKey(event), noFiles);
-  const positions = new Set(wanted.map((file) => event.files?.indexOf(file)));
+  const positions = new Set(requested.map((file) => event.files?.indexOf(file)));
   const taken = fresh.filter(({ position }) => positions.has(position));
   return { fresh: taken.map((file, position) => ({ ...file, position, group_key: null })), uploaded: [] };
 }
+
+export const attachmentOf = (db: Reader | Tx, id: string) =>
+  db.selectFrom("attachments").selectAll().where("id", "=", id).executeTakeFirst();
 
 /** Returns uploads by the ids in these references. */
 export async function uploadsOf(tx: Tx, refs: readonly string[]): Promise<Map<string, AttachmentRow>> {
@@ -296,12 +313,10 @@ export function removalOf(
   rows: readonly Pick<AttachmentRow, "id" | "workspace_id">[],
   now: number,
 ): readonly NewWork[] {
-  return [...chunks(rows, 100)].map((some) => ({
-    lane: `unfile:${some[0]?.id ?? ""}`,
-    kind: "unfile",
-    payload: { files: some.map(({ id, workspace_id: workspaceId }) => ({ workspaceId, id })) },
-    dueAt: now,
-  }));
+  return [...chunks(rows, 100)].map((some) => {
+    const files = some.map(({ id, workspace_id: workspaceId }) => ({ workspaceId, id }));
+    return removeFilesKind.queued(`unfile:${some[0]?.id ?? ""}`, { files }, now);
+  });
 }
 
 /** Deletes attachments. Returns the work that deletes their bytes. */

@@ -5,10 +5,10 @@ import type { AttachmentRow } from "./attachments.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Files } from "#files/contract.ts";
 
-/** An address that a customer was sent opens the file for so long. */
+/** Lifetime of file links that are sent to customers. */
 const sentLinkMs = 30 * 86_400_000;
 
-/** The message with its files: those that the channel carries, and an address in the text for each of the others. */
+/** Adds files to the message: those that the channel carries, and a link in the text for each of the others. */
 export function withFiles(
   channels: Channels,
   files: Pick<Files, "link">,
@@ -16,9 +16,9 @@ export function withFiles(
   message: OutboundMessage,
   attachments: readonly AttachmentRow[],
 ): OutboundMessage {
-  // Over the API the client fetches them with the message.
+  // API clients fetch the files with the message.
   if (attachments.length === 0 || conversation.channel === "api") return message;
-  const max = channels.fileBytesMax({ id: conversation.account_id });
+  const max = channels.adapter({ id: conversation.account_id }).capabilities.fileBytesMax ?? 0;
   const isCarried = ({ bytes }: AttachmentRow): boolean => bytes !== null && bytes <= max;
   const carried = attachments.filter(isCarried).map(outboundFile);
   const links = attachments
@@ -38,5 +38,5 @@ const outboundFile = ({ id, name, media_type: mediaType, bytes }: AttachmentRow)
   bytes: bytes ?? 0,
 });
 
-/** A name is a name, whatever signs of Markdown are in it. */
+/** Escapes Markdown in a file name. */
 const escaped = (name: string): string => name.replaceAll(/[\\`*_{}[\]<>()#+!|~-]/gu, String.raw`\$&`);

@@ -4,72 +4,73 @@ import { DeliveryError } from "#channels/errors.ts";
 import { cleanFileName, sizeText } from "#domain/files.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Upload, Uploaded } from "./upload.ts";
-import type { FileWorkDependencies } from "./file-work.ts";
-import { storeUpload, uploadOf } from "./file-work.ts";
+import { attachmentOf } from "./attachments.ts";
+import type { FileWorkDependencies } from "./remove-files.ts";
+import { storeUpload } from "./store-upload.ts";
 import { FileTooLarge, isStorageFull } from "#files/contract.ts";
 
-/** A file that somebody has sent along with a message that is still to be stored. */
+/** A file of a message that is not stored yet. */
 export interface FileSource {
-  /** What it is called when it is stored: the same on each try. */
+  /** Id of the stored file: the same on each try. */
   readonly id: string;
   readonly name: string;
   readonly mediaType: string;
-  /** As its sender says; null: unknown. */
+  /** Declared by the sender; null if unknown. */
   readonly bytes: number | null;
   readonly fetch: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 }
 
 export interface PrefetchOptions {
-  /** What cannot be had now is done without; otherwise that is thrown, and the next try goes on where this one ended. */
+  /** On the last try, a file that cannot be fetched is left out. Before, its error is thrown for another try. */
   readonly isLastTry: boolean;
-  /** For all of them together. */
+  /** Limit for all files together. */
   readonly withinMs?: number;
 }
 
-/** The same for the same file of a thread, in whichever process and try. */
+/** Returns the same id for a file of a thread in each process and try. */
 export const prefetchedFileId = (accountId: string, thread: string, key: string): string =>
   `file_${hash("sha256", `${accountId}\n${thread}\n${key}`).slice(0, 26)}`;
 
-/** A platform that sends nothing for so long is asked again. */
+/** A fetch that takes longer is aborted and tried again. */
 const fetchMs = 120_000;
 
 /**
- * Stores files for a message to come. What is stored already is not fetched again: who tries again names them by the same
- * ids. They come from one message, so a person's unsent uploads are no bound for them.
+ * Stores files before their message. A retry uses the same ids, so that stored files are not fetched again. The limit of
+ * unsent uploads does not apply, because the files belong to one message.
  */
 export async function prefetchFiles(
   dependencies: FileWorkDependencies,
-  wanted: readonly FileSource[],
+  sources: readonly FileSource[],
   to: Omit<Upload, "name" | "mediaType">,
   { isLastTry, withinMs }: PrefetchOptions,
   signal: AbortSignal,
 ): Promise<readonly PrefetchedFile[]> {
   const { store, files } = dependencies;
-  const brought: PrefetchedFile[] = [];
-  const patience = withinMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
+  const prefetched: PrefetchedFile[] = [];
+  const overall = withinMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
   let left = files.messageBytesMax;
-  for (const each of wanted) {
+  for (const each of sources) {
     signal.throwIfAborted();
     try {
-      const known = await uploadOf(store.read, each.id);
+      const known = await attachmentOf(store.read, each.id);
       const file =
         known === undefined
           ? await fetched(each)
           : { id: known.id, name: known.name, mediaType: known.media_type, bytes: known.bytes ?? 0 };
-      brought.push({ kind: "stored", file });
+      prefetched.push({ kind: "stored", file });
       left -= file.bytes;
     } catch (error) {
       signal.throwIfAborted();
-      const isTold = error instanceof FileTooLarge || error instanceof Problem || error instanceof DeliveryError;
+      const isPublic = error instanceof FileTooLarge || error instanceof Problem || error instanceof DeliveryError;
       const isFinal =
-        isTold && !isStorageFull(error) && !(error instanceof DeliveryError && error.outcome !== "rejected");
+        isPublic && !isStorageFull(error) && !(error instanceof DeliveryError && error.outcome !== "rejected");
       if (!isFinal && !isLastTry) throw error;
-      // What else fails speaks of disks and servers, to the operator.
-      const reason = isTold ? error.message : "it could not be stored";
-      brought.push({ kind: "refused", name: cleanFileName(each.name), reason, isFinal });
+      // Other messages name disks and servers, which only operators should see.
+      const reason = isPublic ? error.message : "it could not be stored";
+      prefetched.push({ kind: "refused", name: cleanFileName(each.name), reason, isFinal });
     }
   }
-  return brought;
+  return prefetched;
 
   async function fetched({ id, name, mediaType, bytes, fetch }: FileSource): Promise<Uploaded> {
     const max = Math.min(files.bytesMax, left);
@@ -78,9 +79,9 @@ export async function prefetchFiles(
       const total = sizeText(files.messageBytesMax);
       throw new DeliveryError("rejected", `with the others it is more than ${total}, the most that a message takes`);
     }
-    patience.throwIfAborted();
+    overall.throwIfAborted();
     await files.requireRoom(Math.min(bytes ?? Infinity, max));
-    const limited = AbortSignal.any([patience, AbortSignal.timeout(fetchMs)]);
+    const limited = AbortSignal.any([overall, AbortSignal.timeout(fetchMs)]);
     const upload = { ...to, name, mediaType };
     return storeUpload(dependencies, { id, upload, max, bounded: false }, await fetch(limited), limited);
   }

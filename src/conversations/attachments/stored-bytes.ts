@@ -3,8 +3,8 @@ import type { Files } from "#files/contract.ts";
 import type { Store } from "#database/contract.ts";
 
 /**
- * The bytes of a file of this very message or conversation, for a call to a platform. Throws DeliveryError: nothing has
- * been sent yet, and a storage that is away comes back.
+ * Returns the bytes of a file of this message or conversation, to send them to a platform. Throws DeliveryError, with the
+ * outcome `not_sent` if the storage is unavailable.
  */
 export async function storedBytes(
   { store, files }: { readonly store: Store; readonly files: Pick<Files, "open"> },

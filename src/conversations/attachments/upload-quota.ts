@@ -54,16 +54,16 @@ export async function takeUploadQuota(
       retryAfterS: (windowStart + dayMs - now) / 1_000,
       cause,
     });
-  const wanted = unitsOf(bytes);
+  const units = unitsOf(bytes);
   let taken: number;
   try {
     taken = await store.write(async (tx) => {
-      const values = await countUp(tx, counters, wanted);
+      const values = await countUp(tx, counters, units);
       const over = counters.map(({ mbMax }, i) => (mbMax === null ? 0 : (values[i] ?? 0) - mbMax * 1_024));
       const excess = Math.max(0, ...over);
-      if (excess > 0 && (declaredBytes !== undefined || excess >= wanted)) throw new Full();
+      if (excess > 0 && (declaredBytes !== undefined || excess >= units)) throw new Full();
       if (excess > 0) await countDown(tx, counters, excess);
-      return wanted - excess;
+      return units - excess;
     });
   } catch (error) {
     throw error instanceof Full ? full(error) : error;

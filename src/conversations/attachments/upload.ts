@@ -16,7 +16,7 @@ export interface Upload {
 export interface Uploaded {
   readonly id: string;
   readonly name: string;
-  /** What the bytes say. */
+  /** Detected from the bytes. */
   readonly mediaType: string;
   readonly bytes: number;
 }

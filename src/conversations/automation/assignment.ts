@@ -15,17 +15,19 @@ export async function nextAgent(tx: Tx, workspaceId: string, rule: string, assig
     .selectFrom("agents")
     .select(["email", "away"])
     .where("workspace_id", "=", workspaceId)
+    .where("role", "!=", "viewer")
+    .where("invited_until", "is", null)
     .orderBy("email")
     .execute();
   const { to, among, maxClaimed } = assign;
   if (to !== null) {
     return agents.some(({ email }) => email === to)
       ? { kind: "agent", email: to }
-      : { kind: "nobody", reason: `${to} is no agent of this workspace` };
+      : { kind: "nobody", reason: `${to} is no agent of this workspace, or may only read` };
   }
-  const wanted = agents.filter(({ email, away }) => away === 0 && (among.length === 0 || among.includes(email)));
+  const candidates = agents.filter(({ email, away }) => away === 0 && (among.length === 0 || among.includes(email)));
   const claimed = maxClaimed === null ? new Map<string, number>() : await claimedBy(tx, workspaceId);
-  const free = wanted.filter(({ email }) => maxClaimed === null || (claimed.get(email) ?? 0) < maxClaimed);
+  const free = candidates.filter(({ email }) => maxClaimed === null || (claimed.get(email) ?? 0) < maxClaimed);
   if (free.length === 0) return { kind: "nobody", reason: "no agent is available" };
   const query = tx
     .selectFrom("rule_turns")

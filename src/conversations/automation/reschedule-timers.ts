@@ -1,11 +1,15 @@
 import type { Status } from "#domain/conversation/status.ts";
+import { statuses } from "#domain/conversation/status.ts";
 import { slaState } from "#domain/conversation/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import type { NewWork, OutboxRow } from "#database/queries/outbox.ts";
+import { Type } from "typebox";
+import type { PayloadOf, Work, WorkDeclaration } from "#database/work.ts";
+import { declareWork, workKind } from "#database/work.ts";
+import type { NewWork } from "#database/queries/outbox.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
-import type { Effects } from "#conversations/transaction/effects.ts";
-import { settleNow } from "./timer-work.ts";
+import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
+import { applyDueChangesNow } from "./timer-work.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Reader, Store } from "#database/contract.ts";
@@ -21,36 +25,51 @@ const settledAtOnce = 20;
 /** Other processes may use settings that are a second old. After this delay their changes are stored too. */
 const delayMs = 2_000;
 
-interface RescheduleTimers {
-  readonly workspaceId: string;
-  readonly status?: (typeof timed)[number];
-  readonly after?: { readonly startedAt: number; readonly id: string };
-}
+/** The move of timers after a change of a workspace's settings. */
+const rescheduleKind = workKind(
+  "retime",
+  Type.Object({
+    workspaceId: Type.String(),
+    status: Type.Optional(Type.Enum([...statuses])),
+    after: Type.Optional(Type.Object({ startedAt: Type.Number(), id: Type.String() })),
+  }),
+);
+
+type RescheduleTimers = PayloadOf<typeof rescheduleKind>;
+
+const rescheduleLane = (workspaceId: string): string => `retime:${workspaceId}`;
 
 /** Must be stored in the transaction that changes the settings. */
-export const rescheduleWork = (workspaceId: string, now: number): NewWork => ({
-  lane: `retime:${workspaceId}`,
-  kind: "retime",
-  payload: { workspaceId } satisfies RescheduleTimers,
-  dueAt: now + delayMs,
-});
+export const rescheduleWork = (workspaceId: string, now: number): NewWork =>
+  rescheduleKind.queued(rescheduleLane(workspaceId), { workspaceId }, now + delayMs);
+
+interface RescheduleDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly search: ConversationSearch;
+  readonly publishEffects: PublishEffects;
+}
+
+export function declareReschedule(dependencies: RescheduleDependencies): WorkDeclaration {
+  return declareWork(rescheduleKind, {
+    batch: true,
+    attemptsMax: 20,
+    lanesMax: 1,
+    run: (rows, signal) => rescheduleTimers(dependencies, rows, signal),
+  });
+}
 
 /**
  * Moves timers of existing conversations after a change of settings, one page per transaction; each queues the next.
  * Only late timers are moved. A timer that fires too early reschedules itself.
  */
-export async function rescheduleTimers(
-  dependencies: {
-    readonly store: Store;
-    readonly clock: Clock;
-    readonly search: ConversationSearch;
-    readonly publishEffects: (effects: Effects) => void;
-  },
-  rows: readonly OutboxRow[],
+async function rescheduleTimers(
+  dependencies: RescheduleDependencies,
+  rows: readonly Work<RescheduleTimers>[],
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, search, publishEffects } = dependencies;
-  const works = rows.map((row) => JSON.parse(row.payload) as RescheduleTimers);
+  const works = rows.map((row) => row.payload);
   // A change of settings during the run starts it again.
   const work = works.find(({ status }) => status === undefined) ?? works[0];
   if (work === undefined) return;
@@ -68,7 +87,7 @@ export async function rescheduleTimers(
     const effects = await store.write(async (tx) => {
       const done: Effects[] = [];
       for (const id of wrong.slice(at, at + settledAtOnce)) {
-        const settled = await settleNow(tx, search, workspace, id, clock.now());
+        const settled = await applyDueChangesNow(tx, search, workspace, id, clock.now());
         if (settled !== null) done.push(settled);
       }
       return done;
@@ -79,8 +98,8 @@ export async function rescheduleTimers(
   await store.write(async (tx) => {
     await finishWork(tx, rows);
     if (next === undefined) return;
-    const { lane, kind } = rescheduleWork(workspaceId, now);
-    await insertWork(tx, [{ lane, kind, payload: next, dueAt: clock.now() }], clock.now());
+    const dueAt = clock.now();
+    await insertWork(tx, [rescheduleKind.queued(rescheduleLane(workspaceId), next, dueAt)], dueAt);
   });
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Rule } from "#domain/workspace/automation.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
 import type { ConversationChange } from "#conversations/agents/requests.ts";
-import { createAgent } from "#admin/agents.ts";
+import { createAgent } from "#admin/team/agents.ts";
 import { readConfigFile } from "#config/file.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
@@ -135,7 +135,7 @@ eachDatabase("rules", (open) => {
         .execute()
     ).map(({ actor_id, detail }) => `${actor_id}: ${detail}`);
 
-  it("do what they say, in order, with the message that sets them off, and tell why", async () => {
+  it("run their actions in order on the message that triggers them, and record the reason", async () => {
     const id = await begin("Can I have my MONEY BACK?");
     expect(await tags(id)).toEqual(["money", "refund"]);
     expect(await bench.row(id)).toMatchObject({ priority: "high", status: "open" });
@@ -143,7 +143,7 @@ eachDatabase("rules", (open) => {
     expect(await trace(id)).toEqual([
       'rule:refunds: because the customer has written, and the channel is telegram, and the message says "money back"; did: tag refund, money; set the priority high; add a note',
     ]);
-    // The bot answers as ever.
+    // The bot answers as usual.
     expect(await bench.talk(id)).toEqual([
       "user: Can I have my MONEY BACK?",
       "assistant: You asked: Can I have my MONEY BACK?",
@@ -154,7 +154,7 @@ eachDatabase("rules", (open) => {
     expect(await tags(await begin("I was refunded, thanks"))).toEqual([]);
   });
 
-  it("trigger no rule by what they do", async () => {
+  it("do not trigger other rules", async () => {
     const id = await begin("a refund, please");
     expect(await tags(id)).not.toContain("never");
     await bench.engine.update(bench.workspaceId, id, { tags: [] }, anna);
@@ -162,7 +162,7 @@ eachDatabase("rules", (open) => {
     expect(await tags(id)).toEqual(["never", "refund"]);
   });
 
-  it("take off the tag that comes with what sets them off", async () => {
+  it("remove a tag that was added together with their trigger", async () => {
     const id = await begin("Good morning");
     await bench.engine.update(bench.workspaceId, id, { tags: ["silent"] }, anna);
     await bench.engine.update(bench.workspaceId, id, { status: "escalated" }, anna);
@@ -170,7 +170,7 @@ eachDatabase("rules", (open) => {
     expect(await tags(id)).toEqual([]);
   });
 
-  it("are not set off by a tag that was there before", async () => {
+  it("are not triggered by an existing tag", async () => {
     const id = await begin("Good morning");
     const to = (change: ConversationChange) => bench.engine.update(bench.workspaceId, id, change, anna);
     await to({ status: "escalated" });
@@ -180,14 +180,14 @@ eachDatabase("rules", (open) => {
     expect(await tags(id)).toEqual(["escalated"]);
   });
 
-  it("leave out what is done already, and say so", async () => {
+  it("skip actions that have no effect, and record it", async () => {
     const id = await begin("a refund, please");
     await again("really, a refund");
     await bench.settle();
     expect((await trace(id)).at(-1)).toContain("tag refund, money (left out: it has been tagged so already)");
   });
 
-  it("hand over before the bot answers, and the customer is told", async () => {
+  it("hand over before the bot answers, with a message to the customer", async () => {
     const id = await begin("I am a journalist");
     expect(await bench.row(id)).toMatchObject({ status: "escalated" });
     expect(await tags(id)).toEqual(["escalated"]);
@@ -195,7 +195,7 @@ eachDatabase("rules", (open) => {
     expect(bench.sent.at(-1)?.text).toBe(defaultSettings.handoverMessage);
   });
 
-  it("reply in the bot's place", async () => {
+  it("reply instead of the bot", async () => {
     const id = await begin("May I visit you?");
     expect(await bench.talk(id)).toEqual(["user: May I visit you?", "assistant: Come by any day, **9 to 5**."]);
     expect(bench.asked.map(({ text }) => text)).not.toContain("May I visit you?");
@@ -204,7 +204,7 @@ eachDatabase("rules", (open) => {
     expect((await bench.talk(id)).at(-1)).toBe("assistant: You asked: And where?");
   });
 
-  it("reply to what they are for, and leave what was asked just before to the bot", async () => {
+  it("reply to the message that triggers them, and leave an earlier question to the bot", async () => {
     const { answer } = bench.script;
     const answers = heldAnswers(bench);
     threads += 1;
@@ -232,20 +232,20 @@ eachDatabase("rules", (open) => {
     bench.script.answer = answer;
   });
 
-  it("say what they say though they then resolve or assign the conversation", async () => {
+  it("send their reply even if they then resolve or assign the conversation", async () => {
     const id = await begin("Thanks and farewell");
     expect(await bench.row(id)).toMatchObject({ status: "resolved" });
     expect(await bench.talk(id)).toEqual(["user: Thanks and farewell", "assistant: Come back soon."]);
     const other = await begin("I am an important person");
     expect(await bench.row(other)).toMatchObject({ status: "claimed", assigned_to: "ben@test.example" });
     expect((await bench.talk(other)).at(-1)).toBe(`assistant: ${defaultSettings.handoverMessage}`);
-    // Nobody has more to do than others.
+    // All agents have the same number of conversations.
     await bench.engine.update(bench.workspaceId, other, { status: "resolved" }, anna);
   });
 
   it("do not reply when an agent changed it first", async () => {
     threads += 1;
-    // The adapter is away for the moment, so the rule's words wait.
+    // The adapter is unavailable, so the rule's reply stays queued.
     const id = await bench.begin(`rules ${threads}`, "hello");
     await bench.settle();
     const row = await bench.row(id);
@@ -296,7 +296,7 @@ eachDatabase("rules", (open) => {
     expect(await tags(id)).toEqual(["doubt"]);
   });
 
-  it("assign in turn to who is available", async () => {
+  it("assign to available agents in turn", async () => {
     const assigned = async (): Promise<string | null> => (await bench.row(await begin("whose turn is it"))).assigned_to;
     await bench.store.write((tx) =>
       tx.updateTable("agents").set({ away: 1 }).where("email", "=", "carl@test.example").execute(),
@@ -312,12 +312,12 @@ eachDatabase("rules", (open) => {
     expect(await assigned()).toBe("carl@test.example");
   });
 
-  it("claim for the agent they name, and go on from there", async () => {
+  it("assign to a named agent, and run the next actions", async () => {
     const id = await begin("something for ben");
     expect(await bench.row(id)).toMatchObject({ status: "resolved", assigned_to: "ben@test.example" });
   });
 
-  it("answer to tags that people set and take off", async () => {
+  it("are triggered by tags that people add and remove", async () => {
     const id = await begin("Hello");
     await bench.engine.update(bench.workspaceId, id, { tags: ["vip"] }, anna);
     await bench.engine.update(bench.workspaceId, id, { tags: [] }, anna);
@@ -326,7 +326,7 @@ eachDatabase("rules", (open) => {
     expect(await bench.row(id)).toMatchObject({ status: "resolved" });
   });
 
-  it("act when the SLA is missed and when time has passed, once", async () => {
+  it("fire once on a missed SLA and on a due time", async () => {
     const id = await begin("I am a journalist too");
     await bench.advance(30 * minuteMs);
     expect(await bench.notes(id)).toEqual(["Half an hour."]);
@@ -340,7 +340,7 @@ eachDatabase("rules", (open) => {
     expect(await bench.notes(id)).toEqual(["Half an hour.", "The target was missed.", "Half an hour."]);
   });
 
-  it("do not set themselves off again by way of the clock", async () => {
+  it("do not trigger themselves again through a timer", async () => {
     const id = await begin("Hello");
     await bench.engine.update(bench.workspaceId, id, { status: "resolved", tags: ["sleepy"] }, anna);
     await bench.engine.update(bench.workspaceId, id, { status: "open" }, anna);
@@ -351,7 +351,7 @@ eachDatabase("rules", (open) => {
     expect((await trace(id)).filter((line) => line.startsWith("rule:snooze again"))).toHaveLength(1);
   });
 
-  it("stop for the day where another system answers them with what sets them off", async () => {
+  it("stop for the day when another system triggers them in a loop", async () => {
     const id = await begin("Hello");
     for (let round = 0; round < 55; round += 1) {
       await bench.engine.update(bench.workspaceId, id, { tags: ["vip", `n${round}`], priority: "high" }, anna);
@@ -363,7 +363,7 @@ eachDatabase("rules", (open) => {
     expect(await bench.row(id)).toMatchObject({ priority: "high" });
   });
 
-  it("do nothing where they are disabled, and what they kept goes with the conversation", async () => {
+  it("do nothing if disabled, and lose their data with the conversation", async () => {
     const id = await begin("a refund, please");
     expect(await tags(id)).not.toContain("off");
     await bench.engine.remove(bench.workspaceId, id, anna);

@@ -1,30 +1,50 @@
 import { wakeTarget } from "#domain/conversation/status.ts";
 import { systemActor } from "#domain/conversation/message.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
 import { finishWork } from "#database/queries/outbox.ts";
-import type { Effects } from "#conversations/transaction/effects.ts";
+import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { timerLane } from "#queue/lanes.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Reader, Tx } from "#database/contract.ts";
-import { autoArchiveAt, autoResolveAt } from "./timers.ts";
+import { autoArchiveAt, autoResolveAt, timerKind } from "./timers.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { WorkDeclaration } from "#database/work.ts";
+import { declareWork } from "#database/work.ts";
+import { writeConversation } from "#conversations/transaction/lock-conversation.ts";
+import type { WorkSubjectDependencies } from "#conversations/transaction/work-subject.ts";
+import { subjectOfWork } from "#conversations/transaction/work-subject.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
-/** Applies the due changes of a conversation (snooze, SLA, rules, auto-resolve) and sets its next timer. */
-export async function runTimer(
-  tx: Tx,
-  search: ConversationSearch,
-  workspace: Workspace,
-  rows: readonly OutboxRow[],
-  now: number,
-): Promise<Effects | null> {
-  await finishWork(tx, rows);
-  const { conversationId } = JSON.parse(rows[0]?.payload ?? "{}") as { readonly conversationId: string };
-  return settleClock(tx, search, workspace, conversationId, now);
+interface TimerDependencies extends WorkSubjectDependencies {
+  readonly clock: Clock;
+  readonly search: ConversationSearch;
+  readonly publishEffects: PublishEffects;
 }
 
-async function settleClock(
+export function declareTimer(dependencies: TimerDependencies): WorkDeclaration {
+  const { search, publishEffects } = dependencies;
+  return declareWork(timerKind, {
+    batch: true,
+    attemptsMax: 20,
+    async run(rows) {
+      const subject = await subjectOfWork(dependencies, rows);
+      if (subject === undefined) return;
+      const { conversation, workspace } = subject;
+      const effects = await writeConversation(dependencies, conversation.id, async (tx, now) => {
+        await finishWork(tx, rows);
+        return applyDueChanges(tx, search, workspace, conversation.id, now);
+      });
+      publishEffects(effects);
+    },
+  });
+}
+
+/**
+ * Applies the due changes of a conversation: end of a snooze, auto-resolve, auto-archive. `touch` makes `flush` run the
+ * due rules and the SLA as well, and set the next timer.
+ */
+async function applyDueChanges(
   tx: Tx,
   search: ConversationSearch,
   workspace: Workspace,
@@ -51,7 +71,12 @@ async function settleClock(
 }
 
 /** Conversations of this workspace whose due timer has not fired yet. */
-export async function dueClocks(db: Reader, workspaceId: string, now: number, limit: number): Promise<string[]> {
+export async function conversationsWithDueTimer(
+  db: Reader,
+  workspaceId: string,
+  now: number,
+  limit: number,
+): Promise<string[]> {
   const rows = await db
     .selectFrom("conversations")
     .select("id")
@@ -62,8 +87,8 @@ export async function dueClocks(db: Reader, workspaceId: string, now: number, li
   return rows.map(({ id }) => id);
 }
 
-/** Like {@link runTimer}, for a caller that needs the exact state now. The timer's own row then finds nothing due. */
-export async function settleNow(
+/** Like {@link declareTimer}, for a caller that needs the exact state now. The timer's own row then finds nothing due. */
+export async function applyDueChangesNow(
   tx: Tx,
   search: ConversationSearch,
   workspace: Workspace,
@@ -71,5 +96,5 @@ export async function settleNow(
   now: number,
 ): Promise<Effects | null> {
   await tx.deleteFrom("outbox").where("lane", "=", timerLane(conversationId)).execute();
-  return settleClock(tx, search, workspace, conversationId, now);
+  return applyDueChanges(tx, search, workspace, conversationId, now);
 }

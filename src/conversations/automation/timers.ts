@@ -1,9 +1,14 @@
 import { nextSlaChange } from "#domain/conversation/sla.ts";
+import { Type } from "typebox";
+import { workKind } from "#database/work.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { ruleDueAt } from "./rules.ts";
 
 const dayMs = 86_400_000;
+
+/** The changes of a conversation that are due by time. */
+export const timerKind = workKind("timer", Type.Object({ conversationId: Type.String() }));
 
 /** Returns the time of auto-resolve. The days count from the last message, or from a later reopening. */
 export function autoResolveAt(row: ConversationRow, settings: WorkspaceSettings): number | null {

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Sender } from "#channels/contract.ts";
+import { contactKeys } from "#domain/customer/contact-keys.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import { createWorkspace } from "#admin/workspaces/workspaces.ts";
 import { rowsOf } from "#test/support/database/conversation-rows.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
-import { anna, openBench } from "#test/support/engine-bench.ts";
+import { anna, answerOf, heldAnswers, openBench } from "#test/support/engine-bench.ts";
 
 eachDatabase("a customer on several channels", (open) => {
   let bench: EngineBench;
@@ -25,7 +26,7 @@ eachDatabase("a customer on several channels", (open) => {
   }
   const unique = (name: string): string => `${name}-${(made += 1)}`;
   const contactOf = async (id: string) => (await bench.row(id)).contact_id;
-  // The worker of the program may have taken up what the command would do itself.
+  // The program's worker may have run the command's work.
   const merge = async (from: string, into: string) => {
     const merged = await bench.app.services.customers.merge(bench.workspaceId, from, into, anna);
     await bench.settle();
@@ -36,7 +37,7 @@ eachDatabase("a customer on several channels", (open) => {
     await bench.settle();
   };
 
-  it("is one contact by an address that the platform proves, however it is written", async () => {
+  it("is one contact by a verified address in any spelling", async () => {
     const mail = unique("max");
     const a = await write({ key: unique("s"), proven: { email: `${mail}@Shop.Example` } });
     const b = await write({ key: unique("s"), proven: { email: ` ${mail.toUpperCase()}@shop.example ` } });
@@ -53,14 +54,14 @@ eachDatabase("a customer on several channels", (open) => {
     });
   });
 
-  it("is nobody else, however much their ids look alike", async () => {
+  it("is distinguished from customers with similar ids", async () => {
     const name = unique("ada");
     const longest = name.padEnd(188, "a");
     // oxfmt-ignore
     const alike = [
       name, name.toUpperCase(), `${name} `, `${name}  `, ` ${name}`, `${name}\0`, `${name}\t`, `${name}\u00a0`,
       `${name}\u200b`, `${name}é`, `${name}e\u0301`, `${name}e`, `${name}ｅ`, `${name}😀`, `${name}😁`, `${name}ß`, `${name}ss`,
-      // As long as an id may be, in signs of whatever size.
+      // Ids of maximum length, with characters of any size.
       longest, `${longest}  `, `${longest} \0`, `${longest}aa`, "😀".repeat(189).concat(" "), "😀".repeat(190),
     ];
     const contacts = new Map<string, string>();
@@ -74,14 +75,14 @@ eachDatabase("a customer on several channels", (open) => {
     expect(new Set(contacts.values()).size).toBe(alike.length);
   }, 30_000);
 
-  it("does not take a phone number without a country, or no address at all, for a known one", async () => {
+  it("is not recognised by a phone number without a country, or without an address", async () => {
     const contacts = [];
     for (const phone of ["0170 1234567", "0170 1234567", "", "+", "+49"])
       contacts.push(await contactOf(await write({ key: unique("s"), proven: { phone, email: "" } })));
     expect(new Set(contacts).size).toBe(5);
   });
 
-  it("becomes one when something proven turns out to be another contact's, with all conversations", async () => {
+  it("is merged, with all conversations, when a verified identity belongs to another contact", async () => {
     const phone = `+4917${10_000_000 + (made += 1)}`;
     const user = unique("user");
     const a1 = await write({ key: "telegram-of-max", name: "Max" });
@@ -103,26 +104,26 @@ eachDatabase("a customer on several channels", (open) => {
     expect((await bench.row(a1)).previous_conversation_id).toBeNull();
     expect((await bench.row(a2)).previous_conversation_id).toBe(a1);
     expect((await bench.row(b)).previous_conversation_id).toBe(a2);
-    const told = await bench.store.read
+    const entries = await bench.store.read
       .selectFrom("audit")
       .selectAll()
       .where("action", "=", "contact_merged")
       .where("from_value", "=", before)
       .execute();
-    expect(told).toMatchObject([{ to_value: await contactOf(b), actor_id: "identity", detail: "phone" }]);
+    expect(entries).toMatchObject([{ to_value: await contactOf(b), actor_id: "identity", detail: "phone" }]);
 
-    // Somebody finds that this was wrong.
+    // An administrator undoes the merge.
     await unmerge(before);
     expect(await bench.row(a1)).toMatchObject({ contact_id: before, own_contact_id: null, customer_email: null });
     expect(await bench.row(a2)).toMatchObject({ contact_id: before, previous_conversation_id: a1 });
     expect(await bench.row(last)).toMatchObject({ contact_id: before, previous_conversation_id: a2 });
     expect(await bench.row(b)).toMatchObject({ customer_email: "max@own.example", previous_conversation_id: null });
-    // And it does not come back by itself.
+    // It is not merged again automatically.
     const again = await write({ key: "telegram-of-max", proven: { phone } });
     expect(await bench.row(again)).toMatchObject({ contact_id: before, previous_conversation_id: last });
   });
 
-  it("keeps what was merged before together when the last merge is undone", async () => {
+  it("keeps earlier merges when the last one is undone", async () => {
     const ids = [];
     for (const name of ["Ann", "Bob", "Cid"]) ids.push(await write({ key: unique("s"), name }));
     const [a = "", b = "", c = ""] = ids;
@@ -142,11 +143,11 @@ eachDatabase("a customer on several channels", (open) => {
     await expect(merge(ann, "con_unknown")).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("fills in what was not known, and takes exactly that back", async () => {
+  it("fills in missing values on a merge, and removes exactly those on its undo", async () => {
     const a = await write({ key: unique("s"), name: "Eve", proven: { email: `eve${made}@shop.example` } });
     const b = await write({ key: unique("s"), verified: { userId: unique("user") } });
     const [eve, user] = [await contactOf(a), await contactOf(b)];
-    // Whoever is a known user stands for both, whichever way round it is asked for.
+    // The known user becomes the root, in either order.
     expect(await merge(user, eve)).toEqual({ from: eve, into: user });
     expect(await bench.row(b)).toMatchObject({ customer_name: "Eve", customer_verified: 1 });
     expect((await bench.row(b)).customer_email).toMatch(/^eve/);
@@ -155,8 +156,8 @@ eachDatabase("a customer on several channels", (open) => {
     expect((await bench.row(a)).customer_name).toBe("Eve");
   });
 
-  describe("is never mixed up with somebody who only says that it is them", () => {
-    it("by an e-mail address in a form, or beside a user id of their own", async () => {
+  describe("is not merged by claims", () => {
+    it("of an e-mail address in a form, or next to another user id", async () => {
       const victim = `victim${(made += 1)}@shop.example`;
       const session = unique("s");
       const own = await write({ key: session, proven: { email: victim } });
@@ -174,7 +175,7 @@ eachDatabase("a customer on several channels", (open) => {
       const contacts = [await contactOf(own), await contactOf(a), await contactOf(b)];
       expect(new Set(contacts).size).toBe(3);
       for (const id of [a, b]) expect((await bench.row(id)).previous_conversation_id).toBeNull();
-      // What a form says does not replace what is proven, either.
+      // A form does not replace verified values either.
       await bench.accept({
         kind: "contact",
         externalId: unique("c"),
@@ -187,7 +188,7 @@ eachDatabase("a customer on several channels", (open) => {
       expect(await bench.row(next)).toMatchObject({ contact_id: await contactOf(own), customer_email: victim });
     });
 
-    it("by a user id in another case, or another user's on the same address", async () => {
+    it("of a user id in another case, or with another user's address", async () => {
       const name = unique("User");
       const mail = `${name}@shop.example`;
       const a = await write({ key: unique("s"), verified: { userId: name }, proven: { email: mail } });
@@ -225,7 +226,7 @@ eachDatabase("a customer on several channels", (open) => {
     });
   });
 
-  it("brings along more conversations than one step moves", async () => {
+  it("is merged with more conversations than one page moves", async () => {
     const key = unique("many");
     const first = await write({ key });
     const more = Array.from({ length: 120 }, (_, i) => ({
@@ -246,9 +247,19 @@ eachDatabase("a customer on several channels", (open) => {
     expect(rows.map(({ id }) => id).toSorted()).toEqual([...ids, target].toSorted());
     expect(rows.map((row) => row.previous_conversation_id)).toEqual([null, ...rows.slice(0, -1).map(({ id }) => id)]);
   });
+
+  it("is found by the values of the last change, whatever made it", async () => {
+    const rows = await bench.store.read.selectFrom("contacts").selectAll().execute();
+    expect(
+      rows.filter(({ name, email, phone }) => name !== null || email !== null || phone !== null).length,
+    ).toBeGreaterThan(10);
+    for (const { id, email_key, phone_key, name_key, ...row } of rows) {
+      expect({ id, email_key, phone_key, name_key }).toEqual({ id, ...contactKeys(row) });
+    }
+  });
 });
 
-eachDatabase("a browser's session that somebody has signed in to", (open) => {
+eachDatabase("a browser session after a sign-in", (open) => {
   let one: EngineBench;
   let other: EngineBench;
   let sessions = 0;
@@ -295,7 +306,7 @@ eachDatabase("a browser's session that somebody has signed in to", (open) => {
       expect(await send(one, key, "late", sender, channel)).toEqual(refused);
       expect(await send(one, key, "lead", sender, channel)).toEqual(refused);
     }
-    // The session goes on with who proves to be its user, with the message that was refused as well.
+    // The verified user continues the session, and can send the refused message.
     expect(await send(one, key, "late", { verified }, channel)).toMatchObject({ seq: expect.any(Number) });
     await one.settle();
     const talk = await one.talk(conversationId ?? "");
@@ -312,7 +323,7 @@ eachDatabase("a browser's session that somebody has signed in to", (open) => {
     );
   });
 
-  it("takes nothing of the same moment either, in whichever process", async () => {
+  it("refuses concurrent messages without proof, in each process", async () => {
     for (const at of [one, other]) {
       const key = begin();
       const [signedIn, late, lead] = await Promise.all([
@@ -335,10 +346,17 @@ eachDatabase("a browser's session that somebody has signed in to", (open) => {
     }
   });
 
-  it("knows its user only where every message that is answered was proven", async () => {
+  it("has a user only if each message to answer was sent with proof", async () => {
     const key = begin();
     const grace = { userId: "grace" };
-    await Promise.all([send(one, key, "mine: before"), send(one, key, "mine: after", { verified: grace })]);
+    const { answer } = one.script;
+    const answers = heldAnswers(one);
+    await send(one, key, "mine: before");
+    const first = await answers.question(0);
+    // Discards the first answer: the next one answers both messages.
+    await send(one, key, "mine: after", { verified: grace });
+    one.script.answer = answer;
+    first.release(answerOf("Too early"));
     await one.settle();
     expect(askers("mine: before\nmine: after")).toEqual([null]);
     await send(one, key, "mine: proven", { verified: grace });

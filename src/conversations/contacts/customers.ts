@@ -1,11 +1,13 @@
 import { newId } from "#domain/ids.ts";
+import { moveKind } from "./merge.ts";
+import { removeFilesKind } from "#conversations/attachments/attachments.ts";
 import type { Actor } from "#domain/conversation/message.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
 import { claimLanes, dueLanes } from "#database/queries/outbox.ts";
 import { mergeContacts, unmergeContact } from "./merge.ts";
 import type { ErasureResult } from "#conversations/retention/erase-customer.ts";
 import { eraseCustomer, purgeIndex } from "#conversations/retention/erase-customer.ts";
-import { removeFiles } from "#conversations/attachments/file-work.ts";
+import { removeFiles } from "#conversations/attachments/remove-files.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";
@@ -44,7 +46,7 @@ export function createCustomers(dependencies: {
   const { store, clock, search, files } = dependencies;
 
   /** Moves the conversations at once, because no server may be running to do it. */
-  async function relinkNow(): Promise<void> {
+  async function moveConversationsNow(): Promise<void> {
     const id = newId("ses", clock.now());
     for (let round = 0; round < roundsMax; round += 1) {
       const now = clock.now();
@@ -55,7 +57,7 @@ export function createCustomers(dependencies: {
       const rows = await store.write((tx) => claimLanes(tx, lanes, { id, until: now + leaseMs }, now));
       if (rows.length === 0) return;
       for (const group of Map.groupBy(rows, ({ lane }) => lane).values()) {
-        await store.write((tx) => moveConversations(tx, search, group, clock.now()));
+        await store.write((tx) => moveConversations(tx, search, group.map(moveKind.read), clock.now()));
       }
     }
   }
@@ -69,7 +71,7 @@ export function createCustomers(dependencies: {
       const due = await store.read
         .selectFrom("outbox")
         .select("lane")
-        .where("kind", "=", "unfile")
+        .where("kind", "=", removeFilesKind.kind)
         .where("due_at", "<=", now)
         .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)]))
         .limit(100)
@@ -78,20 +80,20 @@ export function createCustomers(dependencies: {
       const lanes = [...new Set(due.map(({ lane }) => lane))];
       const rows = await store.write((tx) => claimLanes(tx, lanes, { id, until: now + leaseMs }, now));
       if (rows.length === 0) return;
-      await removeFiles({ store, files }, rows, signal);
+      await removeFiles({ store, files }, rows.map(removeFilesKind.read), signal);
     }
   }
 
   return {
     async merge(workspaceId, fromId, intoId, actor) {
       const merged = await store.write((tx) => mergeContacts(tx, workspaceId, fromId, intoId, actor, clock.now()));
-      await relinkNow();
+      await moveConversationsNow();
       return merged;
     },
     async unmerge(workspaceId, contactId, actor) {
-      const parted = await store.write((tx) => unmergeContact(tx, workspaceId, contactId, actor, clock.now()));
-      await relinkNow();
-      return parted;
+      const unmerged = await store.write((tx) => unmergeContact(tx, workspaceId, contactId, actor, clock.now()));
+      await moveConversationsNow();
+      return unmerged;
     },
     async erase(workspaceId, email, progress) {
       const { settings, ...row } = await store.read
@@ -100,9 +102,9 @@ export function createCustomers(dependencies: {
         .where("id", "=", workspaceId)
         .executeTakeFirstOrThrow();
       const workspace = { ...row, settings: storedSettings(settings) };
-      const forgotten = await eraseCustomer({ store, clock, search, progress }, workspace, email);
+      const result = await eraseCustomer({ store, clock, search, progress }, workspace, email);
       await removeFilesNow();
-      return forgotten;
+      return result;
     },
     async removeWorkspace(workspaceId, progress) {
       await store.write((tx) => closeWorkspace(tx, workspaceId, clock.now()));

@@ -1,5 +1,9 @@
+import { hash } from "node:crypto";
+import type { Sender } from "#channels/contract.ts";
+import type { Channel } from "#domain/conversation/message.ts";
+import { emailIdentity, phoneIdentity } from "#domain/customer/identity-proof.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
-import { prepareWork } from "#database/dialects/prepared.ts";
+import { prepareStatement } from "#database/dialects/prepared.ts";
 import type { ContactsTable, IdentitiesTable } from "#database/schema/tables.ts";
 import type { Tx } from "#database/contract.ts";
 
@@ -8,9 +12,54 @@ export type IdentityKey = Pick<IdentitiesTable, "workspace_id" | "kind" | "value
 
 export const textOf = ({ workspace_id, kind, value }: IdentityKey): string => `${workspace_id}\n${kind}\n${value}`;
 
+/** The sender's identity on the platform, and what a signature or the platform proves. */
+export interface ChannelSender {
+  readonly workspaceId: string;
+  readonly channel: Channel;
+  readonly sender: Sender;
+}
+
+/** The identities of one sender. */
+export interface SenderKeys {
+  readonly session: IdentityKey;
+  readonly user: IdentityKey | undefined;
+  readonly addresses: readonly IdentityKey[];
+}
+
+export function keysOfSender({ workspaceId, channel, sender }: ChannelSender): SenderKeys {
+  const key = (kind: string, value: string): IdentityKey => ({
+    workspace_id: workspaceId,
+    kind,
+    value: identityValue(value),
+  });
+  const phone = phoneIdentity(sender.proven?.phone ?? "");
+  const email = emailIdentity(sender.proven?.email ?? "");
+  return {
+    session: key(channel, sender.key),
+    user: sender.verified === undefined ? undefined : key("user_id", sender.verified.userId),
+    addresses: [
+      ...(phone === undefined ? [] : [key("phone", phone)]),
+      ...(email === undefined ? [] : [key("email", email)]),
+    ],
+  };
+}
+
+/** Length of the column `identities.value` in characters. */
+const identityMax = 190;
+
+/**
+ * Value of the column `identities.value`. MySQL ignores trailing spaces in comparisons, but "ada " and "ada" are two users,
+ * so a value that ends in a space gets a NUL appended.
+ */
+export function identityValue(value: string): string {
+  if (!/[ \0]$/.test(value)) return value;
+  // The longest values have no room for it.
+  return [...value].length < identityMax ? `${value}\0` : `sha256:${hash("sha256", value)}\0`;
+}
+
 /** Loads identities by `textOf`, and by id the contacts that they and merges lead to. */
-export async function loadIdentities(tx: Tx, wanted: readonly IdentityKey[]) {
-  const keys = new Map(wanted.map((key) => [textOf(key), key]));
+export async function loadIdentities(tx: Tx, requested: readonly IdentityKey[]) {
+  const keys = new Map(requested.map((key) => [textOf(key), key]));
   const identities = new Map<string, IdentitiesTable>();
   const contacts = new Map<string, ContactsTable>();
   if (keys.size === 0) return { identities, contacts };
@@ -38,7 +87,7 @@ interface OneKind extends Readonly<Record<string, string | readonly string[]>> {
   readonly values: readonly string[];
 }
 
-const identitiesOf = prepareWork((db, { workspaceId, kind, values }: OneKind) =>
+const identitiesOf = prepareStatement((db, { workspaceId, kind, values }: OneKind) =>
   db
     .selectFrom("identities")
     .selectAll()
@@ -47,7 +96,7 @@ const identitiesOf = prepareWork((db, { workspaceId, kind, values }: OneKind) =>
     .where("value", "in", values),
 );
 
-const contactsOf = prepareWork((db, { ids }: { readonly ids: readonly string[] }) =>
+const contactsOf = prepareStatement((db, { ids }: { readonly ids: readonly string[] }) =>
   db.selectFrom("contacts").selectAll().where("id", "in", ids),
 );
 

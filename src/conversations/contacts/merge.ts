@@ -1,4 +1,7 @@
+import { contactKeys } from "#domain/customer/contact-keys.ts";
 import { newId } from "#domain/ids.ts";
+import { Type } from "typebox";
+import { workKind } from "#database/work.ts";
 import type { Actor, AuditAction } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
@@ -6,6 +9,7 @@ import type { NewWork } from "#database/queries/outbox.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
 import { moveLane } from "#queue/lanes.ts";
+import { emitContactEvents } from "#conversations/transaction/effects/events.ts";
 import type { Tx } from "#database/contract.ts";
 import type { ContactField } from "./provenance.ts";
 import { contactFields, provenanceOf, storedProvenance, withValues } from "./provenance.ts";
@@ -24,13 +28,19 @@ export interface Merge {
 /** A second pass finds conversations of processes that read the contact just before its merge. */
 const secondLookMs = 30_000;
 
-/** Work that moves a contact's conversations to its root contact. */
+/** The move of a contact's conversations to its root contact. */
+export const moveKind = workKind(
+  "relink",
+  Type.Object({
+    contactId: Type.String(),
+    /** Position of the last page: its last conversation, and the last one that stayed. */
+    after: Type.Optional(Type.Object({ startedAt: Type.Number(), id: Type.String() })),
+    previous: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  }),
+);
+
 export function moveWork(contactId: string, now: number): readonly NewWork[] {
-  const work = { lane: moveLane(contactId), kind: "relink", payload: { contactId } };
-  return [
-    { ...work, dueAt: now },
-    { ...work, dueAt: now + secondLookMs },
-  ];
+  return [now, now + secondLookMs].map((dueAt) => moveKind.queued(moveLane(contactId), { contactId }, dueAt));
 }
 
 /** Chooses the root: the known user, otherwise the oldest contact. Undefined for an empty group. */
@@ -153,10 +163,11 @@ export async function mergeContacts(
   const { name, email, phone, provenance, updated_at } = into;
   await tx
     .updateTable("contacts")
-    .set({ name, email, phone, provenance, updated_at })
+    .set({ name, email, phone, provenance, updated_at, ...contactKeys(into) })
     .where("id", "=", into.id)
     .execute();
   await storeMerge(tx, merge, actor, now);
+  await emitContactEvents(tx, [into], actor, now);
   await insertWork(tx, moveWork(from.id, now), now);
   return { from: from.id, into: into.id };
 }
@@ -193,6 +204,10 @@ export async function unmergeContact(
     .where("undone_at", "is", null)
     .execute();
   await audit(tx, "contact_unmerged", workspaceId, { from: rootId, to: contactId, detail: null }, actor, now);
+  const both = [contactId, rootId];
+  await tx.updateTable("contacts").set({ updated_at: now }).where("id", "in", both).execute();
+  const separated = await tx.selectFrom("contacts").selectAll().where("id", "in", both).execute();
+  await emitContactEvents(tx, separated, actor, now);
   await insertWork(tx, moveWork(rootId, now), now);
   return { contact: contactId, from: rootId };
 }
@@ -224,7 +239,7 @@ async function giveBack(tx: Tx, workspaceId: string, fromId: string, intoId: str
     const provenance = storedProvenance(Object.fromEntries(kept));
     await tx
       .updateTable("contacts")
-      .set({ ...none, provenance, updated_at: now })
+      .set({ ...none, provenance, updated_at: now, ...contactKeys({ ...row, ...none }) })
       .where("id", "=", into)
       .execute();
     from = into;

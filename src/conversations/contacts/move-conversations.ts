@@ -1,23 +1,44 @@
 import { storedSettings } from "#domain/workspace/settings.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
+import type { PayloadOf, Work, WorkDeclaration } from "#database/work.ts";
+import { declareWork } from "#database/work.ts";
+import { moveKind } from "./merge.ts";
+import type { Clock } from "#runtime/clock.ts";
 import { finishWork } from "#database/queries/outbox.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
-import type { Effects } from "#conversations/transaction/effects.ts";
+import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { moveLane } from "#queue/lanes.ts";
+import { systemActor } from "#domain/conversation/message.ts";
 import { showContact } from "./contacts.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
-import type { Tx } from "#database/contract.ts";
+import type { Store, Tx } from "#database/contract.ts";
 
 /** Conversations per transaction. */
 const step = 50;
+const actor = systemActor("contacts");
 
-interface MoveConversations {
-  readonly contactId: string;
-  /** Position of the last page: its last conversation, and the last one that stayed. */
-  readonly after?: { readonly startedAt: number; readonly id: string };
-  readonly previous?: string | null;
+type MoveConversations = PayloadOf<typeof moveKind>;
+
+export function declareConversationMove({
+  store,
+  clock,
+  search,
+  publishEffects,
+}: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly search: ConversationSearch;
+  readonly publishEffects: PublishEffects;
+}): WorkDeclaration {
+  return declareWork(moveKind, {
+    batch: true,
+    attemptsMax: 20,
+    lanesMax: 2,
+    async run(rows) {
+      publishEffects(await store.write((tx) => moveConversations(tx, search, rows, clock.now())));
+    },
+  });
 }
 
 /**
@@ -27,12 +48,12 @@ interface MoveConversations {
 export async function moveConversations(
   tx: Tx,
   search: ConversationSearch,
-  rows: readonly OutboxRow[],
+  rows: readonly Work<MoveConversations>[],
   now: number,
 ): Promise<Effects | null> {
   await finishWork(tx, rows);
   // One pass serves all queued rows, from the start if one of them asks for that.
-  const works = rows.map((row) => JSON.parse(row.payload) as MoveConversations);
+  const works = rows.map((row) => row.payload);
   const work = works.find(({ after }) => after === undefined) ?? works[0];
   if (work === undefined) return null;
   const { contactId, after } = work;
@@ -76,23 +97,22 @@ export async function moveConversations(
       }
       previous = row.id;
     } else others.add(root.id);
-    if (showContact(draft.row, { contact: root, ownerId })) draft.touch();
+    if (showContact(draft, { contact: root, ownerId }, actor)) draft.touch();
   }
   const last = conversations.at(-1);
   if (last !== undefined && conversations.length === step) {
     const next: MoveConversations = { contactId, after: { startedAt: last.started_at, id: last.id }, previous };
-    changes.addWork({ lane: moveLane(contactId), kind: "relink", payload: next, dueAt: now });
+    changes.addWork(moveKind.queued(moveLane(contactId), next, now));
   }
-  for (const id of others)
-    changes.addWork({ lane: moveLane(id), kind: "relink", payload: { contactId: id }, dueAt: now });
+  for (const id of others) changes.addWork(moveKind.queued(moveLane(id), { contactId: id }, now));
   return changes.flush(tx);
 }
 
 /** Loads these contacts and their root contacts. */
 async function ownersOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, ContactsTable>> {
   const found = new Map<string, ContactsTable>();
-  const load = async (wanted: readonly string[]): Promise<void> => {
-    const missing = [...new Set(wanted)].filter((id) => !found.has(id));
+  const load = async (requested: readonly string[]): Promise<void> => {
+    const missing = [...new Set(requested)].filter((id) => !found.has(id));
     if (missing.length === 0) return;
     for (const row of await tx.selectFrom("contacts").selectAll().where("id", "in", missing).execute())
       found.set(row.id, row);

@@ -35,7 +35,7 @@ outbound: {allow_private: [127.0.0.1]}
 const victim = "victim@shop.example";
 const secretText = "forty";
 
-eachDatabase("what is verified of a customer", (open) => {
+eachDatabase("verified values of a customer", (open) => {
   let database: TestDatabase;
   let app: TestApp;
   let shop: ShopServer;
@@ -107,13 +107,13 @@ eachDatabase("what is verified of a customer", (open) => {
   const query = async (text: string, more: object) =>
     app.post("/v1/query", { workspace_id: workspaceId, query: text, ...more }, { key });
 
-  /** What the skill's server was told of the customer, and what the gated document let out. */
-  const toldOf = async (say: (text: string) => Promise<string>) => {
+  /** The customer's values that the skill's server received, and whether the gated document was used. */
+  const receivedFrom = async (say: (text: string) => Promise<string>) => {
     shop.requests.length = 0;
     await say("Please show my account");
-    const told: unknown[] = shop.requests.map(({ body }) => JSON.parse(body));
+    const received: unknown[] = shop.requests.map(({ body }) => JSON.parse(body));
     const answer = await say("What discount do partners get on every order?");
-    return { told, isOpen: answer.includes(secretText) };
+    return { received, isOpen: answer.includes(secretText) };
   };
 
   const saysOverApi = (more: object) => async (text: string) => JSON.stringify((await query(text, more)).body);
@@ -121,7 +121,7 @@ eachDatabase("what is verified of a customer", (open) => {
   const contactOf = async (userId: string) =>
     app.store.read.selectFrom("contacts").selectAll().where("user_id", "=", userId).executeTakeFirstOrThrow();
 
-  it("is nothing that a browser says beside the proof of an id, by any door", async () => {
+  it("exclude what a browser sends next to a verified id, on all routes", async () => {
     const claims = { email: victim, name: "Victim", plan: "pro", attributes: { plan: "pro" } };
     const tries: Record<string, (id: string) => Promise<(text: string) => Promise<string>>> = {};
     for (const channel of ["widget", "hosted"]) {
@@ -182,12 +182,12 @@ eachDatabase("what is verified of a customer", (open) => {
     };
     for (const [what, begin] of Object.entries(tries)) {
       const id = newUser();
-      const outcome = await toldOf(await begin(id));
-      // After the form, two people may have written: then nobody is proven, and nothing is asked.
+      const outcome = await receivedFrom(await begin(id));
+      // After the form, two people may have written, so that no user is verified.
       expect([
         what,
         outcome.isOpen,
-        outcome.told.filter((each) => JSON.stringify(each) !== JSON.stringify({ id })),
+        outcome.received.filter((each) => JSON.stringify(each) !== JSON.stringify({ id })),
       ]).toEqual([what, false, []]);
       const { provenance, attributes } = await contactOf(id);
       expect([what, provenance, attributes]).toEqual([what, null, "{}"]);
@@ -195,7 +195,7 @@ eachDatabase("what is verified of a customer", (open) => {
     expect(Object.keys(tries)).toHaveLength(23);
   });
 
-  it("is nothing at all where the user is not proven", async () => {
+  it("are empty if the user is not verified", async () => {
     const claims = { email: victim, name: "Victim" };
     const bad = badTokens({ workspaceId, secret, otherSecret: app.workspace.identitySecret }, app.clock.now());
     const unproven: readonly object[] = [
@@ -203,13 +203,13 @@ eachDatabase("what is verified of a customer", (open) => {
       { user_id: "victim", user: claims },
       { user: claims, metadata: { plan: "pro", user_id: "victim" } },
     ];
-    for (const more of unproven) expect(await toldOf(saysOverApi(more))).toEqual({ told: [], isOpen: false });
+    for (const more of unproven) expect(await receivedFrom(saysOverApi(more))).toEqual({ received: [], isOpen: false });
     for (const identity of [
       { user_id: "victim", ...claims },
       claims,
       { user_id: "victim", hash: hash("eve"), ...claims },
     ])
-      expect(await toldOf((await chat(identity)).say)).toEqual({ told: [], isOpen: false });
+      expect(await receivedFrom((await chat(identity)).say)).toEqual({ received: [], isOpen: false });
     for (const [what, user_token] of bad) {
       const refused = await query("Please show my account", { user: { user_token, ...claims } });
       expect([what, refused.status]).toEqual([what, user_token.length > 8_192 ? 422 : 403]);
@@ -233,7 +233,7 @@ eachDatabase("what is verified of a customer", (open) => {
     expect(await query("x", { user: { user_token: token("u"), user_id: "victim" } })).toMatchObject({ status: 403 });
   });
 
-  it("is what a token carries, in the chat, on the chat page and over the API", async () => {
+  it("include the values of a token, in the chat, on the chat page and over the API", async () => {
     const exp = Math.floor(app.clock.now() / 1_000) + 600;
     const claims = { email: "ada@shop.example", name: "Ada", plan: "pro", exp };
     const { rsa, ec } = keyPairs;
@@ -243,27 +243,27 @@ eachDatabase("what is verified of a customer", (open) => {
       (sub) => tokenOf({ sub, ...claims }, { alg: "ES256" }, asymmetric(ec.privateKey)),
     ];
     for (const make of made) {
-      for (const door of ["widget", "hosted", "api"]) {
+      for (const route of ["widget", "hosted", "api"]) {
         const id = newUser();
         const user_token = make(id);
-        const say = door === "api" ? saysOverApi({ user: { user_token } }) : (await chat({ user_token }, door)).say;
-        expect(await toldOf(say)).toEqual({ told: [{ id, email: claims.email, plan: "pro" }], isOpen: true });
+        const say = route === "api" ? saysOverApi({ user: { user_token } }) : (await chat({ user_token }, route)).say;
+        expect(await receivedFrom(say)).toEqual({ received: [{ id, email: claims.email, plan: "pro" }], isOpen: true });
         expect(await contactOf(id)).toMatchObject({ name: "Ada", provenance: `{"name":"company","email":"company"}` });
       }
     }
   });
 
-  it("is what the company's server has set with its key", async () => {
+  it("include values that the company sets with its API key", async () => {
     const id = newUser();
     const proof = { user_id: id, hash: hash(id) };
     const set = { ...proof, email: "bob@shop.example", attributes: { plan: "pro" } };
     await query("Hello", { user: set });
-    const expected = { told: [{ id, email: "bob@shop.example", plan: "pro" }], isOpen: true };
-    expect(await toldOf(saysOverApi({ user: proof }))).toEqual(expected);
-    expect(await toldOf((await chat({ ...proof, email: victim })).say)).toEqual(expected);
+    const expected = { received: [{ id, email: "bob@shop.example", plan: "pro" }], isOpen: true };
+    expect(await receivedFrom(saysOverApi({ user: proof }))).toEqual(expected);
+    expect(await receivedFrom((await chat({ ...proof, email: victim })).say)).toEqual(expected);
   });
 
-  it("outlives what is claimed later, in other conversations and after a restart", async () => {
+  it("survive later claims, other conversations and a restart", async () => {
     const id = newUser();
     const signed = { email: "cleo@shop.example", name: "Cleo", phone: "+4930111", plan: "pro" };
     await (await chat({ user_token: token(id, signed) })).say("Hello");
@@ -275,20 +275,20 @@ eachDatabase("what is verified of a customer", (open) => {
     await query("Hello", { user: { user_token: token(id), email: victim, name: "Victim" } });
     const { email, name, phone } = signed;
     expect(await contactOf(id)).toMatchObject({ email, name, phone });
-    const expected = { told: [{ id, email, plan: "pro" }], isOpen: true };
-    expect(await toldOf((await chat(claimed)).say)).toEqual(expected);
+    const expected = { received: [{ id, email, plan: "pro" }], isOpen: true };
+    expect(await receivedFrom((await chat(claimed)).say)).toEqual(expected);
     const again = await start(app.clock);
     started.push(again);
     const first = app;
     app = again;
-    expect(await toldOf((await chat(claimed)).say)).toEqual(expected);
+    expect(await receivedFrom((await chat(claimed)).say)).toEqual(expected);
     app = first;
     const newer = { email: "cleo@home.example" };
     await (await chat({ user_token: token(id, newer) })).say("Hello");
     expect(await contactOf(id)).toMatchObject({ ...newer, name, phone });
   });
 
-  it("ends with the token: the socket closes, and opens again with a newer one in the same conversation", async () => {
+  it("expire with the token: the socket closes, and a newer token continues the conversation", async () => {
     const id = newUser();
     const old = token(id, { exp: Math.floor(app.clock.now() / 1_000) + 5 });
     const client = await chat({ user_token: old });

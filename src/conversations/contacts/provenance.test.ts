@@ -5,8 +5,8 @@ import { verifiedFields } from "./provenance.ts";
 import { provenance } from "#database/migrations/0028-provenance.ts";
 import { eachDatabase, openTestStore } from "#test/support/database/databases.ts";
 
-eachDatabase("values of contacts from before their provenance was kept", (open) => {
-  it("are verified where an identity proves them, and claims elsewhere", async () => {
+eachDatabase("values of contacts from before provenance was stored", (open) => {
+  it("are verified if an identity has them, and claims otherwise", async () => {
     const { store, close } = await openTestStore(open);
     try {
       // MySQL ends a transaction at each change of a table.
@@ -41,7 +41,7 @@ eachDatabase("values of contacts from before their provenance was kept", (open) 
           contact("mail", { email: "a@x.example", attributes: proven }),
           contact("both", { email: "b@x.example", phone: "+491", attributes: `{"proven":["email","phone"]}` }),
           contact("phone", { email: "c@x.example", phone: "+492", attributes: `{"proven":["phone"]}` }),
-          // A browser has put another address over the proven one.
+          // A browser has replaced the verified address.
           contact("replaced", { email: "victim@x.example", user_id: "u", attributes: proven }),
           contact("browser", { email: "d@x.example", user_id: "v", attributes: `{"plan":"pro"}` }),
           contact("merged", { email: "e@x.example", attributes: proven }),
@@ -71,7 +71,7 @@ eachDatabase("values of contacts from before their provenance was kept", (open) 
           })
           .execute();
       });
-      // A database that was stopped in the middle goes through it again.
+      // An interrupted migration is repeated.
       await change((db) => provenance.up(db));
       if (store.dialect === "mysql") await change((db) => provenance.up(db));
       const rows = await store.read.selectFrom("contacts").selectAll().execute();

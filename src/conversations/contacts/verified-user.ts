@@ -1,22 +1,25 @@
+import { contactKeys } from "#domain/customer/contact-keys.ts";
 import type { InboundEvent } from "#channels/contract.ts";
 import type { Attributes } from "#domain/workspace/audience.ts";
-import { isChat } from "#domain/conversation/message.ts";
+import { isChat } from "#channels/catalog.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
-import { identityValue, showContact } from "./contacts.ts";
+import { emitContactEvents } from "#conversations/transaction/effects/events.ts";
+import { customerActor, showContact } from "./contacts.ts";
+import { identityValue } from "./identities.ts";
 import type { Asker } from "#answering/contract.ts";
 import type { Reader, Tx } from "#database/contract.ts";
-import { provenanceOf, withValues } from "./provenance.ts";
+import { contactFields, provenanceOf, withValues } from "./provenance.ts";
 
 interface AskerWithAttributes extends Asker {
   readonly attributes: Attributes;
 }
 
 /**
- * The user who asks, where that is proven: over the API by the request itself (`request`), elsewhere by what is known of
- * the customer. Where several people write in one conversation, nobody is; in a chat, nobody where one of the messages
- * that are answered (`asked`) was sent without the proof of this user.
+ * Returns the verified user who asks: over the API the user of the request, elsewhere the customer. Returns null if
+ * several people have written in the conversation or, in a chat, if one of the messages to answer (`asked`) was sent
+ * without proof.
  */
 export async function verifiedUser(
   db: Reader,
@@ -39,7 +42,7 @@ export async function verifiedUser(
   return describe(contact.user_id, contact);
 }
 
-/** By the events that brought them. What came by another account was proven by that account's platform. */
+/** Checks the stored events. Messages from another account were verified by that account's platform. */
 async function areProven(
   db: Reader,
   { id, account_id }: Pick<ConversationRow, "id" | "account_id">,
@@ -59,13 +62,13 @@ async function areProven(
     .where("kind", "=", "message")
     .execute();
   return events.every(({ payload }) => {
-    // Housekeeping empties the payload.
+    // The daily cleanup empties old payloads.
     const { sender } = JSON.parse(payload) as Partial<Extract<InboundEvent, { kind: "message" }>>;
     return sender === undefined || sender.verified?.userId === userId;
   });
 }
 
-async function userOf(db: Reader, workspaceId: string, userId: string): Promise<AskerWithAttributes | null> {
+export async function userOf(db: Reader, workspaceId: string, userId: string): Promise<AskerWithAttributes | null> {
   const contact = await db
     .selectFrom("identities")
     .innerJoin("contacts as owner", "owner.id", "identities.contact_id")
@@ -78,7 +81,7 @@ async function userOf(db: Reader, workspaceId: string, userId: string): Promise<
   return contact?.user_id === userId ? describe(userId, contact) : null;
 }
 
-/** Only what the company itself vouches for. */
+/** The e-mail address is included only if the company has verified it. */
 function describe(
   id: string,
   contact: Pick<ContactsTable, "email" | "attributes" | "provenance">,
@@ -93,7 +96,7 @@ function describe(
   };
 }
 
-/** Keeps what a customer says of themselves; it replaces nothing that is verified. */
+/** Stores what customers say about themselves. Verified values stay. */
 export async function claimDetails(
   tx: Tx,
   draft: Draft,
@@ -102,8 +105,17 @@ export async function claimDetails(
 ): Promise<void> {
   const contact = await tx.selectFrom("contacts").selectAll().where("id", "=", draft.row.contact_id).executeTakeFirst();
   if (contact === undefined) return;
-  const next = { ...withValues(contact, claimed, "claim"), updated_at: now };
-  await tx.updateTable("contacts").set(next).where("id", "=", contact.id).execute();
+  const next = withValues(contact, claimed, "claim");
+  const isChanged = contactFields.some((field) => next[field] !== contact[field]);
+  const after = isChanged ? { ...contact, ...next, updated_at: now } : contact;
+  if (isChanged) {
+    await tx
+      .updateTable("contacts")
+      .set({ ...next, updated_at: now, ...contactKeys(next) })
+      .where("id", "=", contact.id)
+      .execute();
+    await emitContactEvents(tx, [after], customerActor(after), now);
+  }
   const ownerId = draft.row.own_contact_id ?? contact.id;
-  if (showContact(draft.row, { contact: { ...contact, ...next }, ownerId })) draft.touch();
+  if (showContact(draft, { contact: after, ownerId }, customerActor(after))) draft.touch();
 }

@@ -1,4 +1,4 @@
-import type { Effects } from "#conversations/transaction/effects.ts";
+import type { PublishEffects } from "#conversations/transaction/effects/effects.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
 import type { DeliveryTracker } from "./delivery-tracker.ts";
 import type { Channels } from "#channels/channels.ts";
@@ -14,8 +14,7 @@ export interface DeliverDependencies {
   readonly search: ConversationSearch;
   readonly files: Files;
   readonly checkpoint: Checkpoint;
-  /** Made by {@link createMarks}, once for all that is sent. */
+  /** One for the whole process, because it batches the writes of parts that are sent at the same time. */
   readonly deliveryTracker: DeliveryTracker;
-  /** Called after the commit. */
-  readonly publishEffects: (effects: Effects | null) => void;
+  readonly publishEffects: PublishEffects;
 }

@@ -7,7 +7,7 @@ import { eachDatabase } from "#test/support/database/databases.ts";
 import type { BenchOptions, EngineBench } from "#test/support/engine-bench.ts";
 import { anna, answerOf, dayMs, minuteMs, openBench } from "#test/support/engine-bench.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
-import { createEndlessRush } from "#test/support/endless-burst.ts";
+import { createEndlessBurst } from "#test/support/endless-burst.ts";
 
 eachDatabase("delivering", (open) => {
   const benches: EngineBench[] = [];
@@ -26,7 +26,7 @@ eachDatabase("delivering", (open) => {
   const stateOf = async (bench: EngineBench) => (await deliveries(bench)).map(({ state }) => state);
   const shown = (bench: EngineBench) => bench.sent.map(({ text }) => text);
 
-  it("sends the parts of a message in order, a call each, and keeps what the platform named them", async () => {
+  it("sends the parts of a message in order, one call each, and stores the platform's ids", async () => {
     const bench = await newBench();
     bench.script.answer = async () => answerOf("one\n\ntwo\n\nthree");
     await bench.begin("parts", "Hello");
@@ -38,7 +38,7 @@ eachDatabase("delivering", (open) => {
     );
   });
 
-  it("does not send an agent's reply before the answer that was given before it, however slow that is", async () => {
+  it("sends an agent's reply after the bot's earlier answer, however slow that answer is", async () => {
     const bench = await newBench();
     let free: () => void = () => undefined;
     const slow = new Promise<void>((resolve) => {
@@ -65,7 +65,7 @@ eachDatabase("delivering", (open) => {
     expect(shown(bench)).toEqual(["You asked: Hello", "From Anna"]);
   });
 
-  it("marks what the platform refuses as failed with the rest of its message, tells the agents, and goes on with the next", async () => {
+  it("fails a refused part and the rest of its message, notifies the agents, and sends the next message", async () => {
     const bench = await newBench();
     bench.script.answer = async () => answerOf("one\n\ntwo\n\nthree");
     const { send } = bench.script;
@@ -87,7 +87,7 @@ eachDatabase("delivering", (open) => {
     expect(shown(bench)).toEqual(["one", "four"]);
   });
 
-  it("tries again what has not arrived, not before the platform allows it, and in order", async () => {
+  it("retries an undelivered part in order, and not before the platform allows it", async () => {
     const bench = await newBench();
     bench.script.answer = async () => answerOf("one\n\ntwo");
     const { send } = bench.script;
@@ -108,7 +108,7 @@ eachDatabase("delivering", (open) => {
     expect(await stateOf(bench)).toEqual(["sent", "sent"]);
   });
 
-  it("gives up what never arrives: failed, a note, a dead letter, and people take over", async () => {
+  it("abandons a part that never arrives: state failed, a note, a dead letter, and escalation", async () => {
     const bench = await newBench();
     const { send } = bench.script;
     let calls = 0;
@@ -123,7 +123,7 @@ eachDatabase("delivering", (open) => {
     expect(await stateOf(bench)).toEqual(["failed", "sent"]);
     expect(calls).toBe(25);
     expect(await bench.notes(id)).toEqual([
-      "This message could not be delivered, and is not tried any more: no route to host",
+      "This message could not be delivered. It is not sent again: no route to host",
     ]);
     const dead = await bench.store.read
       .selectFrom("outbox")
@@ -139,7 +139,7 @@ eachDatabase("delivering", (open) => {
     new DeliveryError("unknown", "the connection broke"),
     new TypeError("not a DeliveryError at all"),
   ]) {
-    it(`never sends again what may have arrived where the platform cannot tell (${broken.message}), and says so to the agents`, async () => {
+    it(`does not resend a possibly sent part if the platform cannot be asked (${broken.message}), and notifies the agents`, async () => {
       const bench = await newBench();
       let calls = 0;
       bench.script.send = async () => {
@@ -158,7 +158,7 @@ eachDatabase("delivering", (open) => {
     });
   }
 
-  it("asks the platform about what may have arrived, and takes its word that it has", async () => {
+  it("marks a possibly sent part as sent if the platform has it", async () => {
     const bench = await newBench({
       script: { reconcile: async (key) => ({ externalId: `found-${key}`, state: "delivered" }) },
     });
@@ -177,7 +177,28 @@ eachDatabase("delivering", (open) => {
     expect(await bench.notes(id)).toEqual([]);
   });
 
-  it("asks the platform about what may have arrived, and sends it when it has not", async () => {
+  it("looks a possibly sent part up again when the platform allows, and sends nothing before", async () => {
+    const asked: number[] = [];
+    const bench = await newBench();
+    bench.script.reconcile = async (key) => {
+      asked.push(bench.clock.now());
+      if (asked.length === 1) throw new DeliveryError("not_sent", "too many requests", { retryAfterMs: dayMs });
+      return { externalId: `found-${key}`, state: "delivered" };
+    };
+    await bench.begin("limited", "Hello");
+    let calls = 0;
+    bench.script.send = async () => {
+      calls += 1;
+      throw new DeliveryError("unknown", "the connection broke");
+    };
+    await bench.settle();
+    await bench.advance(2 * dayMs);
+    expect(calls).toBe(1);
+    expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThanOrEqual(dayMs);
+    expect(await stateOf(bench)).toEqual(["delivered"]);
+  });
+
+  it("resends a possibly sent part if the platform does not have it", async () => {
     const bench = await newBench({ script: { reconcile: async () => null } });
     const { send } = bench.script;
     const keys: string[] = [];
@@ -194,7 +215,7 @@ eachDatabase("delivering", (open) => {
     expect(await stateOf(bench)).toEqual(["sent"]);
   });
 
-  it("sends again under the same key where that shows nothing twice", async () => {
+  it("resends under the same key if the platform drops duplicates", async () => {
     const bench = await newBench({ script: { idempotentSend: true } });
     const { send } = bench.script;
     const keys: string[] = [];
@@ -210,7 +231,7 @@ eachDatabase("delivering", (open) => {
     expect(await stateOf(bench)).toEqual(["sent"]);
   });
 
-  it("does not send again after a restart what was being sent when the process died", async () => {
+  it("does not resend after a restart a part that was being sent when the process died", async () => {
     const bench = await newBench();
     let calls = 0;
     let end: () => void = () => undefined;
@@ -222,18 +243,22 @@ eachDatabase("delivering", (open) => {
     };
     const id = await bench.begin("died", "Hello");
     await bench.until("the call is under way", () => calls === 1);
-    // A process of the same number: the work of the one before it is given back to it at once.
+    // A process of the same number gets the work of the previous one at once.
     const next = await newBench({ beside: bench, clock: bench.clock });
     await next.until("the next process has dealt with it", async () => {
       next.clock.advance(1_000);
       return (await stateOf(next))[0] === "unknown";
     });
+    // The unknown outcome also hands the conversation over. Only that message may be sent.
+    await next.settle();
     end();
-    expect(next.sent).toEqual([]);
+    expect(shown(next)).toEqual([defaultSettings.handoverMessage]);
+    expect(calls).toBe(1);
+    expect(await stateOf(next)).toEqual(["unknown", "sent"]);
     expect((await next.notes(id)).join()).toContain("may not have arrived");
   });
 
-  it("takes the furthest of the platform's reports, in whatever order and however often they come", async () => {
+  it("stores the most advanced receipt, in any order and with duplicates", async () => {
     const bench = await newBench();
     const id = await bench.begin("reports", "Hello");
     await bench.settle();
@@ -254,7 +279,7 @@ eachDatabase("delivering", (open) => {
     expect(await bench.notes(id)).toEqual([]);
   });
 
-  it("tells the agents when the platform reports later that a message has failed", async () => {
+  it("notifies the agents if the platform later reports a message as failed", async () => {
     const bench = await newBench();
     const id = await bench.begin("late failure", "Hello");
     await bench.settle();
@@ -271,7 +296,7 @@ eachDatabase("delivering", (open) => {
     expect(await bench.notes(id)).toEqual(["the number does not exist"]);
   });
 
-  it("lets a report stand that came before the platform had answered the send", async () => {
+  it("keeps a receipt that arrives before the answer of the send", async () => {
     const bench = await newBench();
     const states = ["delivered", "failed"] as const;
     bench.script.send = async (_part, { key }) => {
@@ -297,7 +322,7 @@ eachDatabase("delivering", (open) => {
     expect(await bench.notes(id)).toEqual(["it was refused on the way"]);
   });
 
-  it("does not lay a report on a part at the door of another one", async () => {
+  it("does not apply a receipt to a part with a similar id", async () => {
     const bench = await newBench();
     await bench.begin("mixed up", "Hello");
     await bench.settle();
@@ -308,7 +333,7 @@ eachDatabase("delivering", (open) => {
     expect(await stateOf(bench)).toEqual(["sent"]);
   });
 
-  it("shows the platform what it is asked about: the part, since when, and which others are known", async () => {
+  it("passes the part, the start of the send and the known ids to the platform's lookup", async () => {
     const attempts: Attempt[] = [];
     const bench = await newBench({
       script: {
@@ -344,7 +369,7 @@ eachDatabase("delivering", (open) => {
     expect(await bench.messages(id)).toHaveLength(4);
   });
 
-  it("fails a message at once when the channel account is gone, and tells the agents", async () => {
+  it("fails a message at once if the channel account is gone, and notifies the agents", async () => {
     const bench = await newBench();
     bench.script.send = () => Promise.reject(new DeliveryError("not_sent", "no route to host"));
     const id = await bench.begin("removed", "Hello");
@@ -352,7 +377,7 @@ eachDatabase("delivering", (open) => {
     await bench.store.write((tx) =>
       tx.updateTable("accounts").set({ enabled: 0 }).where("id", "=", bench.accountId).execute(),
     );
-    // The process that had loaded the account stands still; the other finds it disabled.
+    // The process that had loaded the account does not run; the other one finds the account disabled.
     const other = await newBench({ beside: bench, clock: createHandMovedClock(bench.clock.now()) });
     await other.until("the other has given it up", async () => {
       other.clock.advance(500);
@@ -361,19 +386,19 @@ eachDatabase("delivering", (open) => {
     expect((await other.notes(id)).join()).toContain("removed or is disabled");
   });
 
-  it("sends an agent's reply while events rush in, and the bot's afterwards", async () => {
-    const rush = createEndlessRush();
-    const bench = await newBench({ rush });
+  it("sends an agent's reply during a burst of events, and the bot's reply afterwards", async () => {
+    const burst = createEndlessBurst();
+    const bench = await newBench({ burst });
     const id = await bench.begin("quiet", "Hello");
     await bench.settle();
     const before = bench.sent.length;
-    rush.begin();
+    burst.begin();
     await bench.say("busy", "Hello");
     const words = { kind: "reply", content: "Here I am.", files: [], clientId: "req_reply", anyway: true } as const;
     await bench.engine.postAgentMessage(bench.workspaceId, id, words, { email: "anna@test.example", name: "Anna" });
     await bench.until("it is sent", () => bench.sent.length > before);
     expect(shown(bench).slice(before)).toEqual(["Here I am."]);
-    // A rush holds up the turn for two seconds, and the delivery for two more.
+    // The burst delays the turn by two seconds, and the delivery by two more.
     await bench.until("the bot's is sent", () => {
       bench.clock.advance(100);
       return bench.sent.length > before + 1;

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { DeliveryError } from "#channels/errors.ts";
 import { createDeliveryTracker } from "./delivery-tracker.ts";
 import { createInboundBurst } from "#queue/backpressure.ts";
+import { workTableOf } from "#test/support/queue/work-tables.ts";
 import { openWorker } from "#queue/worker/worker.ts";
 import { systemClock } from "#runtime/clock.ts";
 import { LostLease, claimLanes, finishWork, insertWork } from "#database/queries/outbox.ts";
@@ -10,13 +11,13 @@ import { openBareDesk } from "#test/support/desk/bare-desk.ts";
 import { eachDatabase, openTestStore } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
 import { openBench } from "#test/support/engine-bench.ts";
-import { isWriteHeldUp } from "#test/support/database/held-up.ts";
+import { isWriteWaiting } from "#test/support/database/waiting-writes.ts";
 
-// A process that is held up for longer than its lease, by a machine that sleeps or a database that it alone cannot reach,
-// goes on as if nothing were.
+// The process is paused for longer than its lease, such as by a suspended machine or a lost database connection, and
+// then continues its work.
 
-eachDatabase("a process whose work another has taken over", (open) => {
-  /** The other process has sent the part, and stored that. */
+eachDatabase("a process that lost its lease to another", (open) => {
+  /** Stores the part as sent by the other process. */
   async function sendElsewhere({ store, clock }: EngineBench): Promise<void> {
     await store.write(async (tx) => {
       const rows = await tx.selectFrom("outbox").selectAll().where("kind", "=", "send").execute();
@@ -33,7 +34,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
   const states = async ({ store }: EngineBench) =>
     (await store.read.selectFrom("deliveries").select(["state", "external_id"]).execute()).map((row) => ({ ...row }));
 
-  it("does not send what the other has sent while it asked the platform", async () => {
+  it("does not resend a part that the other sent during its lookup", async () => {
     const asked = Promise.withResolvers<undefined>();
     const answer = Promise.withResolvers<null>();
     let calls = 0;
@@ -63,7 +64,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
     await bench.close();
   });
 
-  it("does not put back what the other has sent when its own call comes to nothing", async () => {
+  it("does not requeue a part that the other sent while its own call failed", async () => {
     const called = Promise.withResolvers<undefined>();
     const fail = Promise.withResolvers<undefined>();
     const bench = await openBench(open, {
@@ -84,7 +85,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
     await bench.close();
   });
 
-  it("shows nothing at the agents' desk that the other shows", async () => {
+  it("does not post at the agents' desk what the other posted", async () => {
     const shown: string[] = [];
     const posting = Promise.withResolvers<undefined>();
     const asked = Promise.withResolvers<undefined>();
@@ -110,12 +111,12 @@ eachDatabase("a process whose work another has taken over", (open) => {
       tx.updateTable("outbox").set({ lease_id: "ses_other" }).where("kind", "=", "desk").execute(),
     );
     answer.resolve(null);
-    // What runs ends before.
+    // All runs end before the bench closes.
     await bench.close();
     expect(shown).toEqual(["hello"]);
   });
 
-  it("begins no call of what is not its own any more, and hinders none that is", async () => {
+  it("does not start a call without its lease, and does not delay other calls", async () => {
     const held = Promise.withResolvers<undefined>();
     const bench = await openBench(open, {
       script: { send: () => held.promise.then(() => ({ externalId: "x", state: "sent" as const })) },
@@ -149,7 +150,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
     await bench.close();
   });
 
-  it("lets nobody take what it is about to send for something that nobody has begun to send", async () => {
+  it("prevents others from taking its started part for an unsent one", async () => {
     const held = Promise.withResolvers<undefined>();
     const bench = await openBench(open, {
       script: { send: () => held.promise.then(() => ({ externalId: "x", state: "sent" as const })) },
@@ -176,7 +177,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
       state: "queued",
     });
     await marked.promise;
-    // Its lease has ended by the other's clock.
+    // Expired by the other process's clock.
     const later = (row.lease_until ?? 0) + 1;
     const lease = { id: "ses_other", until: later + 15_000 };
     let isTaken = false;
@@ -186,12 +187,12 @@ eachDatabase("a process whose work another has taken over", (open) => {
         isTaken = true;
         return { taken, seen: (await states(bench))[0]?.state };
       });
-    await bench.until("the other waits, or has it", async () => isTaken || (await isWriteHeldUp(store)));
+    await bench.until("the other waits, or has it", async () => isTaken || (await isWriteWaiting(store)));
     if (isTaken) await taking;
     commit.resolve(undefined);
     await slow;
     const { taken, seen } = await taking;
-    // So it asks the platform first, and begins no call of what it took for new.
+    // The process asks the platform first, and does not send the part as new.
     expect(seen).toBe("sending");
     if (taken === undefined) throw new Error("the lease has not ended");
     const hasty = createDeliveryTracker({ store, clock }).begin({ row: taken, deliveryId, state: "queued" });
@@ -200,7 +201,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
     await bench.close();
   });
 
-  it("sends nothing that the other has taken, also where to send it twice would show nothing twice", async () => {
+  it("does not send a part that the other claimed, even if the platform drops duplicates", async () => {
     let calls = 0;
     const bench = await openBench(open, {
       script: {
@@ -214,7 +215,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
     await bench.begin("anna", "hello");
     await bench.until("the first try has failed", () => calls === 1);
     await bench.settle();
-    // It has read what there is to send, and sleeps.
+    // Pauses after it has read the part to send.
     const { select } = bench.store;
     let slept = false;
     Object.assign(bench.store, {
@@ -234,7 +235,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
     await bench.close();
   });
 
-  it("gives up nothing of it, and takes nothing of its lane out of the other's hands", async () => {
+  it("neither abandons the work nor changes its lane", async () => {
     const { store, close } = await openTestStore(open);
     const now = systemClock.now();
     const begun = Promise.withResolvers<undefined>();
@@ -245,22 +246,21 @@ eachDatabase("a process whose work another has taken over", (open) => {
       clock: systemClock,
       log: pino({ level: "silent" }),
       processId: "ses_test",
-      handlers: {
+      works: workTableOf({
         send: {
-          batch: false,
           attemptsMax: 1,
           async run() {
             begun.resolve(undefined);
             await fail.promise;
             throw new Error("too late");
           },
-          async abandoned(_tx, row) {
+          async onAbandon(_tx, row) {
             givenUp.push(row.id);
             return () => undefined;
           },
         },
-        amend: { batch: false, attemptsMax: 9, run: () => Promise.reject(new Error("not its turn")) },
-      },
+        amend: { attemptsMax: 9, run: () => Promise.reject(new Error("not its turn")) },
+      }),
       inboundBurst: createInboundBurst(),
       lanesMax: 4,
       backoffMs: () => 60_000,

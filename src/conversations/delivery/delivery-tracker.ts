@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Receipt } from "#channels/contract.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
+import type { LeasedRow } from "#database/queries/outbox.ts";
 import { LostLease, finishWork, lockWork } from "#database/queries/outbox.ts";
-import { prepareWork } from "#database/dialects/prepared.ts";
+import { prepareStatement } from "#database/dialects/prepared.ts";
 import type { DeliveryState } from "#database/schema/tables.ts";
-import { statesBefore } from "#conversations/inbound/event-effects.ts";
+import { statesBefore } from "#conversations/inbound/events/delivery.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { createBatchWriter } from "#queue/batch-writer.ts";
@@ -13,7 +13,7 @@ import { createBatchWriter } from "#queue/batch-writer.ts";
 // been sent.
 
 interface SentPart {
-  readonly row: OutboxRow;
+  readonly row: LeasedRow;
   readonly deliveryId: string;
   readonly externalId: string | null;
   readonly state: Receipt["state"];
@@ -74,13 +74,8 @@ export function createDeliveryTracker({
     }
     return parts.map(() => undefined);
   };
-  const beginTogether = createBatchWriter({
-    store,
-    all: begin,
-    alone: async (tx, part: BegunPart) => (await begin(tx, [part]))[0],
-  });
-  const storeSent = (flush: boolean) =>
-    createBatchWriter({ store, all: sent, alone: async (tx, part: SentPart) => (await sent(tx, [part]))[0], flush });
+  const beginTogether = createBatchWriter({ store, all: begin });
+  const storeSent = (flush: boolean) => createBatchWriter({ store, all: sent, flush });
   // No flush is needed where the platform can be asked: after a loss of power the next start asks it.
   const ofFoundOut = storeSent(false);
   const ofOthers = storeSent(true);
@@ -107,7 +102,7 @@ interface Sending extends Readonly<Record<string, string | number | readonly str
 }
 
 /** Updates no row if the lease has expired, because another worker has sent the part or will. */
-const markSending = prepareWork((db, { ids, workIds, leaseId, count, now }: Sending, shape) => {
+const markSending = prepareStatement((db, { ids, workIds, leaseId, count, now }: Sending, shape) => {
   const state = shape as BegunPart["state"];
   return (
     db
@@ -140,7 +135,7 @@ interface Settling extends Readonly<Record<string, number | readonly (string | n
   readonly now: number;
 }
 
-const markSent = prepareWork((db, { ids, externalIds, now }: Settling, shape) => {
+const markSent = prepareStatement((db, { ids, externalIds, now }: Settling, shape) => {
   const state = shape as DeliveryState;
   const cases = ids.map((id, at) => sql`when ${id} then ${externalIds[at]}`);
   return db

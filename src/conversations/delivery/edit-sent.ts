@@ -1,16 +1,19 @@
 import type { SendContext } from "#channels/contract.ts";
+import type { Work, WorkDeclaration } from "#database/work.ts";
+import { declareWork, eachRow } from "#database/work.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
-import { channelNames } from "#domain/conversation/message.ts";
+import { channelLabel } from "#channels/catalog.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import type { NewWork, OutboxRow } from "#database/queries/outbox.ts";
+import type { NewWork } from "#database/queries/outbox.ts";
 import { LostLease, finishWork, insertWork, isHeld } from "#database/queries/outbox.ts";
 import type { DeliveriesTable, MessagesTable } from "#database/schema/tables.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import type { ReplyEdit } from "#conversations/agents/edits.ts";
-import { waitingEdits, lastOf, partsOf, storeEdit } from "#conversations/agents/edits.ts";
+import { waitingEdits, lastOf, partsOf, replyEditKind, storeEdit } from "#conversations/agents/edits.ts";
 import { sendLane } from "#queue/lanes.ts";
 import type { DeliverDependencies } from "./deliver-dependencies.ts";
+import { requireRunning, waitsForResumption } from "./paused.ts";
 import { RetryLater } from "./retry-later.ts";
 import { storedBytes } from "#conversations/attachments/stored-bytes.ts";
 import { noteProblem } from "./failures.ts";
@@ -18,27 +21,23 @@ import type { Channels } from "#channels/channels.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
 
-/** Behind the sends of the same conversation: what is still on its way is changed when it is there. */
-const editWork = (amendment: ReplyEdit, now: number): NewWork => ({
-  lane: sendLane(amendment.conversationId),
-  kind: "amend",
-  payload: amendment,
-  dueAt: now,
-});
+/** Queued after the sends of the same conversation, so that a pending reply is sent first and then edited. */
+const editWork = (amendment: ReplyEdit, now: number): NewWork =>
+  replyEditKind.queued(sendLane(amendment.conversationId), amendment, now);
 
 const shownStates: ReadonlySet<string> = new Set(["sent", "delivered", "read"]);
 
 /**
- * Changes a reply where the customer sees it, and then in the conversation. To change it twice does no harm, so a failed
- * try is simply repeated. What the platform refuses is noted, and the conversation keeps the text that the customer sees.
+ * Edits a reply on the platform, and then in the conversation. Editing twice does no harm, so a failed attempt is
+ * simply retried. If the platform refuses, a note is added, and the conversation keeps the text that the customer sees.
  */
-export async function editSentReply(
+async function editSentReply(
   dependencies: DeliverDependencies,
-  row: OutboxRow,
+  row: Work<ReplyEdit>,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, channels, search, files, publishEffects } = dependencies;
-  const amendment = JSON.parse(row.payload) as ReplyEdit;
+  const amendment = row.payload;
   const message = await store.read
     .selectFrom("messages")
     .innerJoin("conversations", "conversations.id", "messages.conversation_id")
@@ -53,7 +52,7 @@ export async function editSentReply(
   const later = (await waitingEdits(store.read, message.conversation_id)).filter(
     (each) => each.id > row.id && each.amendment.messageId === message.id,
   );
-  // What comes next would only change it again; and it may have gone out as that already.
+  // A later edit replaces this one, and the reply may have been sent with the later text already.
   if (lastOf([amendment, ...later.map((each) => each.amendment)]) !== amendment) {
     await store.write((tx) => finishWork(tx, [row]));
     return;
@@ -65,12 +64,13 @@ export async function editSentReply(
     .where("message_id", "=", message.id)
     .orderBy("part")
     .execute();
-  // What goes by another way as well, to a visitor who has left, is another text for another adapter.
+  // Parts sent through another account, such as to a visitor who has left, have a text rendered by another adapter.
   const elsewhere = deliveries.filter(({ thread }) => thread !== null);
   let changed: EditResult;
   let waiting: ReadonlyMap<string, string | null>;
   try {
     await channels.ready(account);
+    await requireRunning(store.read, channels, account);
     waiting = await editWaiting(dependencies, message, elsewhere, amendment.content);
     const own = deliveries.filter(({ thread }) => thread === null);
     const parts =
@@ -82,7 +82,7 @@ export async function editSentReply(
       signal,
       file: (id) => storedBytes({ store, files }, { message_id: message.id }, id),
       async begin() {
-        // What slept must not bring back what another has changed since.
+        // A process that lost its lease must not overwrite a newer edit.
         if (!(await isHeld(store, row))) throw new LostLease();
       },
     });
@@ -106,14 +106,17 @@ export async function editSentReply(
     for (const [id, payload] of changed.payloads) {
       await tx.updateTable("deliveries").set({ payload }).where("id", "=", id).execute();
     }
-    // What a shorter text has no need of is no part of the reply any more: nothing can be changed in it later.
+    // Parts that a shorter text does not need are deleted, since they cannot be edited any more.
     if (amendment.content !== null) await removeDeliveries(tx, changed.removed);
     return storeEdit(tx, search, amendment, clock.now());
   });
   publishEffects(effects);
 }
 
-/** What waits to go by another way goes as it is now, or (null) not at all. What has gone by it cannot be changed. */
+/**
+ * Returns the new payloads of parts queued for another account; null: delete the part. Throws if such a part was sent,
+ * since it cannot be edited.
+ */
 async function editWaiting(
   dependencies: DeliverDependencies,
   message: MessagesTable & Pick<ConversationRow, "account_id" | "channel">,
@@ -137,7 +140,7 @@ async function editWaiting(
 
 async function changeWaiting(tx: Tx, id: string, payload: string | null): Promise<void> {
   const still = await tx.selectFrom("deliveries").select("state").where("id", "=", id).executeTakeFirst();
-  // Meanwhile it was seen where the conversation is, and goes nowhere else.
+  // The part was deleted: the customer has seen the message in the conversation.
   if (still === undefined) return;
   if (still.state !== "queued") throw new RetryLater("the reply is just going by another way", 1_000, undefined);
   if (payload === null) await tx.deleteFrom("deliveries").where("id", "=", id).execute();
@@ -145,9 +148,9 @@ async function changeWaiting(tx: Tx, id: string, payload: string | null): Promis
 }
 
 interface EditResult {
-  /** The parts as they are now, by delivery. */
+  /** The new payloads, by delivery. */
   readonly payloads: ReadonlyMap<string, string>;
-  /** Deliveries whose parts were taken back. */
+  /** Deliveries whose parts were deleted on the platform. */
   readonly removed: readonly string[];
 }
 
@@ -157,7 +160,7 @@ async function removeDeliveries(tx: Tx, ids: readonly string[]): Promise<void> {
   await tx.deleteFrom("deliveries").where("id", "in", ids).execute();
 }
 
-/** The platform calls. */
+/** Makes the platform calls. */
 async function change(
   channels: Channels,
   account: { readonly id: string },
@@ -168,13 +171,13 @@ async function change(
   const payloads = new Map<string, string>();
   const removed: string[] = [];
   const shown = all.filter(({ state, external_id }) => shownStates.has(state) && external_id !== null);
-  // It came from elsewhere and is shown here only, as what a colleague has written with the platform's own means.
+  // The message was written with the platform's own tools, and is only shown here.
   if (all.length === 0) throw new DeliveryError("rejected", "it was not sent from this conversation");
   const rest = all.filter((each) => !shown.includes(each));
   const isRemoval = given.length === 0;
   const hasFailed = ({ state }: DeliveriesTable): boolean => state === "failed";
   if (!isRemoval && rest.some(hasFailed)) throw new NeverArrived();
-  // What has never arrived need not be taken back.
+  // A part that has never arrived need not be deleted.
   if (!rest.every(hasFailed)) {
     throw new DeliveryError(
       "rejected",
@@ -183,12 +186,12 @@ async function change(
         : "it is not known whether the reply itself has arrived",
     );
   }
-  // Files come last, and are not touched by a change of the text before them.
+  // Files are last, and a change of the text does not affect them.
   const same = sameAtEnd(given, all);
   const parts = given.slice(0, given.length - same);
   const deliveries = shown.slice(0, shown.length - same);
   const isNeeded = (what: "edit" | "remove", needed: boolean): void => {
-    if (needed && !channels.can(account, what)) {
+    if (needed && channels.adapter(account)[what] === undefined) {
       throw new DeliveryError(
         "rejected",
         `messages cannot be ${what === "edit" ? "changed" : "taken back"} on this channel`,
@@ -205,14 +208,14 @@ async function change(
     const part: Part | undefined = parts[i];
     if (part === undefined) {
       await begin();
-      await channels.remove(account, externalId, { ...context, key: `${context.key}.${i}` });
+      await channels.adapter(account).remove?.(externalId, { ...context, key: `${context.key}.${i}` });
       removed.push(delivery.id);
       continue;
     }
     const payload = JSON.stringify(part);
     if (payload === delivery.payload) continue;
     await begin();
-    await channels.edit(account, part, externalId, { ...context, key: `${context.key}.${i}` });
+    await channels.adapter(account).edit?.(part, externalId, { ...context, key: `${context.key}.${i}` });
     payloads.set(delivery.id, payload);
   }
   return { payloads, removed };
@@ -256,15 +259,21 @@ async function refuseEdit(
   return found.changes.flush(tx);
 }
 
-/** What is stored when a change was tried as often as it may be. */
-export function abandonEdit(tx: Tx, search: ConversationSearch, row: OutboxRow, reason: string, now: number) {
-  const amendment = JSON.parse(row.payload) as ReplyEdit;
-  return refuseEdit(tx, search, amendment, failureText(amendment, reason), now);
+export function declareReplyEdit(dependencies: DeliverDependencies): WorkDeclaration {
+  return declareWork(replyEditKind, {
+    attemptsMax: 12,
+    ...waitsForResumption,
+    run: eachRow((row, signal) => editSentReply(dependencies, row, signal)),
+    async onAbandon(tx, { payload }, reason, now) {
+      const effects = await refuseEdit(tx, dependencies.search, payload, failureText(payload, reason), now);
+      return () => dependencies.publishEffects(effects);
+    },
+  });
 }
 
 /**
- * Changes a reply, or takes it back (`content` null): at once where the customer fetches it, else by work. The text that
- * tells why it cannot be is for the agent; null: it is done, or on its way.
+ * Edits a reply, or deletes it (`content` null): at once if the customer fetches it, otherwise by queued work.
+ * `refusal` is a text for the agent; null: done or queued.
  */
 export async function requestEdit(
   tx: Tx,
@@ -287,17 +296,18 @@ export async function requestEdit(
     .select(["state", "thread", "external_id"])
     .where("message_id", "=", amendment.messageId)
     .execute();
-  const isEach = (wanted: (each: (typeof deliveries)[number]) => boolean): boolean =>
-    deliveries.length > 0 && deliveries.every(wanted);
+  const isEach = (matches: (each: (typeof deliveries)[number]) => boolean): boolean =>
+    deliveries.length > 0 && deliveries.every(matches);
   if (content !== null && isEach(({ state }) => state === "failed")) return { refusal: neverArrived, effects: null };
   if (content === null && isEach(({ state, external_id: id }) => state === "failed" && id === null)) {
     return { refusal: null, effects: await storeEdit(tx, search, amendment, now) };
   }
-  // As long as the platform does not have it, it can go out as it is to be, or not at all; what has gone meanwhile is told.
+  // A pending reply can still be sent with the new text, or not at all. If it is sent before, the queued work reports
+  // the refusal.
   const isOnItsWay = isEach(({ state, thread }) => (state === "queued" || state === "sending") && thread === null);
-  if (!isOnItsWay && !channels.can({ id: row.account_id }, content === null ? "remove" : "edit")) {
+  if (!isOnItsWay && channels.adapter({ id: row.account_id })[content === null ? "remove" : "edit"] === undefined) {
     return {
-      refusal: `Nothing was changed for the customer, who keeps the text as it was sent: ${channelNames[row.channel]} lets nobody ${content === null ? "take back" : "change"} a message once it is sent.`,
+      refusal: `Nothing was changed for the customer, who keeps the text as it was sent: ${channelLabel(row.channel)} lets nobody ${content === null ? "take back" : "change"} a message once it is sent.`,
       effects: null,
     };
   }

@@ -5,10 +5,10 @@ import type { DeliverDependencies } from "./deliver-dependencies.ts";
 import type { Tx } from "#database/contract.ts";
 
 /**
- * A reply that its writer changed before the platform was asked for any of it goes out as it is now, or not at all: on
- * channels that cannot change what was sent, this is the last moment. Called in the lane of the sends, so nothing else
- * sends it meanwhile. True: something is different now. What the change is for the conversation is stored when its own
- * turn comes, after the send; a change that comes too late for this is refused there, and its writer told.
+ * Applies a waiting edit to a reply of which no part was sent. On channels that cannot edit sent messages, this is the
+ * last moment. Called in the lane of the sends, so no other worker sends the reply meanwhile. Resolves with true if the
+ * queued parts have changed. The conversation stores the edit when the edit's own work runs, after the send. A later edit
+ * is refused there, and its author is notified.
  */
 export async function editUnsentReply(
   dependencies: DeliverDependencies,
@@ -46,7 +46,7 @@ export async function editUnsentReply(
   const parts = await partsOf(dependencies, message, { id: message.account_id }, content);
   const payloads = parts.map((part) => JSON.stringify(part));
   const isSame = payloads.length === deliveries.length && deliveries.every(({ payload }, i) => payload === payloads[i]);
-  // Longer than what was put in line: it goes as it was, and its writer is told.
+  // More parts than are queued: the reply is sent unchanged, and its author is notified.
   if (isSame || payloads.length > deliveries.length) return false;
   await store.write(async (tx) => {
     for (const [i, { id }] of deliveries.entries()) await changeQueued(tx, id, payloads[i] ?? null);
@@ -54,7 +54,7 @@ export async function editUnsentReply(
   return true;
 }
 
-/** Whoever does not find it in line any more has lost the lane to somebody who sends it. */
+/** Rejects with {@link LostLease} if the part is no longer queued: another worker sends it. */
 async function changeQueued(tx: Tx, id: string, payload: string | null): Promise<void> {
   const found = await tx.selectFrom("deliveries").select("state").where("id", "=", id).executeTakeFirst();
   if (found?.state !== "queued") throw new LostLease();

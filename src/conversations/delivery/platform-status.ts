@@ -1,17 +1,35 @@
 import type { Handover } from "#channels/contract.ts";
+import { Type } from "typebox";
+import { workKind } from "#database/work.ts";
 import type { PlatformStatus } from "#channels/inbound-event.ts";
-import { standingChannels, standingOf } from "#domain/conversation/status.ts";
+import { publicStatusOf } from "#domain/conversation/status.ts";
+import { hasTrait } from "#channels/catalog.ts";
 import type { Actor } from "#domain/conversation/message.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import { sendLane } from "#queue/lanes.ts";
 
+/** The status of the conversation on its platform. */
+export const pushStatusKind = workKind("stand-there", Type.Object({ conversationId: Type.String() }));
+
+/** The handover to agents on the platform. */
+export const pushHandoverKind = workKind(
+  "handover-there",
+  Type.Object({ conversationId: Type.String(), handedOver: Type.Unsafe<Handover>(Type.Object({})) }),
+);
+
+/** A note for agents on the platform. */
+export const pushNoteKind = workKind(
+  "note-there",
+  Type.Object({ conversationId: Type.String(), noteId: Type.String() }),
+);
+
 /** Two snoozes are equal only if they end at the same time. */
-const statusText = (standing: PlatformStatus): string =>
-  standing.kind === "snoozed" ? `snoozed ${standing.until ?? ""}` : standing.kind;
+const statusText = (status: PlatformStatus): string =>
+  status.kind === "snoozed" ? `snoozed ${status.until ?? ""}` : status.kind;
 
 export function platformStatusOf({ status, snoozed_until: until }: ConversationRow): PlatformStatus {
-  const kind = standingOf(status);
+  const kind = publicStatusOf(status);
   return kind === "snoozed" ? { kind, until } : { kind };
 }
 
@@ -34,19 +52,16 @@ export function platformWork(
   },
   now: number,
 ): readonly NewWork[] {
-  if (!standingChannels.has(row.channel)) return [];
+  if (!hasTrait(row.channel, "platform-status")) return [];
   const lane = sendLane(row.id);
-  const works: NewWork[] = platformNotes.map((noteId) => ({
-    lane,
-    kind: "note-there",
-    payload: { conversationId: row.id, noteId },
-    dueAt: now,
-  }));
+  const works: NewWork[] = platformNotes.map((noteId) =>
+    pushNoteKind.queued(lane, { conversationId: row.id, noteId }, now),
+  );
   if (handedOver !== undefined && row.status === "escalated") {
-    works.push({ lane, kind: "handover-there", payload: { conversationId: row.id, handedOver }, dueAt: now });
+    works.push(pushHandoverKind.queued(lane, { conversationId: row.id, handedOver }, now));
   }
   if (statusText(platformStatusOf(row)) !== statusText(platformStatus)) {
-    works.push({ lane, kind: "stand-there", payload: { conversationId: row.id }, dueAt: now });
+    works.push(pushStatusKind.queued(lane, { conversationId: row.id }, now));
   }
   return works;
 }

@@ -1,15 +1,17 @@
-import type { Handover, InboundEvent } from "#channels/contract.ts";
+import type { InboundEvent } from "#channels/contract.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { wakeTarget } from "#domain/conversation/status.ts";
 import type { Actor, Channel } from "#domain/conversation/message.ts";
 import { systemActor } from "#domain/conversation/message.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
+import type { PayloadOf, Work, WorkDeclaration, WorkKind } from "#database/work.ts";
+import { declareWork, eachRow } from "#database/work.ts";
 import { LostLease, finishWork, insertWork, isHeld } from "#database/queries/outbox.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
-import type { Effects } from "#conversations/transaction/effects.ts";
-import { platformStatusOf } from "./platform-status.ts";
+import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import { platformStatusOf, pushHandoverKind, pushNoteKind, pushStatusKind } from "./platform-status.ts";
 import type { DeliverDependencies } from "./deliver-dependencies.ts";
+import { requireRunning, waitsForResumption } from "./paused.ts";
 import { RetryLater } from "./retry-later.ts";
 import { noteProblem } from "./failures.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
@@ -76,9 +78,13 @@ export async function noteFromPlatform(
 type Dependencies = Pick<DeliverDependencies, "store" | "clock" | "channels" | "search" | "publishEffects">;
 
 /** Sets the platform's status to the conversation's status of now, not to that of the moment the work was queued. */
-export async function pushStatus(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
+async function pushStatus(
+  dependencies: Dependencies,
+  row: Work<PayloadOf<typeof pushStatusKind>>,
+  signal: AbortSignal,
+): Promise<void> {
   const { store, channels, clock } = dependencies;
-  const { conversationId } = JSON.parse(row.payload) as { readonly conversationId: string };
+  const { conversationId } = row.payload;
   const conversation = await store.read
     .selectFrom("conversations")
     .selectAll()
@@ -89,25 +95,28 @@ export async function pushStatus(dependencies: Dependencies, row: OutboxRow, sig
   const status = platformStatusOf(conversation);
   const trouble = "The conversation could not be changed on its platform as well";
   let called = false;
-  const call = (): Promise<void> => {
+  const call = async (): Promise<void> => {
     called = true;
-    return channels.setState({ id }, status, { thread, signal });
+    return channels.adapter({ id }).setState?.(status, { thread, signal });
   };
   try {
     await callPlatform(dependencies, row, { id }, trouble, call);
   } catch (error) {
     if (!(error instanceof LostLease) || !called) throw error;
     // The process may have paused during the call and overwritten a newer status. Push the status again.
-    const { lane, kind } = row;
     const now = clock.now();
-    await store.write((tx) => insertWork(tx, [{ lane, kind, payload: { conversationId }, dueAt: now }], now));
+    await store.write((tx) => insertWork(tx, [pushStatusKind.queued(row.lane, { conversationId }, now)], now));
     throw error;
   }
 }
 
-export async function pushNote(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
+async function pushNote(
+  dependencies: Dependencies,
+  row: Work<PayloadOf<typeof pushNoteKind>>,
+  signal: AbortSignal,
+): Promise<void> {
   const { store, channels } = dependencies;
-  const { noteId } = JSON.parse(row.payload) as { readonly noteId: string };
+  const { noteId } = row.payload;
   const note = await store.read
     .selectFrom("notes")
     .innerJoin("conversations", "conversations.id", "notes.conversation_id")
@@ -117,17 +126,18 @@ export async function pushNote(dependencies: Dependencies, row: OutboxRow, signa
     .executeTakeFirst();
   if (note === undefined) return store.write((tx) => finishWork(tx, [row]));
   const { content: text, author, created_at: createdAt, account_id: id, context_key: thread } = note;
-  await callPlatform(dependencies, row, { id }, "A note could not be shown on the conversation's platform", () =>
-    channels.addNote({ id }, { id: noteId, text, author, createdAt }, { thread, signal }),
+  await callPlatform(dependencies, row, { id }, "A note could not be shown on the conversation's platform", async () =>
+    channels.adapter({ id }).addNote?.({ id: noteId, text, author, createdAt }, { thread, signal }),
   );
 }
 
-export async function pushHandover(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
+async function pushHandover(
+  dependencies: Dependencies,
+  row: Work<PayloadOf<typeof pushHandoverKind>>,
+  signal: AbortSignal,
+): Promise<void> {
   const { store, channels } = dependencies;
-  const { conversationId, handedOver } = JSON.parse(row.payload) as {
-    readonly conversationId: string;
-    readonly handedOver: Handover;
-  };
+  const { conversationId, handedOver } = row.payload;
   const conversation = await store.read
     .selectFrom("conversations")
     .select(["account_id", "context_key"])
@@ -135,8 +145,12 @@ export async function pushHandover(dependencies: Dependencies, row: OutboxRow, s
     .executeTakeFirst();
   if (conversation === undefined) return store.write((tx) => finishWork(tx, [row]));
   const { account_id: id, context_key: thread } = conversation;
-  await callPlatform(dependencies, row, { id }, "The hand-over could not be shown on the conversation's platform", () =>
-    channels.handOver({ id }, handedOver, { thread, signal }),
+  await callPlatform(
+    dependencies,
+    row,
+    { id },
+    "The hand-over could not be shown on the conversation's platform",
+    async () => channels.adapter({ id }).handOver?.(handedOver, { thread, signal }),
   );
 }
 
@@ -146,7 +160,7 @@ export async function pushHandover(dependencies: Dependencies, row: OutboxRow, s
  */
 async function callPlatform(
   dependencies: Dependencies,
-  row: OutboxRow,
+  row: PushedWork,
   account: { readonly id: string },
   trouble: string,
   call: () => Promise<void>,
@@ -154,6 +168,7 @@ async function callPlatform(
   const { store, channels, search, clock, publishEffects } = dependencies;
   try {
     await channels.ready(account);
+    await requireRunning(store.read, channels, account);
     if (!(await isHeld(store, row))) throw new LostLease();
     await call();
   } catch (error) {
@@ -171,32 +186,40 @@ async function callPlatform(
   await store.write((tx) => finishWork(tx, [row]));
 }
 
-/** Called in the transaction that makes the push a dead letter. */
-export async function abandonPush(
-  tx: Tx,
-  search: ConversationSearch,
-  row: OutboxRow,
-  reason: string,
-  now: number,
-): Promise<Effects | null> {
-  return notePlatformFailure(
-    tx,
-    search,
-    row,
-    `The conversation's platform was not told of a change here: ${reason}`,
-    now,
-  );
+type PushedWork = Work<{ readonly conversationId: string }>;
+
+/** Keep the platform's status, notes and handovers in step with the conversation. */
+export function declarePlatformSync(dependencies: Dependencies): readonly WorkDeclaration[] {
+  const { search, publishEffects } = dependencies;
+  const declare = <P extends { readonly conversationId: string }>(
+    kind: WorkKind<P>,
+    push: (dependencies: Dependencies, row: Work<P>, signal: AbortSignal) => Promise<void>,
+  ): WorkDeclaration =>
+    declareWork(kind, {
+      attemptsMax: 24,
+      ...waitsForResumption,
+      run: eachRow((row, signal) => push(dependencies, row, signal)),
+      async onAbandon(tx, row, reason, now) {
+        const note = `The conversation's platform was not told of a change here: ${reason}`;
+        const effects = await notePlatformFailure(tx, search, row, note, now);
+        return () => publishEffects(effects);
+      },
+    });
+  return [
+    declare(pushStatusKind, pushStatus),
+    declare(pushHandoverKind, pushHandover),
+    declare(pushNoteKind, pushNote),
+  ];
 }
 
 async function notePlatformFailure(
   tx: Tx,
   search: ConversationSearch,
-  work: OutboxRow,
+  { payload }: PushedWork,
   note: string,
   now: number,
 ): Promise<Effects | null> {
-  const { conversationId } = JSON.parse(work.payload) as { readonly conversationId: string };
-  const locked = await lockDraft(tx, search, conversationId, now);
+  const locked = await lockDraft(tx, search, payload.conversationId, now);
   if (locked === undefined) return null;
   const { changes, draft } = locked;
   await noteProblem(tx, draft, note, now);

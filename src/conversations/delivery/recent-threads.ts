@@ -3,12 +3,12 @@ import { statuses } from "#domain/conversation/status.ts";
 import type { Channel } from "#domain/conversation/message.ts";
 import type { Reader } from "#database/contract.ts";
 
-/** Of each status; whoever has more open conversations than this reads the newest of them. */
+/** Maximum for each status; further conversations are left out, oldest first. */
 const eachMax = 1_000;
 
 /**
- * The threads of an account in which somebody wrote since, each with the newest message that its customer is known to
- * have written. For an adapter that has to look for what it has missed.
+ * Returns the account's threads with messages since a time, each with its customer's newest known message. For adapters
+ * that look for missed messages.
  */
 export async function recentThreads(
   db: Reader,
@@ -44,7 +44,7 @@ export async function recentThreads(
   return found;
 }
 
-/** The account's threads whose names begin so, in whatever state. `prefix` ends in a character of ASCII. */
+/** Returns the account's threads with this prefix, in any status. `prefix` must end in an ASCII character. */
 export async function threadsBeginning(db: Reader, accountId: string, prefix: string): Promise<readonly string[]> {
   const end = prefix.slice(0, -1) + String.fromCodePoint((prefix.codePointAt(prefix.length - 1) ?? 0) + 1);
   const rows = await db

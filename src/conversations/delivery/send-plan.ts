@@ -1,10 +1,18 @@
 import type { Insertable } from "kysely";
+import { Type } from "typebox";
+import type { PayloadOf, Work } from "#database/work.ts";
+import { workKind } from "#database/work.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import type { ConversationLinksTable, DeliveriesTable, MessagesTable } from "#database/schema/tables.ts";
 import { followLane, sendLane } from "#queue/lanes.ts";
 import type { NewMessage } from "#conversations/transaction/new-message.ts";
-import { rerouteWork } from "./reroute-work.ts";
+import { rerouteWork } from "./reroute/reroute-work.ts";
+
+/** The sending of one part. */
+export const sendKind = workKind("send", Type.Object({ deliveryId: Type.String() }));
+
+export type SendWork = Work<PayloadOf<typeof sendKind>>;
 
 interface Sending {
   readonly deliveries: readonly Insertable<DeliveriesTable>[];
@@ -12,7 +20,7 @@ interface Sending {
   readonly works: readonly NewWork[];
 }
 
-/** How the parts of a message get to the customer, and what is to be done with those that cannot by this channel. */
+/** Plans how a message reaches the customer, and the handling of a message that its channel refuses. */
 export function sendingOf(
   row: ConversationRow,
   message: MessagesTable,
@@ -26,7 +34,7 @@ export function sendingOf(
   if (reason !== undefined) works.push(rerouteWork({ conversationId: row.id, messageId: message.id, reason }, now));
   for (const [part, { payload, elsewhere, closed }] of parts.entries()) {
     const id = `${message.id}.${part}`;
-    // The thread of a conversation elsewhere is called by the conversation's id.
+    // On another account, the conversation's id is the thread.
     if (elsewhere !== undefined) {
       links.push({ account_id: elsewhere.accountId, kind: "thread", name: row.id, conversation_id: row.id });
     }
@@ -47,12 +55,8 @@ export function sendingOf(
       settled_at: closed === undefined ? null : now,
     });
     if (closed !== undefined) continue;
-    works.push({
-      lane: elsewhere === undefined ? sendLane(row.id) : followLane(row.id),
-      kind: "send",
-      payload: { deliveryId: id },
-      dueAt: now + (elsewhere?.afterMs ?? 0),
-    });
+    const lane = elsewhere === undefined ? sendLane(row.id) : followLane(row.id);
+    works.push(sendKind.queued(lane, { deliveryId: id }, now + (elsewhere?.afterMs ?? 0)));
   }
   return { deliveries, links, works };
 }

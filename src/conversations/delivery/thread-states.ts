@@ -8,8 +8,8 @@ interface PendingRead {
 }
 
 /**
- * How threads of an account stand, for those who show them. When a group of messages has been stored, every thread of it
- * is asked for in the same turn of the event loop: one statement answers them all.
+ * Reads the delivery states of an account's threads. Requests of one turn of the event loop share one statement, since
+ * a stored batch of messages asks for each of its threads.
  */
 export function createThreadStates(
   db: Reader,

@@ -6,7 +6,7 @@ import type { EngineBench } from "#test/support/engine-bench.ts";
 import { openBench } from "#test/support/engine-bench.ts";
 import { fileChannel } from "#test/support/channels/file-channel.ts";
 
-eachDatabase("an album with words below several of its pictures", (open) => {
+eachDatabase("an album with several captions", (open) => {
   let bench: EngineBench;
   let thread: string;
   let threads = 0;
@@ -51,7 +51,7 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     thread = `chat${(threads += 1)}`;
   };
 
-  it("is one message with all of them, in whatever deliveries they come", async () => {
+  it("becomes one message with all captions, in any order of delivery", async () => {
     begin();
     await part("1", "Front");
     await part("2", "");
@@ -63,7 +63,7 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     expect(await said()).toEqual(["Front\nBack"]);
   });
 
-  it("says what the customer has changed below any of them", async () => {
+  it("shows edited captions", async () => {
     begin();
     for (const [id, text] of [
       ["1", "Front"],
@@ -83,7 +83,7 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     expect(await said()).toEqual(["Rear\nSide\nTop"]);
   });
 
-  it("says it too where the change comes with the picture, or before it", async () => {
+  it("shows edits that arrive with their picture or before it", async () => {
     begin();
     await Promise.all([part("1", "Front"), part("2", "Back"), edit("2", "Rear"), edit("1", "Face")]);
     expect(await said()).toEqual(["Face\nRear"]);
@@ -96,7 +96,7 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     expect(await said()).toEqual(["Head\nRear\nFlank\nSummit"]);
   });
 
-  it("says what was edited last, also where an edit before it comes after it and another picture joins later", async () => {
+  it("keeps the newest edit when an older one arrives later and another picture joins", async () => {
     begin();
     const now = bench.clock.now();
     const editAt = (text: string, sentAt: number) =>
@@ -120,11 +120,11 @@ eachDatabase("an album with words below several of its pictures", (open) => {
       .select("payload")
       .where("external_id", "=", `edit:${thread}:2:Bcak`)
       .executeTakeFirstOrThrow();
-    // Nobody reads it any more.
+    // An obsolete edit is stored without its text.
     expect(kept.payload).not.toContain('"text"');
   });
 
-  it("is answered where its words come when the pictures without words were answered already", async () => {
+  it("is answered when its text arrives after an answer to the pictures alone", async () => {
     begin();
     await part("1", "");
     await bench.advance(5_000);
@@ -144,7 +144,7 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     expect((await files.execute()).map((row) => row.files)).toEqual([1, 2]);
   });
 
-  it("has the pictures that came before anybody knew that it is a customer's, and never for another", async () => {
+  it("includes pictures that arrived before its sender was known to be a customer, and no others", async () => {
     begin();
     const other = thread;
     await part("1", "", true);
@@ -174,7 +174,7 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     ]);
   });
 
-  it("says what is written below a picture that came before anybody knew that it is a customer's", async () => {
+  it("includes captions of pictures that arrived before its sender was known to be a customer", async () => {
     begin();
     await part("1", "", true);
     await part("2", "Which is mine?");
@@ -231,8 +231,10 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     return { content, files, names };
   };
 
-  it("has the pictures that a change adds, whether that comes after it, with it or before it", async () => {
+  it("includes pictures that an edit adds, before, with or after its message", async () => {
     const one = { content: "Which?", files: 1, names: ["0 a.jpg"] };
+    // Pictures of the previous test may still be fetched.
+    await bench.advance(5_000);
     const before = channel.asked.length;
     begin();
     await Promise.all([wrote("1", "Whihc?", []), changed("1", "Which?", "a")]);
@@ -256,7 +258,7 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     expect(channel.asked.slice(before).toSorted()).toEqual(["a", "a", "a", "a", "a", "b", "b"]);
   });
 
-  it("has them once each and in order where several parts and changes join it together", async () => {
+  it("keeps pictures in order and without duplicates when parts and edits arrive together", async () => {
     begin();
     await wrote("1", "One", ["a"], "album");
     await Promise.all([
@@ -273,7 +275,7 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     expect(await whole()).toEqual({ content: "One?\nTwo!\nThree!", files: 7, names: more });
   });
 
-  it("says what was written last, and nothing once it is taken back, where that comes with a new picture", async () => {
+  it("applies an edit or a deletion that arrives with a new picture", async () => {
     begin();
     await wrote("1", "One", []);
     await Promise.all([changed("1", "Two", "a"), changed("1", "Three", "a")]);
@@ -285,7 +287,7 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     expect(await whole()).toEqual({ content: "", files: null, names: [] });
   });
 
-  it("is read without all else that was received in its thread", async () => {
+  it("is loaded without the other events of its thread", async () => {
     begin();
     await part("1", "Front");
     const { dialect, read } = bench.store;
@@ -296,7 +298,7 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     expect(JSON.stringify(plan.rows)).toContain("inbound_events_message");
   });
 
-  it("has all its pictures, whichever of two processes is told of which at the same moment", async () => {
+  it("includes all pictures when two processes receive them at once", async () => {
     const other = await openBench(open, { beside: bench, clock: bench.clock, account });
     const filesOf = async () => {
       const rows = bench.store.read.selectFrom("attachments").select("message_id");

@@ -1,7 +1,7 @@
 import type { InboundEvent, InboundFile } from "#channels/contract.ts";
 import { filesPerMessage } from "#domain/files.ts";
-import type { StoredAside } from "./incoming-event.ts";
 import { groupsOf } from "#conversations/attachments/attachments.ts";
+import type { StoredAside } from "./inbound-row.ts";
 import type { TextChange } from "./incoming-event.ts";
 import type { Tx } from "#database/contract.ts";
 

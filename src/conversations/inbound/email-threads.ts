@@ -1,13 +1,9 @@
-import type { InboundEvent, Sender } from "#channels/contract.ts";
+import type { Sender } from "#channels/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { emailKey, linkConversations } from "#database/queries/conversations.ts";
-import type { MessagesTable } from "#database/schema/tables.ts";
 import type { IncomingEvent, IngestResult } from "./incoming-event.ts";
-import type { MessageFiles } from "#conversations/attachments/attachments.ts";
-import type { Draft } from "#conversations/transaction/draft.ts";
 import type { KnownContact } from "#conversations/contacts/contacts.ts";
 import type { Tx } from "#database/contract.ts";
-import { claim } from "#conversations/agents/update.ts";
 
 // Rules for e-mail, where a thread can be forwarded and can continue the conversation of another account.
 
@@ -28,33 +24,6 @@ export function guestNote({ proven, claimed }: Sender, { name }: KnownContact["c
   return `Somebody else than the customer has written here: ${name === null ? "" : `${name}, `}${address}${caveat} is not the address of this conversation. The bot does not answer this; make sure who it is before you tell them anything.`;
 }
 
-/** Stores a message that an agent wrote on the platform. Claims the conversation, as a reply from the inbox does. */
-export function addAgentMessage(
-  draft: Draft,
-  accountId: string,
-  event: Extract<InboundEvent, { kind: "agent" }>,
-  files: MessageFiles,
-): MessagesTable {
-  const { row } = draft;
-  const { email, name } = event.author;
-  if (row.status === "open" || row.status === "escalated") claim(draft, email, { type: "agent", id: email, name });
-  const message = draft.addMessage({
-    role: "agent",
-    content: event.text,
-    authorId: email,
-    authorName: name,
-    externalId: event.messageExternalId ?? event.externalId,
-    ...(event.metadata === undefined ? {} : { metadata: JSON.stringify(event.metadata) }),
-    files,
-    parts: (event.parts ?? []).map((part) => ({
-      payload: JSON.stringify(part),
-      ...(row.account_id === accountId ? {} : { elsewhere: { accountId, afterMs: 0 } }),
-    })),
-  });
-  row.settled_seq = row.last_customer_seq;
-  return message;
-}
-
 /** Returns whether the event's thread can continue a conversation of another account. */
 export const continuesElsewhere = ({ event }: IncomingEvent): boolean =>
   event.kind === "agent" || event.kind === "notice" || (event.kind === "message" && event.checkSender === true);
@@ -67,7 +36,7 @@ export async function linkMessageRefs(
   const links = incoming.flatMap(({ account, event }, i) => {
     const conversationId = results[i]?.conversationId;
     if (conversationId === null || conversationId === undefined || results[i]?.duplicate === true) return [];
-    const messageRefs = event.kind === "message" || event.kind === "agent" ? (event.marks ?? []) : [];
+    const messageRefs = event.kind === "message" || event.kind === "agent" ? (event.messageRefs ?? []) : [];
     return messageRefs.map((name) => ({
       account_id: account.id,
       kind: "mark" as const,

@@ -3,9 +3,7 @@ import type { Channel } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { OutboxRow } from "#database/queries/outbox.ts";
-import { prepareWork } from "#database/dialects/prepared.ts";
-import type { InboundEventsTable } from "#database/schema/tables.ts";
-import { groupKey } from "#conversations/attachments/attachments.ts";
+import { prepareStatement } from "#database/dialects/prepared.ts";
 import type { Tx } from "#database/contract.ts";
 import type { QuestionOptions } from "#conversations/answering/question-options.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
@@ -15,10 +13,14 @@ export interface AccountRef {
   readonly channel: Channel;
 }
 
-export interface IncomingEvent {
+export type EventKind = InboundEvent["kind"];
+export type EventOf<K extends EventKind> = Extract<InboundEvent, { kind: K }>;
+export type TextChange = EventOf<"edit" | "delete">;
+
+export interface IncomingEvent<E extends InboundEvent = InboundEvent> {
   readonly account: AccountRef;
   readonly workspace: Workspace;
-  readonly event: InboundEvent;
+  readonly event: E;
   /** This process runs the answer itself: the work is stored with its lease. */
   readonly lease?: { readonly id: string; readonly until: number };
   /** Options of the API query, stored for whichever process runs the answer. */
@@ -31,18 +33,23 @@ export interface IngestResult extends Accepted {
   /** The answer's work row, if this process leased it on insert. */
   readonly work: OutboxRow | null;
   /** A newer edit was already stored: the event is skipped and its content is not kept. */
-  readonly isPassedOver?: true;
+  readonly isObsolete?: true;
 }
+
+export const noResult: IngestResult = {
+  duplicate: false,
+  conversationId: null,
+  messageId: null,
+  seq: null,
+  work: null,
+};
 
 /** Key for the detection of duplicates. */
 export const keyOf = ({ account, event }: IncomingEvent): string => `${account.id}\n${event.externalId}`;
 
-/** Returns the conversation as given. Throws if it was deleted after the client named it. */
-export function continued(
-  { continues }: IncomingEvent,
-  found: ConversationRow | undefined,
-): ConversationRow | undefined {
-  if (continues === undefined || found?.id === continues) return found;
+/** Throws if the conversation that the client named was deleted since. */
+export function requireContinued({ continues }: IncomingEvent, found: ConversationRow | undefined): void {
+  if (continues === undefined || found?.id === continues) return;
   throw new Problem("conversation_not_found", "there is no conversation with this id");
 }
 
@@ -64,7 +71,7 @@ export async function knownEvents(tx: Tx, incoming: readonly IncomingEvent[]): P
   return known;
 }
 
-const storedEvents = prepareWork(
+const storedEvents = prepareStatement(
   (db, { accountId, externalIds }: { readonly accountId: string; readonly externalIds: readonly string[] }) =>
     db
       .selectFrom("inbound_events as event")
@@ -74,74 +81,11 @@ const storedEvents = prepareWork(
       .where("event.external_id", "in", externalIds),
 );
 
-export function inboundRow(
-  { account, event }: IncomingEvent,
-  outcome: IngestResult,
-  /** The event joins a message that another event began. */
-  joins: boolean,
-  now: number,
-): Omit<InboundEventsTable, "id"> {
-  const isForNothing = outcome.isPassedOver === true || (outcome.messageId === null && isForKnownOnly(event));
-  return {
-    account_id: account.id,
-    external_id: event.externalId,
-    kind: event.kind,
-    // A file's reference is a secret, kept encrypted with the attachment only. An event that belongs to no message keeps
-    // no content.
-    payload: JSON.stringify(isForNothing ? onlyThat(event) : withoutRefs(event)),
-    target_external_id: isForNothing ? storedAsideIdOf(event) : targetIdOf(event, joins),
-    conversation_id: outcome.conversationId,
-    message_id: outcome.messageId,
-    received_at: now,
-  };
-}
-
-const isForKnownOnly = (event: InboundEvent): boolean =>
-  (event.kind === "edit" && event.knownOnly === true) || (event.kind === "message" && event.group?.joinsOnly === true);
-
-/** Lets an edit of a part whose files were stored aside find the message that later claimed them. */
-const storedAsideIdOf = (event: InboundEvent): string | null => (event.kind === "message" ? partIdOf(event) : null);
-
-/** The stored payload of an event that belongs to no message. */
-export interface StoredAside {
-  /** {@link groupKey} of the part's group. */
-  readonly asideOf?: string;
-}
-
-/** Keeps only the event's identity and sender, so that an erasure of the customer finds the row. */
-function onlyThat(event: InboundEvent) {
-  if (event.kind !== "message" && event.kind !== "edit") return withoutRefs(event);
-  const {
-    kind,
-    externalId,
-    thread,
-    sender: { key },
-    sentAt,
-  } = event;
-  const aside: StoredAside =
-    event.kind === "message" && event.group !== undefined ? { asideOf: groupKey(thread, event.group.key) } : {};
-  return { kind, externalId, thread, sender: { key }, sentAt, ...aside };
-}
-
-function targetIdOf(event: InboundEvent, joins: boolean): string | null {
-  if (event.kind === "edit" || event.kind === "delete") return event.messageExternalId;
-  return event.kind === "message" && joins ? partIdOf(event) : null;
-}
-
 /** Returns the platform's id of the message, which can differ from the event's id. */
-export const partIdOf = (event: Extract<InboundEvent, { kind: "message" }>): string =>
-  event.messageExternalId ?? event.externalId;
-
-function withoutRefs(event: InboundEvent): InboundEvent {
-  if (event.kind !== "message" && event.kind !== "agent" && event.kind !== "edit") return event;
-  if (event.files === undefined) return event;
-  return { ...event, files: event.files.map((file) => ({ ...file, ref: "" })) };
-}
-
-export type TextChange = Extract<InboundEvent, { kind: "edit" | "delete" }>;
+export const messageIdOf = (event: EventOf<"message">): string => event.messageExternalId ?? event.externalId;
 
 export function metadataOf(
-  { metadata, wantsPerson }: Extract<InboundEvent, { kind: "message" }>,
+  { metadata, wantsPerson }: EventOf<"message">,
   guest: boolean,
 ): { readonly metadata?: string } {
   const own = { ...(guest ? { guest: true } : {}), ...(wantsPerson === true ? { wants_person: true } : {}) };

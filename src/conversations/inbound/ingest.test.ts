@@ -4,7 +4,7 @@ import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
 import { anna, openBench } from "#test/support/engine-bench.ts";
 
-eachDatabase("accepting events", (open) => {
+eachDatabase("ingest", (open) => {
   let bench: EngineBench;
   let numbered = 0;
   beforeAll(async () => {
@@ -50,9 +50,9 @@ eachDatabase("accepting events", (open) => {
       .filter(({ role }) => role === "user")
       .map(({ content }) => content);
 
-  it("stores forty-nine of fifty events that arrive together when one of them cannot be stored", async () => {
+  it("stores the other events of a batch when one cannot be stored", async () => {
     const threads = Array.from({ length: 50 }, newThread);
-    // No column takes a thread of this length; on SQLite, which has no such bound, the text is what cannot be stored.
+    // MySQL's column is too short for this thread. SQLite has no such limit, but cannot store the text.
     const broken = { ...message("x".repeat(300), "broken"), text: Symbol("no text") as unknown as string };
     const events = threads.map((thread, i) => (i === 20 ? broken : message(thread, `Hello ${i}`)));
     const outcomes = await Promise.allSettled(events.map((event) => bench.accept(event)));
@@ -61,7 +61,7 @@ eachDatabase("accepting events", (open) => {
       if (i !== 20) expect(await customerTexts(thread)).toEqual([`Hello ${i}`]);
   });
 
-  it("takes the same event once, however often and however closely together it comes", async () => {
+  it("stores a repeated event once, also when deliveries are concurrent", async () => {
     const thread = newThread();
     const event = message(thread, "Once");
     const together = await Promise.all(Array.from({ length: 5 }, () => bench.accept(event)));
@@ -73,7 +73,7 @@ eachDatabase("accepting events", (open) => {
     expect(await customerTexts(thread)).toEqual(["Once"]);
   });
 
-  it("tells apart events, threads and customers whose ids differ in case only", async () => {
+  it("distinguishes events, threads and customers whose ids differ only in case", async () => {
     const lower = newThread();
     const upper = lower.toUpperCase();
     await bench.accept(message(lower, "lower", { externalId: `case-${lower}`, sender: { key: `key ${lower}` } }));
@@ -83,7 +83,7 @@ eachDatabase("accepting events", (open) => {
     expect((await conversationOf(lower)).contact_id).not.toBe((await conversationOf(upper)).contact_id);
   });
 
-  it("numbers a conversation's messages from 1 without a gap, in the order that they came, also when they come at once", async () => {
+  it("numbers messages from 1 without gaps in order of arrival, also when they are concurrent", async () => {
     const thread = newThread();
     await Promise.all(Array.from({ length: 60 }, (_, i) => bench.accept(message(thread, `message ${i}`))));
     await bench.settle();
@@ -92,7 +92,7 @@ eachDatabase("accepting events", (open) => {
     expect(await customerTexts(thread)).toEqual(Array.from({ length: 60 }, (_, i) => `message ${i}`));
   });
 
-  it("makes one conversation of a thread whose first messages come at once over two processes", async () => {
+  it("starts one conversation when two processes receive the first messages of a thread at once", async () => {
     const other = await openBench(open, { beside: bench, clock: bench.clock });
     try {
       for (let round = 0; round < 10; round += 1) {
@@ -116,7 +116,7 @@ eachDatabase("accepting events", (open) => {
       else for (const event of events) await bench.accept(event);
     };
 
-    it(`changes a message by an edit that follows it, ${how}`, async () => {
+    it(`applies an edit that follows its message, ${how}`, async () => {
       const thread = newThread();
       await inTurn(message(thread, "before", { externalId: `m ${thread}` }), edit(thread, `m ${thread}`, "after"));
       expect(await customerTexts(thread)).toEqual(["after"]);
@@ -124,7 +124,7 @@ eachDatabase("accepting events", (open) => {
       expect(stored?.edited_at).toBe(bench.clock.now());
     });
 
-    it(`empties a message by a deletion that follows it, ${how}`, async () => {
+    it(`applies a deletion that follows its message, ${how}`, async () => {
       const thread = newThread();
       await inTurn(message(thread, "secret", { externalId: `m ${thread}` }), deletion(thread, `m ${thread}`));
       expect(await customerTexts(thread)).toEqual([""]);
@@ -132,13 +132,13 @@ eachDatabase("accepting events", (open) => {
       expect(stored?.deleted_at).toBe(bench.clock.now());
     });
 
-    it(`keeps an edit that comes before its message until the message comes, ${how}`, async () => {
+    it(`applies an edit that arrives before its message, ${how}`, async () => {
       const thread = newThread();
       await inTurn(edit(thread, `m ${thread}`, "after"), message(thread, "before", { externalId: `m ${thread}` }));
       expect(await customerTexts(thread)).toEqual(["after"]);
     });
 
-    it(`counts the edit that was made last where another comes after it, ${how}`, async () => {
+    it(`keeps the newest edit when an older one arrives later, ${how}`, async () => {
       const [known, parked] = [newThread(), newThread()];
       const edits = (thread: string) => [
         edit(thread, `m ${thread}`, "third", 2_000),
@@ -152,7 +152,7 @@ eachDatabase("accepting events", (open) => {
       expect(await customerTexts(known)).toEqual(["fourth"]);
     });
 
-    it(`keeps a deletion that comes before its message until the message comes, ${how}`, async () => {
+    it(`applies a deletion that arrives before its message, ${how}`, async () => {
       const thread = newThread();
       await inTurn(deletion(thread, `m ${thread}`), message(thread, "secret", { externalId: `m ${thread}` }));
       expect(await customerTexts(thread)).toEqual([""]);
@@ -160,7 +160,7 @@ eachDatabase("accepting events", (open) => {
       expect(stored?.deleted_at).toBe(bench.clock.now());
     });
 
-    it(`lets no late edit bring back what was deleted, ${how}`, async () => {
+    it(`ignores edits of a deleted message, ${how}`, async () => {
       const thread = newThread();
       await inTurn(
         message(thread, "secret", { externalId: `m ${thread}` }),
@@ -178,7 +178,7 @@ eachDatabase("accepting events", (open) => {
     });
   }
 
-  it("does not let the edit of one thread change a message of another", async () => {
+  it("does not apply an edit to a message of another thread", async () => {
     const [mine, others] = [newThread(), newThread()];
     await bench.accept(message(mine, "mine", { externalId: `m ${mine}` }));
     await bench.accept(message(others, "others"));
@@ -186,7 +186,7 @@ eachDatabase("accepting events", (open) => {
     expect(await customerTexts(mine)).toEqual(["mine"]);
   });
 
-  it("knows a verified user on every session as one contact, with the details that were signed", async () => {
+  it("keeps one contact with the signed details for a verified user on several sessions", async () => {
     const [first, second] = [newThread(), newThread()];
     const verified = { userId: `user ${first}`, name: "Ada", email: "Ada@Shop.example" };
     await bench.accept(message(first, "Hello", { sender: { key: `key ${first}`, verified } }));
@@ -202,7 +202,7 @@ eachDatabase("accepting events", (open) => {
     expect(b.previous_conversation_id).toBe(a.id);
   });
 
-  it("makes an anonymous visitor who signs in the known user", async () => {
+  it("merges an anonymous visitor who signs in with the known user", async () => {
     const thread = newThread();
     const key = `key ${thread}`;
     await bench.accept(message(thread, "Hello", { sender: { key } }));
@@ -218,7 +218,7 @@ eachDatabase("accepting events", (open) => {
     });
   });
 
-  it("never joins contacts by an e-mail address that somebody claims", async () => {
+  it("does not merge contacts by a claimed e-mail address", async () => {
     const [honest, claims] = [newThread(), newThread()];
     const email = `ada.${numbered}@shop.example`;
     await bench.accept(
@@ -231,7 +231,7 @@ eachDatabase("accepting events", (open) => {
     expect(b).toMatchObject({ customer_email: email, customer_verified: 0, previous_conversation_id: null });
   });
 
-  it("does not overwrite what a signature proved by what somebody types", async () => {
+  it("does not overwrite signed values with claimed ones", async () => {
     const thread = newThread();
     const sender = {
       key: `key ${thread}`,
@@ -250,7 +250,7 @@ eachDatabase("accepting events", (open) => {
     });
   });
 
-  it("gives the session of one user never to the contact of another", async () => {
+  it("does not give one user's session to another user's contact", async () => {
     const [first, second] = [newThread(), newThread()];
     const key = `key ${first}`;
     await bench.accept(message(first, "I am A", { sender: { key, verified: { userId: `A of ${first}`, name: "A" } } }));
@@ -263,7 +263,7 @@ eachDatabase("accepting events", (open) => {
     expect(a.customer_name).toBe("A");
   });
 
-  it("finds the two first messages of a verified user on two sessions at once to be of one contact", async () => {
+  it("keeps one contact when a verified user writes first on two sessions at once", async () => {
     const [first, second] = [newThread(), newThread()];
     const verified = { userId: `user ${first}` };
     await Promise.all(
@@ -274,7 +274,7 @@ eachDatabase("accepting events", (open) => {
     expect((await conversationOf(first)).contact_id).toBe((await conversationOf(second)).contact_id);
   });
 
-  it("names the customer's conversation before each new one, and the one before that when it is deleted", async () => {
+  it("links each conversation to the previous one, and past a deleted one", async () => {
     const [first, second, third] = [newThread(), newThread(), newThread()];
     const sender = { key: `key ${first}` };
     for (const thread of [first, second, third]) {
@@ -288,7 +288,7 @@ eachDatabase("accepting events", (open) => {
     expect((await conversationOf(third)).previous_conversation_id).toBe(a.id);
   });
 
-  it("deletes a conversation with everything of it but the audit log, and begins anew with the next message", async () => {
+  it("deletes a conversation except for its audit log, and starts a new one with the next message", async () => {
     const thread = newThread();
     await bench.accept(edit(thread, `m ${thread}`, "A secret question"));
     await bench.accept(message(thread, "A question", { externalId: `m ${thread}` }));

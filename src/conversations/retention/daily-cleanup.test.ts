@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createAccountRecords } from "#channels/host/account-records.ts";
+import { createAccountState } from "#channels/host/account-state.ts";
 import { setWorkspace } from "#admin/workspaces/settings.ts";
 import { createWorkspace } from "#admin/workspaces/workspaces.ts";
 import { rowsOf } from "#test/support/database/conversation-rows.ts";
@@ -7,17 +7,19 @@ import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
 import { anna, dayMs, hourMs, minuteMs, openBench } from "#test/support/engine-bench.ts";
 
-eachDatabase("housekeeping", (open) => {
+eachDatabase("daily cleanup", (open) => {
   let bench: EngineBench;
   beforeAll(async () => {
     bench = await openBench(open, {
-      housekeeping: true,
+      dailyCleanup: true,
       settings: { autoResolveDays: null, autoArchiveDays: null },
     });
   });
   afterAll(() => bench.close());
 
-  /** Lets time pass at once, and what is due then be done: a day of housekeeping is one run, however many have passed. */
+  /**
+   * Advances the clock in one step, and runs the due work. The daily cleanup runs once, however many days have passed.
+   */
   async function jump(ms: number): Promise<void> {
     bench.clock.leap(ms);
     await bench.settle();
@@ -27,7 +29,7 @@ eachDatabase("housekeeping", (open) => {
   const count = async (table: "messages" | "inbound_events" | "contacts" | "identities" | "counters" | "idempotency") =>
     (await bench.store.read.selectFrom(table).selectAll().execute()).length;
 
-  it("deletes a conversation within a day of the end of its year, counted from the last message", async () => {
+  it("deletes a conversation within a day after a year without messages", async () => {
     const silent = await bench.begin("silent", "The unforgettable xylophone");
     await jump(dayMs);
     const lively = await bench.begin("lively", "Hello");
@@ -55,20 +57,16 @@ eachDatabase("housekeeping", (open) => {
     expect([await count("messages"), await count("contacts"), await count("identities")]).toEqual([0, 0, 0]);
   });
 
-  it("forgets what an account keeps for a while, and not what it has been told to remember since", async () => {
-    const { id, workspace_id: workspaceId } = await bench.store.read
-      .selectFrom("accounts")
-      .select(["id", "workspace_id"])
-      .where("id", "=", bench.accountId)
-      .executeTakeFirstOrThrow();
-    const records = createAccountRecords(bench.store, { id, workspaceId }, bench.clock);
-    for (const key of ["for a while", "for good"]) expect(await records.exchange(key, null, "1", hourMs)).toBe(true);
-    await records.remember("for good", "2");
+  it("deletes an account's expired values, and keeps those that were set since", async () => {
+    const { services } = bench.app;
+    const state = createAccountState(bench.store, { id: bench.accountId }, bench.clock, services.secrets);
+    for (const key of ["for a while", "for good"]) expect(await state.compareAndSet(key, null, "1", hourMs)).toBe(true);
+    await state.set("for good", "2");
     await jump(2 * dayMs);
-    expect([await records.recall("for a while"), await records.recall("for good")]).toEqual([null, "2"]);
+    expect([await state.get("for a while"), await state.get("for good")]).toEqual([null, "2"]);
   });
 
-  it("keeps an enterprise's conversations for six years", async () => {
+  it("keeps conversations of an enterprise for six years", async () => {
     await bench.store.write((tx) => tx.updateTable("workspaces").set({ plan: "enterprise" }).execute());
     const id = await bench.begin("enterprise", "Hello");
     await bench.settle();
@@ -79,7 +77,21 @@ eachDatabase("housekeeping", (open) => {
     await bench.store.write((tx) => tx.updateTable("workspaces").set({ plan: "business" }).execute());
   });
 
-  it("deletes more conversations than one page and one step hold", async () => {
+  it("deletes a conversation after the workspace's own retention, which cannot exceed its plan's", async () => {
+    const retainFor = (days: string) =>
+      setWorkspace(bench.store, bench.clock, bench.workspaceId, [`retention_days=${days}`]);
+    await expect(retainFor("366")).rejects.toMatchObject({ code: "feature_not_in_plan" });
+    await retainFor("30");
+    const id = await bench.begin("brief", "Hello");
+    await bench.settle();
+    await jump(29 * dayMs);
+    expect(await exists(id)).toBe(true);
+    await jump(2 * dayMs);
+    expect(await exists(id)).toBe(false);
+    await retainFor("false");
+  });
+
+  it("deletes more conversations than one page and one batch hold", async () => {
     const startedAt = bench.clock.now();
     const rows = Array.from({ length: 520 }, () => rowsOf({ workspaceId: bench.workspaceId, startedAt }).conversation);
     await bench.store.write((tx) => tx.insertInto("conversations").values(rows).execute());
@@ -88,7 +100,7 @@ eachDatabase("housekeeping", (open) => {
     expect(left).toEqual([]);
   });
 
-  it("takes the text out of received events after 30 days, and knows them for more than a year", async () => {
+  it("removes the text of events after 30 days, and their keys after more than a year", async () => {
     await bench.say("events", "A secret of mine", { id: "event-1" });
     await bench.settle();
     const stored = () =>
@@ -106,7 +118,7 @@ eachDatabase("housekeeping", (open) => {
     expect(await stored()).toBeUndefined();
   });
 
-  it("clears away what has ended: counters, kept responses, sign-ins, dead letters", async () => {
+  it("deletes expired counters, stored responses, sign-ins and dead letters", async () => {
     const now = bench.clock.now();
     const old = now - 60 * dayMs;
     await bench.store.write(async (tx) => {
@@ -166,7 +178,7 @@ eachDatabase("housekeeping", (open) => {
     expect(dead).toHaveLength(1);
   });
 
-  it("has one row, which comes again each day", async () => {
+  it("has one outbox row, which runs daily", async () => {
     for (let day = 0; day < 3; day += 1) {
       await jump(dayMs);
       const rows = await bench.store.read
@@ -199,7 +211,7 @@ eachDatabase("new settings", (open) => {
     await bench.settle();
   }
 
-  it("reach the clocks of conversations that nobody touches: silence, archiving, SLA", async () => {
+  it("reschedule the timers of idle conversations: silence, archiving, SLA", async () => {
     const open1 = await bench.begin("open", "Hello");
     const resolved = await bench.begin("resolved", "Hello");
     await bench.settle();
@@ -218,7 +230,7 @@ eachDatabase("new settings", (open) => {
     expect(await statusOf(resolved)).toBe("archived");
   });
 
-  it("reach clocks that were switched off, and switch them off", async () => {
+  it("start timers that were off, and stop them", async () => {
     await set("auto_resolve_days=false", "auto_archive_days=false");
     const ids = [];
     for (const thread of ["off 1", "off 2"]) ids.push(await bench.begin(thread, "Hello"));
@@ -236,7 +248,7 @@ eachDatabase("new settings", (open) => {
     expect(await statusOf(second)).toBe("resolved");
   });
 
-  it("of one workspace leave another's conversations alone", async () => {
+  it("do not affect another workspace's conversations", async () => {
     const { store, secrets } = bench.app.services;
     const other = await createWorkspace({ store, clock: bench.clock, secrets }, { name: "Other" });
     await setWorkspace(store, bench.clock, other.id, ["auto_resolve_days=1"]);

@@ -1,15 +1,17 @@
 import { sql } from "kysely";
-import type { OutboxRow } from "#database/queries/outbox.ts";
+import { Type } from "typebox";
+import type { PayloadOf, Work, WorkDeclaration } from "#database/work.ts";
+import { declareWork, workKind } from "#database/work.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
-import type { Effects } from "#conversations/transaction/effects.ts";
-import { removeOrphanFiles } from "#conversations/attachments/file-work.ts";
+import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import { removeOrphanFiles } from "#conversations/attachments/remove-files.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store } from "#database/contract.ts";
 import { expireContacts, expireConversations, workspacesWithRetention } from "./retention.ts";
-import { deleteInBatches } from "./delete-in-batches.ts";
+import { deleteExpired } from "./delete-rows.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -28,6 +30,8 @@ const kept = {
   /** Monthly query counters, and addresses that agents sign in from. */
   monthlyCounterMs: 40 * dayMs,
   processMs: 7 * dayMs,
+  /** Credentials of an app, for another try of its installation. */
+  installMs: dayMs,
 } as const;
 
 const emptiedAtOnce = 500;
@@ -43,10 +47,14 @@ export interface DailyCleanupDependencies {
   readonly publishEffects: (effects: Effects) => void;
 }
 
-interface State {
-  /** Events received before this time have no text any more. */
-  readonly emptiedUntil?: number;
-}
+/** The installation has a single row of this kind. */
+const cleanupKind = workKind(
+  "housekeeping",
+  Type.Object({
+    /** Events received before this time have no text any more. */
+    emptiedUntil: Type.Optional(Type.Number()),
+  }),
+);
 
 /** Stores the installation's single row of this work if it is missing. */
 export async function scheduleDailyCleanup(store: Store, clock: Clock): Promise<void> {
@@ -59,23 +67,25 @@ export async function scheduleDailyCleanup(store: Store, clock: Clock): Promise<
       .executeTakeFirst();
     if (known !== undefined) return;
     const now = clock.now();
-    await insertWork(
-      tx,
-      [{ lane: dailyCleanupLane, kind: "housekeeping", payload: {}, dueAt: now + firstAfterMs }],
-      now,
-    );
+    await insertWork(tx, [cleanupKind.queued(dailyCleanupLane, {}, now + firstAfterMs)], now);
   });
 }
 
 /** Deletes expired data once a day, in small transactions. */
-export function createDailyCleanup(dependencies: DailyCleanupDependencies) {
+export function declareDailyCleanup(dependencies: DailyCleanupDependencies): WorkDeclaration {
   const { store, clock, log } = dependencies;
+  return declareWork(cleanupKind, {
+    batch: true,
+    // Must never be given up, because nothing else queues it again.
+    attemptsMax: Number.POSITIVE_INFINITY,
+    lanesMax: 1,
+    run,
+  });
 
-  return async function run(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void> {
+  async function run(rows: readonly Work<PayloadOf<typeof cleanupKind>>[], signal: AbortSignal): Promise<void> {
     const now = clock.now();
-    const state = JSON.parse(rows[0]?.payload ?? "{}") as State;
     const retained = await workspacesWithRetention(store.read);
-    let emptiedUntil = state.emptiedUntil ?? 0;
+    let emptiedUntil = rows[0]?.payload.emptiedUntil ?? 0;
     const steps: Readonly<Record<string, () => Promise<void>>> = {
       conversations: () => expireConversations(dependencies, retained, signal),
       contacts: () => expireContacts(store, retained, now, signal),
@@ -84,9 +94,10 @@ export function createDailyCleanup(dependencies: DailyCleanupDependencies) {
       },
       events: () => old("inbound_events", "received_at", kept.inboundMs),
       "sign-ins": () => old("agent_tokens", "expires_at", 0),
+      "tokens of clients": () => old("oauth_tokens", "expires_at", 0),
       "idempotency keys": () => old("idempotency", "created_at", kept.idempotencyMs),
       counters: () =>
-        deleteInBatches(
+        deleteExpired(
           store,
           {
             table: "counters",
@@ -97,6 +108,7 @@ export function createDailyCleanup(dependencies: DailyCleanupDependencies) {
           signal,
         ),
       "monthly counters": () => old("counters", "window_start", kept.monthlyCounterMs),
+      installations: () => old("channel_installs", "expires_at", kept.installMs),
       "dead letters": () => old("outbox", "dead_at", kept.deadLetterMs),
       files: () => removeOrphanFiles(dependencies, signal),
       "passing state of accounts": () => old("account_state", "expires_at", 0),
@@ -124,17 +136,15 @@ export function createDailyCleanup(dependencies: DailyCleanupDependencies) {
       }
     }
     if (failures.length > 0) throw new AggregateError(failures, "housekeeping failed in part");
-    const next: State = { emptiedUntil };
     await store.write(async (tx) => {
       await finishWork(tx, rows);
-      const dueAt = now + everyMs;
-      await insertWork(tx, [{ lane: dailyCleanupLane, kind: "housekeeping", payload: next, dueAt }], now);
+      await insertWork(tx, [cleanupKind.queued(dailyCleanupLane, { emptiedUntil }, now + everyMs)], now);
     });
 
     function old(table: string, column: string, keptMs: number): Promise<void> {
-      return deleteInBatches(store, { table, column, before: now - keptMs }, signal);
+      return deleteExpired(store, { table, column, before: now - keptMs }, signal);
     }
-  };
+  }
 }
 
 /** Removes the text of events received before `until`. Returns the time up to which that is done. */

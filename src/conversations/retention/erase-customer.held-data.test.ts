@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newId } from "#domain/ids.ts";
-import { createAgent, createLoginToken } from "#admin/agents.ts";
+import { createAccessToken } from "#admin/access-tokens.ts";
+import { systemActor } from "#domain/conversation/message.ts";
+import { createOAuthClient, issueToken } from "#admin/oauth-clients.ts";
+import { createAgent } from "#admin/team/agents.ts";
+import { createTeam } from "#admin/team/teams.ts";
+import { storeSignInSettings } from "#admin/sign-in/settings.ts";
+import { createLoginToken } from "#admin/team/login-links.ts";
 import type { ExportLine } from "#admin/export/rows.ts";
+import { foldChanges } from "#conversations/reporting/changes.ts";
 import { exportLines } from "#admin/export/export.ts";
 import { createKey } from "#admin/api-keys.ts";
 import { addWebhook } from "#admin/webhooks/webhooks.ts";
+import type { Tx } from "#database/contract.ts";
 import type { Database } from "#database/schema/tables.ts";
 import { insertThreads, savePost } from "#database/queries/desk.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
@@ -21,14 +29,15 @@ const email = `${theirs}@${house}.example`;
 
 const held = Object.entries(heldTables) as (readonly [keyof Database, (typeof heldTables)[keyof Database]])[];
 
-eachDatabase("what is held of a workspace and its customers", (open) => {
+eachDatabase("stored data of a workspace and its customers", (open) => {
   let bench: EngineBench;
   let conversationId: string;
 
   beforeAll(async () => {
     bench = await openBench(open, { file: { workspaces: [], allowPrivate: true } });
     await seed();
-    // MySQL's index is written a moment later.
+    await foldChanges(bench.store);
+    // MySQL writes its index later.
     await bench.advance(10_000);
   });
   afterAll(() => bench.close());
@@ -44,13 +53,13 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
   const typesOf = (what: "workspace" | "customer"): readonly string[] =>
     [...new Set(held.flatMap(([, each]) => (typeof each[what] === "string" ? [] : each[what])))].toSorted();
 
-  it("is decided of every table of the database", async () => {
+  it("has a rule for each table of the database", async () => {
     expect(held.map(([name]) => name).toSorted()).toEqual(
       (await ownTables(bench.store.read)).map(({ name }) => name).toSorted(),
     );
   });
 
-  it("is in the export of the workspace: each table as what was decided, and no secret", async () => {
+  it("is in the export of the workspace by the rule of each table, without secrets", async () => {
     const lines = await exported();
     const types = new Set(lines.map(({ type }) => type));
     expect([...types].filter((type) => type !== "export" && type !== "end").toSorted()).toEqual(typesOf("workspace"));
@@ -61,7 +70,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
     expect(lines.find(({ type }) => type === "event")).toMatchObject({ payload: { data: expect.anything() } });
   });
 
-  it("is in the export of the customer, and nothing of another's", async () => {
+  it("is in the export of the customer, without data of others", async () => {
     const lines = await exported(email);
     const types = new Set(lines.map(({ type }) => type));
     expect([...types].filter((type) => type !== "export" && type !== "end").toSorted()).toEqual(typesOf("customer"));
@@ -69,11 +78,11 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
     expect(JSON.stringify(lines)).toContain("before a conversation");
   });
 
-  it("is gone from every column of every table when the customer is forgotten", async () => {
+  it("is gone from each column of each table when the customer is erased", async () => {
     const before = tablesWith(await rowsOf(), theirs);
-    // Otherwise nothing is shown by its absence.
+    // Otherwise its absence would prove nothing.
     const hasText = held.filter(([, { customer }]) => typeof customer !== "string").map(([name]) => name);
-    const withoutText = ["receipts", "contact_merges"];
+    const withoutText = ["receipts", "contact_merges", "answer_feedback", "surveys"];
     expect(before).toEqual(expect.arrayContaining(hasText.filter((name) => !withoutText.includes(name))));
     expect(before).toContain("outbox");
     const counted = async () => ({
@@ -86,13 +95,14 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
     expect(tablesWith(await rowsOf(), theirs)).toEqual([]);
     expect(tablesWith(await rowsOf(), conversationId)).toEqual(["audit", "inbound_events"]);
     expect(await counted()).toMatchObject({ merges: 1, receipts: 1 });
-    // Of somebody else, and of the workspace itself.
+    // Data of others, and the workspace's own.
     expect(tablesWith(await rowsOf(), "another customer")).toContain("messages");
   });
 
-  it("is gone from every table when the workspace is deleted, but for what is said to stay", async () => {
+  it("is gone from each table when the workspace is deleted, except for what the rules keep", async () => {
     const { id } = await bench.store.read.selectFrom("conversations").select("id").executeTakeFirstOrThrow();
     await seedDesk([id]);
+    await bench.begin("a last thread", "Hello");
     const before = await rowsOf();
     await bench.app.services.customers.removeWorkspace(bench.workspaceId, () => undefined);
     const after = await rowsOf();
@@ -130,6 +140,43 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
       role: "agent",
     });
     await createLoginToken(store, clock, agent.id);
+    await store.write(async (tx) => {
+      await tx.insertInto("recovery_codes").values({ agent_id: agent.id, hash: house, created_at: now }).execute();
+      await tx
+        .insertInto("channel_installs")
+        .values({
+          agent_id: agent.id,
+          channel: "slack",
+          account_id: null,
+          config: house,
+          credentials: house,
+          state_hash: `${house} ${agent.id}`.slice(0, 64),
+          session_hash: house,
+          expires_at: now,
+        })
+        .execute();
+      const identity = { agent_id: agent.id, workspace_id: workspaceId, issuer: house, subject_hash: house };
+      await tx
+        .insertInto("agent_identities")
+        .values({ ...identity, refused_at: null, created_at: now })
+        .execute();
+      await storeSignInSettings(tx, workspaceId, { secondFactorRequired: true });
+    });
+    const by = { type: "agent", id: agent.email, name: house } as const;
+    await createAccessToken(store, clock, {
+      workspaceId,
+      agentId: agent.id,
+      name: house,
+      scope: "read",
+      expiresAt: null,
+      by,
+    });
+    await createTeam(store, clock, { workspaceId, by, name: house, agentIds: [agent.id] });
+    await store.write((tx) =>
+      tx.updateTable("workspaces").set({ plan: "enterprise" }).where("id", "=", workspaceId).execute(),
+    );
+    const client = await createOAuthClient(store, clock, { workspaceId, name: house, by: systemActor("test") });
+    await issueToken(store, clock, client.id);
     const key = await createKey(store, clock, {
       workspaceId,
       name: house,
@@ -239,6 +286,18 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
         .values({ workspace_id: workspaceId, live: "c", live_version: 1, building: null, built: 0, written: 0 })
         .execute();
       await tx
+        .insertInto("account_status")
+        .values({
+          account_id: bench.accountId,
+          revision: null,
+          state: null,
+          state_at: null,
+          error: null,
+          error_at: null,
+          last_event_at: now,
+        })
+        .execute();
+      await tx
         .insertInto("connection_leases")
         .values({ account_id: bench.accountId, holder: "nobody", lease_until: now })
         .execute();
@@ -262,7 +321,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
         .selectFrom("conversations")
         .select("id")
         .where("workspace_id", "=", workspaceId)
-        // Not the conversation of the customer who is forgotten.
+        // Not the conversation of the erased customer.
         .orderBy("started_at", "desc")
         .orderBy("id", "desc")
         .limit(1)
@@ -275,7 +334,48 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
     await seedDocuments();
   }
 
-  /** What hangs on a conversation and its customer besides messages. */
+  /** The customer's opinions of an answer and of the conversation. */
+  async function addFeedback(tx: Tx, conversation: string, word: string): Promise<void> {
+    const { workspaceId } = bench;
+    const at = bench.clock.now();
+    const message = await tx
+      .selectFrom("messages")
+      .select("id")
+      .where("conversation_id", "=", conversation)
+      .orderBy("seq")
+      .limit(1)
+      .executeTakeFirstOrThrow();
+    const of = { workspace_id: workspaceId, conversation_id: conversation };
+    const opinion = { message_id: message.id, sender: "a", conversation_id: conversation, value: "down", at } as const;
+    await tx.insertInto("answer_feedback").values(opinion).execute();
+    const groupId = newId("qst", at);
+    await tx
+      .insertInto("weak_answers")
+      .values({ ...of, message_id: message.id, channel: "widget", asked_at: at, terms: word, group_id: groupId })
+      .execute();
+    await tx
+      .insertInto("question_groups")
+      .values({
+        id: groupId,
+        workspace_id: workspaceId,
+        leader_id: message.id,
+        asked_at: at,
+        state: "open",
+        document_id: null,
+        state_at: at,
+        state_by: null,
+      })
+      .execute();
+    const sent = { conversation_id: conversation, message_id: message.id, seq: 1, agent: null, sent_at: at };
+    await tx.insertInto("surveys").values(sent).execute();
+    const times = { created_at: at, updated_at: at };
+    await tx
+      .insertInto("ratings")
+      .values({ ...of, ...times, id: newId("rat", at), score: 2, comment: word, channel: "widget", agent: null })
+      .execute();
+  }
+
+  /** Data of a conversation and its customer besides messages. */
   async function hangOn(conversation: string, endpointId: string, word: string): Promise<void> {
     const { store, clock, workspaceId } = bench;
     const now = clock.now();
@@ -298,6 +398,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
       .where("subject_id", "=", conversation)
       .executeTakeFirstOrThrow();
     await store.write(async (tx) => {
+      await addFeedback(tx, conversation, word);
       const second = newId("con", now);
       await tx
         .insertInto("contacts")

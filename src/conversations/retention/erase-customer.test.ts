@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { eraseCustomer } from "./erase-customer.ts";
-import { removeConversation } from "#conversations/agents/update.ts";
+import { removeConversation } from "./remove-conversation.ts";
 import { createWorkspaces } from "#database/queries/workspaces.ts";
 import { createConversationSearch } from "#database/search/open.ts";
 import { exportLines } from "#admin/export/export.ts";
-import { readAudit } from "#admin/customers.ts";
+import { readAudit } from "#admin/audit-log.ts";
 import type { TestDatabase } from "#test/support/database/databases.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
@@ -40,7 +40,7 @@ eachDatabase("a customer's data", (open) => {
       const said = await bench.say(thread, text, { sender: mine, id: `<${conversations.length}.${email}>` });
       conversations.push(said.conversationId ?? "");
     }
-    // What a form says; what was deleted before; an edit that found no message; work that failed for good.
+    // Claims from a form, a deleted conversation, an edit without a message, and a dead letter.
     const [first = "", second = ""] = conversations;
     const form = await bench.begin("form", `An old ${word}`);
     await bench.accept({
@@ -159,7 +159,7 @@ eachDatabase("a customer's data", (open) => {
   }
 
   it(
-    "is exported as JSON Lines: all of the customer's, and nobody else's, into a file of one's own",
+    "is exported as JSON Lines, without other customers' data, into a file that only its owner can read",
     async () => {
       const file = join(folder, "customer.jsonl");
       const ran = await run("export", "--workspace", bench.workspaceId, "--email", email.toUpperCase(), "--out", file);
@@ -199,7 +199,7 @@ eachDatabase("a customer's data", (open) => {
   );
 
   it(
-    "is not erased without a yes",
+    "is not erased without confirmation",
     async () => {
       const ran = await run("forget", "--workspace", bench.workspaceId, "--email", email);
       expect(ran).toMatchObject({ status: 2 });
@@ -210,7 +210,7 @@ eachDatabase("a customer's data", (open) => {
   );
 
   it(
-    "is gone from every table, and from the file, once the customer is forgotten",
+    "is gone from every table and from the database file after the erasure",
     async () => {
       const before = await dump();
       for (const trace of [email.toLowerCase(), word, name.toLowerCase(), phone]) expect(before).toContain(trace);
@@ -227,7 +227,7 @@ eachDatabase("a customer's data", (open) => {
         const path = database.url.slice("sqlite:".length);
         for (const end of ["", "-wal"]) {
           const bytes = (await readFile(`${path}${end}`)).toString("latin1").toLowerCase();
-          // The index holds stems.
+          // The index stores stems.
           for (const trace of [email.toLowerCase(), word.slice(0, -3), name.toLowerCase(), phone])
             expect(bytes.includes(trace), `${trace} in the file${end}`).toBe(false);
         }
@@ -237,7 +237,7 @@ eachDatabase("a customer's data", (open) => {
   );
 
   it(
-    "can be asked to be forgotten again, and a late redelivery does not bring it back",
+    "can be erased again, and a late redelivery does not restore it",
     async () => {
       const again = await bench.app.services.customers.erase(bench.workspaceId, email, () => undefined);
       expect(again).toMatchObject({ contacts: 0, conversations: 0 });
@@ -246,7 +246,7 @@ eachDatabase("a customer's data", (open) => {
     patienceMs,
   );
 
-  it("is gone also where the customer writes while it is being erased", async () => {
+  it("is gone even if the customer writes during the erasure", async () => {
     const { store, clock, app } = bench;
     const late = "okapi.keeper@late.example";
     const sender = { key: "session-of-okapi", name: "Okapi Keeper", proven: { email: late } };
@@ -258,7 +258,7 @@ eachDatabase("a customer's data", (open) => {
     const write: typeof store.write = async (work, options) => {
       const result = await store.write(work, options);
       writes += 1;
-      // Their conversation is gone, and they are not yet.
+      // The conversation is deleted, and the contact is not yet.
       if (writes === 1) {
         await bench.say("okapi 2", "It is hungry, my okapi", { sender });
         await bench.settle();
@@ -274,7 +274,7 @@ eachDatabase("a customer's data", (open) => {
     });
   });
 
-  it("is gone also where a customer without a conversation writes while they are being erased", async () => {
+  it("is gone even if a customer without a conversation writes during the erasure", async () => {
     const { store, clock } = bench;
     const late = "quokka.keeper@late.example";
     const sender = { key: "session-of-quokka", name: "Quokka Keeper", proven: { email: late } };
@@ -302,7 +302,7 @@ eachDatabase("a customer's data", (open) => {
     expect(details).not.toContain("a customer: 0 contacts, 0 conversations");
   });
 
-  it("is looked for a second time only where somebody is left to be erased", async () => {
+  it("is searched again only if contacts are left", async () => {
     const { store, clock } = bench;
     const once = "numbat.keeper@once.example";
     const workspace = await createWorkspaces(store, clock).get(bench.workspaceId);
@@ -327,7 +327,7 @@ eachDatabase("a customer's data", (open) => {
     expect(await dump()).not.toContain("numbat");
   });
 
-  it("leaves alone who has an address that only holds the customer's", async () => {
+  it("does not affect customers whose address contains the erased one", async () => {
     const keep = async (key: string, text: string): Promise<void> => {
       await bench.store.write((tx) =>
         tx
@@ -363,7 +363,7 @@ eachDatabase("a customer's data", (open) => {
   });
 
   it(
-    "goes with its workspace, whose keys then say that it was deleted",
+    "is removed with its workspace, whose keys then report that the workspace was deleted",
     async () => {
       const ran = await run("workspace", "delete", bench.workspaceId, "--yes", "--json");
       expect(ran).toMatchObject({ status: 0, stderr: "" });

@@ -1,4 +1,3 @@
-import { newId } from "#domain/ids.ts";
 import { systemActor } from "#domain/conversation/message.ts";
 import type { Customer } from "#database/queries/customers.ts";
 import { chunks, customerByEmail } from "#database/queries/customers.ts";
@@ -7,6 +6,9 @@ import type { AuditTable } from "#database/schema/tables.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Store, Tx } from "#database/contract.ts";
+import type { TagMention } from "#conversations/reporting/forget-tags.ts";
+import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
+import { forgetTags } from "#conversations/reporting/forget-tags.ts";
 import { removeContacts } from "./retention.ts";
 import type { CustomerMatcher } from "./customer-matcher.ts";
 import {
@@ -19,7 +21,8 @@ import {
   customerMatcherOf,
   unplacedEventPages,
 } from "./customer-matcher.ts";
-import { removeConversation } from "#conversations/agents/update.ts";
+import { recordDeletion } from "./deletion-record.ts";
+import { removeConversation } from "./remove-conversation.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
 export interface ErasureResult {
@@ -42,6 +45,10 @@ export interface EraseCustomerDependencies {
   readonly clock: Clock;
   readonly search: ConversationSearch;
   readonly progress?: (line: string) => void;
+  /** Ends the erasure between two transactions. */
+  readonly signal?: AbortSignal;
+  /** Shows the deletions in open inboxes and chats. Absent on the command line, which has none. */
+  readonly publishEffects?: PublishEffects;
 }
 
 const actor = systemActor(erasureActorId);
@@ -85,7 +92,7 @@ export async function eraseCustomer(
 
 /** Erases the customer as found. A contact with a new conversation stays, so that the next round finds it. */
 async function eraseFound(
-  { progress = () => undefined, ...dependencies }: EraseCustomerDependencies,
+  { progress = () => undefined, signal, publishEffects = () => undefined, ...dependencies }: EraseCustomerDependencies,
   workspace: Workspace,
   customer: Customer,
   matcher: CustomerMatcher,
@@ -95,14 +102,19 @@ async function eraseFound(
   let messages = 0;
   let events = 0;
   for (const [done, id] of customer.conversationIds.entries()) {
+    signal?.throwIfAborted();
     const gone = await store.write((tx) => eraseConversation(tx, dependencies, workspace, id, matcher));
+    publishEffects(gone.effects);
     messages += gone.messages;
     events += gone.events;
     if ((done + 1) % 100 === 0) progress(`${done + 1} of ${customer.conversationIds.length} conversations`);
   }
+  signal?.throwIfAborted();
   events += await eraseEvents(store, workspace.id, matcher);
+  await forgetTags(store, workspace.id, (tag) => mentionIn(tag, matcher));
   const auditEntries = await eraseNames(store, workspace.id, matcher);
-  const leftovers = (await eraseKeptResponses(store, workspace.id, matcher)) + (await eraseQueued(store, matcher));
+  const leftovers =
+    (await eraseKeptResponses(store, workspace.id, matcher)) + (await eraseQueued(store, workspace.id, matcher));
   const ids = customer.contacts.map(({ id }) => id);
   const conversations = customer.conversationIds.length;
   // In one transaction with the last contact, because without it a repeated erasure finds no reason for an audit entry.
@@ -114,10 +126,19 @@ async function eraseFound(
     await store.write(async (tx) => {
       if (!isLast && (await haveConversation(tx, last))) found.contacts -= last.length;
       else await removeContacts(tx, last);
-      if (found.contacts + found.conversations > 0) await noteErasure(tx, workspace.id, found, clock.now());
+      if (found.contacts + found.conversations > 0) {
+        const now = clock.now();
+        const what = `a customer: ${found.contacts} contacts, ${found.conversations} conversations`;
+        await recordDeletion(tx, workspace.id, actor, what, now, now);
+      }
     });
   }
   return { ...found, messages, events, auditEntries, leftovers };
+}
+
+function mentionIn(tag: string, { named, names }: CustomerMatcher): TagMention {
+  if (named.test(tag)) return "address";
+  return names.some((name) => tag.includes(name)) ? "name" : undefined;
 }
 
 async function haveConversation(tx: Tx, contactIds: readonly string[]): Promise<boolean> {
@@ -132,10 +153,10 @@ async function eraseConversation(
   workspace: Workspace,
   id: string,
   matcher: CustomerMatcher,
-): Promise<{ readonly messages: number; readonly events: number }> {
+): Promise<{ readonly messages: number; readonly events: number; readonly effects: Effects | null }> {
   const row = await lockConversation(tx, workspace.id, id);
-  if (row === undefined) return { messages: 0, events: 0 };
-  await removeConversation(tx, search, workspace, id, actor, clock.now());
+  if (row === undefined) return { messages: 0, events: 0, effects: null };
+  const effects = await removeConversation(tx, search, workspace, id, actor, clock.now());
   const rows = await tx
     .selectFrom("inbound_events")
     .select(["id", "external_id", "target_external_id"])
@@ -146,7 +167,7 @@ async function eraseConversation(
     .filter((event) => holds(event.external_id, matcher) || holds(event.target_external_id, matcher))
     .map((event) => event.id);
   for (const some of chunks(named)) await tx.deleteFrom("inbound_events").where("id", "in", some).execute();
-  return { messages: row.message_count, events: rows.length };
+  return { messages: row.message_count, events: rows.length, effects };
 }
 
 /** Erases events without a conversation, such as contact details sent before the first message, and early edits. */
@@ -195,10 +216,10 @@ async function eraseNames(store: Store, workspaceId: string, matcher: CustomerMa
 function withoutNames(row: AuditTable, { named, names, contacts, conversations }: CustomerMatcher): AuditTable {
   const theirs = row.actor_type === "customer" && row.actor_id !== null && contacts.has(row.actor_id);
   const inTheirs = row.conversation_id !== null && conversations.has(row.conversation_id);
-  const isTelling = (text: string): boolean =>
+  const namesCustomer = (text: string): boolean =>
     named.test(text) || (inTheirs && names.some((name) => text.includes(name)));
   const clean = (text: string | null): string | null =>
-    text !== null && isTelling(text.toLowerCase()) ? erased : text;
+    text !== null && namesCustomer(text.toLowerCase()) ? erased : text;
   const next = {
     ...row,
     actor_name: theirs ? null : clean(row.actor_name),
@@ -241,7 +262,7 @@ async function eraseKeptResponses(store: Store, workspaceId: string, matcher: Cu
 }
 
 /** Erases queued work and dead letters about the customer. */
-async function eraseQueued(store: Store, matcher: CustomerMatcher): Promise<number> {
+async function eraseQueued(store: Store, workspaceId: string, matcher: CustomerMatcher): Promise<number> {
   let count = 0;
   for (let after = 0; ;) {
     const page = await store.read
@@ -253,23 +274,35 @@ async function eraseQueued(store: Store, matcher: CustomerMatcher): Promise<numb
       .execute();
     // Work of other workspaces is in this table too and must not be deleted for the same address.
     const theirs = page
-      .filter((row) => isWorkOf(row, matcher) || (row.dead_at !== null && mentionsCustomer(row.payload, matcher)))
+      .filter((row) => isWorkOf(row, matcher) || isDeadLetterOf(row, workspaceId, matcher))
       .map(({ id }) => id);
-    const telling = page.filter(
+    const mentioning = page.filter(
       ({ id, last_error: error }) => !theirs.includes(id) && mentionsCustomer(error, matcher),
     );
-    if (theirs.length + telling.length > 0) {
+    if (theirs.length + mentioning.length > 0) {
       await store.write(async (tx) => {
         if (theirs.length > 0) await tx.deleteFrom("outbox").where("id", "in", theirs).execute();
-        for (const { id } of telling)
+        for (const { id } of mentioning)
           await tx.updateTable("outbox").set({ last_error: erased }).where("id", "=", id).execute();
       });
     }
-    count += theirs.length + telling.length;
+    count += theirs.length + mentioning.length;
     const last = page.at(-1);
     if (last === undefined || page.length < pageSize) return count;
     after = last.id;
   }
+}
+
+/** Payloads that name no workspace are of the installation, such as mails to agents. */
+function isDeadLetterOf(
+  { payload, dead_at: deadAt }: { readonly payload: string; readonly dead_at: number | null },
+  workspaceId: string,
+  matcher: CustomerMatcher,
+): boolean {
+  if (deadAt === null || !mentionsCustomer(payload, matcher)) return false;
+  // A payload may be damaged, so it is not parsed.
+  const named = /"workspaceId":"([^"]*)"/.exec(payload)?.[1];
+  return named === undefined || named === workspaceId;
 }
 
 const workIds = /(?:conv|con)_[0-9a-z]{26}/g;
@@ -286,30 +319,6 @@ function isWorkOf(
 ): boolean {
   if (keptKinds.has(kind)) return false;
   return (payload.match(workIds) ?? []).some((id) => conversations.has(id) || contacts.has(id));
-}
-
-async function noteErasure(
-  tx: Tx,
-  workspaceId: string,
-  found: { readonly contacts: number; readonly conversations: number },
-  now: number,
-): Promise<void> {
-  await tx
-    .insertInto("audit")
-    .values({
-      id: newId("aud", now),
-      workspace_id: workspaceId,
-      conversation_id: null,
-      action: "deleted",
-      actor_type: actor.type,
-      actor_id: actor.id,
-      actor_name: actor.name,
-      from_value: null,
-      to_value: null,
-      detail: `a customer: ${found.contacts} contacts, ${found.conversations} conversations`,
-      created_at: now,
-    })
-    .execute();
 }
 
 /** Merges the index's segments, which hold words of deleted rows until then. */

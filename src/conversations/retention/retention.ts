@@ -1,13 +1,15 @@
 import { systemActor } from "#domain/conversation/message.ts";
-import type { Plan } from "#domain/workspace/settings.ts";
 import { retentionMs, storedSettings } from "#domain/workspace/settings.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
-import type { Effects } from "#conversations/transaction/effects.ts";
+import { deleteEventsOf } from "#database/queries/webhooks.ts";
+import type { Effects } from "#conversations/transaction/effects/effects.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Reader, Store, Tx } from "#database/contract.ts";
-import { removeConversation } from "#conversations/agents/update.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
+import type { OwnedTable } from "./delete-rows.ts";
+import { deleteOwned } from "./delete-rows.ts";
+import { removeConversation } from "./remove-conversation.ts";
 
 /** Rows per page, and conversations deleted per transaction. */
 const pageSize = 500;
@@ -32,7 +34,7 @@ export async function workspacesWithRetention(db: Reader): Promise<readonly Work
   }));
 }
 
-const endOf = (plan: Plan, now: number): number => now - retentionMs[plan];
+const endOf = ({ plan, settings }: Workspace, now: number): number => now - retentionMs(plan, settings);
 
 interface ListCursor {
   readonly started_at: number;
@@ -49,7 +51,7 @@ export async function expireConversations(
   signal: AbortSignal,
 ): Promise<void> {
   for (const workspace of workspaces) {
-    const end = endOf(workspace.plan, clock.now());
+    const end = endOf(workspace, clock.now());
     for (let after: ListCursor | undefined; ;) {
       const page = await begunBefore(store.read, workspace.id, end, after);
       const ids = page.filter((row) => row.last_message_at <= end).map(({ id }) => id);
@@ -96,7 +98,7 @@ async function expire(
 ): Promise<Effects | null> {
   const row = await lockConversation(tx, workspace.id, id);
   // Checks again under the lock: a message may have arrived.
-  if (row === undefined || row.last_message_at > endOf(workspace.plan, now)) return null;
+  if (row === undefined || row.last_message_at > endOf(workspace, now)) return null;
   return removeConversation(tx, search, workspace, id, systemActor("retention"), now);
 }
 
@@ -107,8 +109,9 @@ export async function expireContacts(
   now: number,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { id: workspaceId, plan } of workspaces) {
-    const end = endOf(plan, now);
+  for (const workspace of workspaces) {
+    const workspaceId = workspace.id;
+    const end = endOf(workspace, now);
     for (let after = ""; ;) {
       // Ids of one kind sort by creation.
       const page = await store.read
@@ -143,11 +146,15 @@ async function removeUnused(tx: Tx, rows: readonly { readonly id: string; readon
   );
 }
 
-/** Deletes contacts with their identities. */
+const contactTables: readonly OwnedTable[] = [
+  { table: "identities", key: "contact_id" },
+  { table: "contact_merges", key: "from_contact_id" },
+  { table: "contact_merges", key: "into_contact_id" },
+  { table: "contacts", key: "id" },
+];
+
+/** Deletes contacts with their identities and events. */
 export async function removeContacts(tx: Tx, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await tx.deleteFrom("identities").where("contact_id", "in", ids).execute();
-  await tx.deleteFrom("contact_merges").where("from_contact_id", "in", ids).execute();
-  await tx.deleteFrom("contact_merges").where("into_contact_id", "in", ids).execute();
-  await tx.deleteFrom("contacts").where("id", "in", ids).execute();
+  await deleteEventsOf(tx, ids);
+  await deleteOwned(tx, contactTables, ids);
 }

@@ -1,22 +1,25 @@
 import { deleteDesk, postedOf, resetThread } from "#database/queries/desk.ts";
+import { Type } from "typebox";
+import { workKind } from "#database/work.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { Tx } from "#database/contract.ts";
 
-export interface ErasePayload {
-  readonly accountId: string;
-  readonly shown: readonly string[];
-}
+/** Removes the desk's posts of a deleted conversation. */
+export const deskEraseKind = workKind(
+  "desk-erase",
+  Type.Object({ accountId: Type.String(), shown: Type.Array(Type.String()) }),
+);
 
 const shownAtOnce = 50;
 
-/** About two hours; after them a workspace that is deleted is removed all the same. */
+/** About two hours. Afterwards a deleted workspace is removed anyway. */
 export const eraseTries = 20;
 export const eraseLane = (accountId: string): string => `desk-erase:${accountId}`;
 
 /**
- * The work of taking back what the desk shows of a conversation, which is deleted in this transaction. It does not name
- * the conversation, so that it outlives the customer's erasure.
+ * Queues the removal of a conversation's posts from the desk, in the transaction that deletes it. The work does not
+ * name the conversation, so that it remains after the customer's erasure.
  */
 export async function eraseWork(tx: Tx, conversationId: string, now: number): Promise<readonly NewWork[]> {
   const posted = await postedOf(tx, conversationId);
@@ -24,7 +27,7 @@ export async function eraseWork(tx: Tx, conversationId: string, now: number): Pr
   return takeBack(posted, now);
 }
 
-/** The same for a thread that begins anew: nothing of the one before stays that a later deletion would not find. */
+/** Does the same before a new thread is opened, so that a later deletion leaves nothing of the previous thread. */
 export async function startNewThread(tx: Tx, conversationId: string, now: number): Promise<void> {
   const posted = await postedOf(tx, conversationId);
   await resetThread(tx, conversationId, now);
@@ -39,12 +42,7 @@ function takeBack(
     const all = of.map(({ externalId }) => externalId);
     return Array.from({ length: Math.ceil(all.length / shownAtOnce) }, (_, i): NewWork => {
       const shown = all.slice(i * shownAtOnce, (i + 1) * shownAtOnce);
-      return {
-        lane: eraseLane(accountId),
-        kind: "desk-erase",
-        payload: { accountId, shown } satisfies ErasePayload,
-        dueAt: now,
-      };
+      return deskEraseKind.queued(eraseLane(accountId), { accountId, shown }, now);
     });
   });
 }

@@ -1,33 +1,51 @@
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
+import { Type } from "typebox";
+import type { PayloadOf } from "#database/work.ts";
+import { kindsOf, workKind } from "#database/work.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { insertThreads, syncedConversations } from "#database/queries/desk.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { Reader, Tx } from "#database/contract.ts";
 
-/** What is to be shown in a conversation's thread at the desk. The texts are read when it is. */
+/** An item to show in a conversation's thread at the desk. Its text is read when it is shown. */
 export type SyncItem =
   | { readonly kind: "message"; readonly seq: number }
   | { readonly kind: "note"; readonly id: string }
   /** An entry of the audit log. */
   | { readonly kind: "event"; readonly id: string }
-  /** A file of a message is stored, or will never be. */
+  /** A file of a message, once it is stored or has failed for good. */
   | { readonly kind: "file"; readonly id: string }
-  /** The text of a message or a note was changed or taken back. */
+  /** A message or a note whose text was changed or deleted. */
   | { readonly kind: "changed"; readonly id: string }
-  /** The fate of a reply may be known. */
+  /** A reply whose delivery status may be known. */
   | { readonly kind: "fate"; readonly id: string };
 
-export interface SyncPayload {
-  readonly conversationId: string;
-  readonly items: readonly SyncItem[];
-}
+const itemKinds = kindsOf<SyncItem["kind"]>({
+  message: true,
+  note: true,
+  event: true,
+  file: true,
+  changed: true,
+  fate: true,
+});
+
+/** Changes of a conversation to show at the agents' desk. */
+export const deskSyncKind = workKind(
+  "desk",
+  Type.Object({
+    conversationId: Type.String(),
+    items: Type.Array(Type.Unsafe<SyncItem>(Type.Object({ kind: itemKinds }))),
+  }),
+);
+
+export type SyncPayload = PayloadOf<typeof deskSyncKind>;
 
 export const deskLane = (conversationId: string): string => `desk:${conversationId}`;
 
 /**
- * Where waits what changes things that are shown: it must not hold up what is still to be shown, nor what platforms limit
- * apart from it.
+ * Lanes for updates of shown items. They must not delay new items, nor each other, since platforms limit them
+ * separately.
  */
 const laterLanes = {
   card: (conversationId: string): string => `desk:later:${conversationId}`,
@@ -41,21 +59,21 @@ export const deskLanes = (conversationId: string): readonly string[] => [
   ...Object.values(laterLanes).map((laneOf) => laneOf(conversationId)),
 ];
 
-/** A change of what is shown: of an item, or of the card. */
+/** An update of a shown item or of the card. */
 export type ShownChange = Extract<SyncItem, { kind: "changed" | "fate" }> | { readonly kind: "card" };
 
-/** A conversation as a transaction leaves it. */
+/** A conversation after its transaction. */
 export interface SyncSubject {
   readonly row: ConversationRow;
   readonly settings: WorkspaceSettings;
   readonly items: readonly SyncItem[];
-  /** Wanted at the desk whatever the settings say. */
+  /** Shown at the desk regardless of the settings. */
   readonly isShownAtDesk: boolean;
 }
 
 /**
- * The work of showing this at the desk, in the order in which it happened. Whatever happens in a conversation that was
- * shown once is shown, so the work is stored even where nothing but the card changes.
+ * Queues the desk's work, in order. A conversation that was shown once stays up to date, so the work is queued even if
+ * only the card changes.
  */
 export async function syncWork(tx: Tx, changed: readonly SyncSubject[], now: number): Promise<readonly NewWork[]> {
   const subjects = changed.filter(({ settings }) => settings.desk !== null);
@@ -78,16 +96,10 @@ export async function syncWork(tx: Tx, changed: readonly SyncSubject[], now: num
 const belongs = ({ row, settings, isShownAtDesk }: SyncSubject): boolean =>
   isShownAtDesk || row.status === "escalated" || settings.desk?.mirror === "every";
 
-function workOf(conversationId: string, items: readonly SyncItem[], now: number): NewWork {
-  return {
-    lane: deskLane(conversationId),
-    kind: "desk",
-    payload: { conversationId, items } satisfies SyncPayload,
-    dueAt: now,
-  };
-}
+const workOf = (conversationId: string, items: readonly SyncItem[], now: number): NewWork =>
+  deskSyncKind.queued(deskLane(conversationId), { conversationId, items }, now);
 
-/** The same for what is no change of the conversation itself. Null where it is not shown at a desk. */
+/** Queues an item that does not change the conversation itself. Null: the conversation has no thread at the desk. */
 export async function syncAlso(
   tx: Tx,
   conversationId: string,
@@ -98,7 +110,7 @@ export async function syncAlso(
   return known.has(conversationId) ? workOf(conversationId, items, now) : null;
 }
 
-/** Does this later, and brings the card up to date then. */
+/** Queues an update for later, followed by an update of the card. */
 export async function syncLater(
   tx: Tx,
   { conversationId, change }: { readonly conversationId: string; readonly change: ShownChange },
@@ -106,7 +118,7 @@ export async function syncLater(
   now: number,
 ): Promise<void> {
   const lane = laterLanes[change.kind](conversationId);
-  // The newest word of a limit counts for all that waits for it.
+  // The latest rate limit applies to all pending updates.
   await tx.updateTable("outbox").set({ due_at: dueAt }).where("lane", "=", lane).where("due_at", ">", dueAt).execute();
   if (change.kind === "card") {
     const waiting = await tx.selectFrom("outbox").select("id").where("lane", "=", lane).limit(1).executeTakeFirst();
@@ -116,7 +128,7 @@ export async function syncLater(
   await insertWork(tx, [{ ...workOf(conversationId, items, now), lane, dueAt }], now);
 }
 
-/** What waited goes on in the lane of what is shown: two at a time would show an old card over a new one. */
+/** Moves pending updates to the lane of new items, since an older card could otherwise replace a newer one. */
 export async function syncNow(tx: Tx, payloads: readonly SyncPayload[], now: number): Promise<void> {
   for (const [conversationId, of] of Map.groupBy(payloads, (payload) => payload.conversationId)) {
     const items = of.flatMap((payload) => payload.items);
@@ -126,7 +138,9 @@ export async function syncNow(tx: Tx, payloads: readonly SyncPayload[], now: num
 
 const notesMax = 100;
 
-/** The newest notes of a conversation whose thread is begun, oldest first, without those that are to be shown in their turn. */
+/**
+ * The newest notes of a conversation before its thread was opened, oldest first, except those that are queued as items.
+ */
 export async function notesBefore(db: Reader, conversationId: string): Promise<readonly string[]> {
   const notes = await db
     .selectFrom("notes")
@@ -138,7 +152,7 @@ export async function notesBefore(db: Reader, conversationId: string): Promise<r
   if (notes.length === 0) return [];
   const lane = deskLane(conversationId);
   const works = await db.selectFrom("outbox").select("payload").where("lane", "=", lane).execute();
-  const items = works.flatMap(({ payload }) => (JSON.parse(payload) as SyncPayload).items);
+  const items = works.flatMap((work) => deskSyncKind.read(work).payload.items);
   const toCome = new Set(items.flatMap((item) => (item.kind === "note" ? [item.id] : [])));
   return notes
     .map(({ id }) => id)

@@ -1,4 +1,4 @@
-import type { Effects } from "./effects.ts";
+import type { Effects } from "./effects/effects.ts";
 import type { PlatformStatus } from "#channels/inbound-event.ts";
 import type { ConversationEventType } from "#domain/event-types.ts";
 import type { Status } from "#domain/conversation/status.ts";
@@ -6,11 +6,12 @@ import type { Actor, AuditAction } from "#domain/conversation/message.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
-import type { MessagesTable } from "#database/schema/tables.ts";
+import type { ContactsTable, MessagesTable } from "#database/schema/tables.ts";
 import type { SyncItem } from "./desk-sync-work.ts";
 import type { Grouped, MessageFiles } from "#conversations/attachments/attachments.ts";
-import type { EventDetails } from "./events.ts";
-import type { FileEffects } from "./file-effects.ts";
+import type { WeakAnswerReason } from "#conversations/feedback/weak-answers.ts";
+import type { EventDetails } from "./effects/events.ts";
+import type { FileEffects } from "./effects/file-effects.ts";
 import type { NewMessage } from "./new-message.ts";
 import type { Tx } from "#database/contract.ts";
 
@@ -20,6 +21,8 @@ export interface UnitOfWork {
   /** Returns the conversation's draft with all changes so far. `isNew`: the row is not inserted yet. */
   track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft;
   addWork(work: NewWork): void;
+  /** Queues the webhook event of a changed contact. */
+  emitContact(contact: ContactsTable, actor: Actor): void;
   /** Files of new messages and of messages that other parts join. */
   readonly files: Pick<FileEffects, "rewrite" | "withdraw">;
   /** Writes all changes. The caller must publish the result after the commit. */
@@ -59,14 +62,20 @@ export interface Draft {
   setTags(add: readonly string[], remove: readonly string[], actor: Actor): void;
   /** Queues a webhook event. {@link setStatus} and {@link addMessage} already emit theirs. */
   emit(type: ConversationEventType, actor: Actor, details?: EventDetails): void;
+  /** Lists the customer's message with this number among the questions that need a better answer. */
+  addWeakAnswer(seq: number, reason: WeakAnswerReason): void;
+  /** Called when no customer dislikes the answer to this message any more. */
+  removeDislike(seq: number): void;
   /** Queues an item for the agents' desk. {@link addMessage} and {@link setStatus} already queue theirs. */
   syncDesk(item: SyncItem): void;
   /** Gives the conversation a thread at the desk, regardless of the settings. */
-  bringToDesk(): void;
+  showAtDesk(): void;
   /** Records the status the platform already has, so that it is not pushed back to the platform. */
   setPlatformStatus(status: PlatformStatus): void;
   /** Queues the note for the platform's agents, if the platform has any. */
   pushNote(id: string): void;
+  /** Names the author of a change of the customer's fields, which the caller makes. */
+  customerChangedBy(actor: Actor): void;
   /** Marks the row as changed. Call it after a field was set directly. */
   touch(): void;
   /** Runs changes that a rule makes. They trigger no other rule. */

@@ -1,26 +1,26 @@
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { claimLanes } from "#database/queries/outbox.ts";
-import type { Effects } from "./effects.ts";
+import type { Effects } from "./effects/effects.ts";
 import type { Tx } from "#database/contract.ts";
 
 /** The worker of this process. */
 export interface LocalWorker {
-  /** Those of these lanes that it can begin with at once; `inRush`: also while events rush in. */
-  offer(lanes: readonly string[], inRush?: boolean): readonly string[];
-  /** Whether it is at work that somebody waits for. */
+  /** Returns the lanes that this worker can start at once. `duringBurst`: also while inbound events have priority. */
+  offer(lanes: readonly string[], duringBurst?: boolean): readonly string[];
+  /** Whether it runs work on which a person waits. */
   isBusy(): boolean;
-  /** Under which it takes work. */
+  /** The lease under which it claims work. */
   lease(): { readonly id: string; readonly until: number };
-  /** Does what was taken for it, which is durable by now. */
+  /** Runs claimed rows. Called after the commit. */
   take(rows: readonly OutboxRow[]): void;
 }
 
-/** Absent where this process does no such work. */
+/** Undefined in a process that does not run such work. */
 export type FindLocalWorker = () => LocalWorker | undefined;
 
 /**
- * Takes for this process what it can begin with at once, in the transaction that stores it: that spares the worker one of
- * its own. Should the process die, the lease ends, and the work is another's.
+ * Claims work for this process in the transaction that queues it, which saves the worker a transaction. If the process
+ * dies, the lease expires and another process claims the work.
  */
 export async function claimInline(
   tx: Tx,
@@ -32,7 +32,7 @@ export async function claimInline(
   return claimThese(tx, localWorker, effects, localWorker?.offer([...new Set(due)]) ?? [], now);
 }
 
-/** The same for what an agent does: there are few of them, so it holds up nobody, and waits for no rush to end. */
+/** Claims the work of an agent's action. Not delayed by a burst of inbound events, since agents' actions are few. */
 export async function claimForAgent<E extends Effects | null>(
   tx: Tx,
   localWorker: LocalWorker | undefined,

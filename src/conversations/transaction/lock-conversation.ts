@@ -1,11 +1,12 @@
-import { lockConversation } from "#database/queries/conversations.ts";
+import { awaitTurn, lockConversation } from "#database/queries/conversations.ts";
+import type { Clock } from "#runtime/clock.ts";
 import type { UnitOfWork, Draft } from "./draft.ts";
 import { createUnitOfWork } from "./unit-of-work.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
-import type { Tx } from "#database/contract.ts";
+import type { Store, Tx } from "#database/contract.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 
-/** Locks a conversation of which work knows the id alone, to change it; undefined: it was deleted. */
+/** Locks a conversation by its id. Undefined: it was deleted. */
 export async function lockDraft(
   tx: Tx,
   search: ConversationSearch,
@@ -21,4 +22,16 @@ export async function lockDraft(
   if (row === undefined) return undefined;
   const changes = createUnitOfWork(now, search);
   return { changes, draft: changes.track(row, await settingsIn(tx, row.workspace_id), false) };
+}
+
+/** Runs `change` in a transaction that waits for the conversation's lock. `now` is read after the wait. */
+export function writeConversation<T>(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  conversationId: string,
+  change: (tx: Tx, now: number) => Promise<T>,
+): Promise<T> {
+  return store.write(async (tx) => {
+    await awaitTurn(tx, conversationId);
+    return change(tx, clock.now());
+  });
 }

@@ -3,7 +3,7 @@ import { freshClock } from "#domain/conversation/sla.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { IncomingEvent } from "#conversations/inbound/incoming-event.ts";
 
-/** A conversation as it begins, before anything is said in it. */
+/** A conversation's row before its first message. */
 export function newConversation(
   { account, workspace }: Pick<IncomingEvent, "account" | "workspace">,
   thread: string,
@@ -34,6 +34,7 @@ export function newConversation(
     sla_state: "in_compliance",
     sla_elapsed_ms: clock.elapsedMs,
     sla_running_since: clock.runningSince,
+    sla_notices: null,
     timer_at: null,
     customer_name: null,
     customer_email: null,
@@ -50,6 +51,12 @@ export function newConversation(
     via_account_id: null,
     customer_wrote_at: null,
     platform_order: null,
+    opened_at: now,
+    awaited_since: null,
+    replied: 0,
+    bot_replied: 0,
+    people_involved: 0,
+    resolution: null,
     version: 0,
   };
 }

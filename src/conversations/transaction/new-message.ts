@@ -13,29 +13,30 @@ export interface NewMessage {
   readonly externalId?: string | null;
   readonly answersSeq?: number;
   readonly confidence?: MessagesTable["confidence"];
+  readonly kind?: MessagesTable["kind"];
   readonly sources?: string;
   readonly skills?: string;
   readonly tokensUsed?: number;
   readonly metadata?: string;
   readonly audience?: string | null;
   readonly files?: MessageFiles;
-  /** The parts that bring it to the customer; none where the customer fetches it. */
+  /** The parts to send; empty if the customer fetches the message. */
   readonly parts?: readonly NewPart[];
 }
 
 export interface NewPart {
   readonly payload: string;
-  /** Another account than the conversation's own, by which it goes as well. */
+  /** Another account through which the message is sent as well. */
   readonly elsewhere?: {
     readonly accountId: string;
-    /** Not before so long; and not any more once the customer has seen the message where the conversation is. */
+    /** Delay in milliseconds; the message is not sent if the customer has seen it in the conversation by then. */
     readonly afterMs: number;
   };
-  /** Why the conversation's channel takes it no more: it is not queued there, and another way is looked for. */
+  /** The reason why the conversation's channel refuses the message: it is not queued there, and is rerouted. */
   readonly closed?: string;
 }
 
-/** The message that the conversation's newest number stands for. */
+/** The row of the message with the conversation's last sequence number. */
 export function messageRow(row: ConversationRow, message: NewMessage, now: number): MessagesTable {
   const { files = noFiles } = message;
   const count = files.fresh.length + files.uploaded.length;
@@ -59,5 +60,6 @@ export function messageRow(row: ConversationRow, message: NewMessage, now: numbe
     created_at: now,
     edited_at: null,
     deleted_at: null,
+    kind: message.kind ?? null,
   };
 }

@@ -6,10 +6,10 @@ import type { ConversationChange } from "#conversations/agents/requests.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
-import { isWriteHeldUp } from "#test/support/database/held-up.ts";
+import { isWriteWaiting } from "#test/support/database/waiting-writes.ts";
 import { anna, dayMs, hourMs, minuteMs, openBench } from "#test/support/engine-bench.ts";
 
-/** Every change of status that exists, as the contract lists them; the code has a table of its own. */
+/** The permitted changes of status by the contract. Deliberately not the code's own table. */
 const allowed: readonly (readonly [Status, Status])[] = [
   ["open", "claimed"],
   ["escalated", "claimed"],
@@ -78,7 +78,7 @@ eachDatabase("the lifecycle", (open) => {
   for (const from of statuses) {
     for (const target of statuses) {
       if (from === target) {
-        it(`${from} to ${from} changes nothing and is no error`, async () => {
+        it(`${from} to ${from} changes nothing and is not an error`, async () => {
           const id = await conversationIn(from);
           const before = await bench.row(id);
           const audit = async () =>
@@ -91,13 +91,13 @@ eachDatabase("the lifecycle", (open) => {
           expect(await audit()).toBe(entries);
         });
       } else if (allowed.some(([a, b]) => a === from && b === target)) {
-        it(`${from} to ${target} is a change that exists`, async () => {
+        it(`${from} to ${target} is permitted`, async () => {
           const id = await conversationIn(from);
           await change(id, to(target));
           expect(await statusOf(id)).toBe(target);
         });
       } else {
-        it(`${from} to ${target} is refused, and nothing of the change happens`, async () => {
+        it(`${from} to ${target} is refused, with every other part of the change`, async () => {
           const id = await conversationIn(from);
           const before = await bench.row(id);
           expect(
@@ -118,7 +118,7 @@ eachDatabase("the lifecycle", (open) => {
   }
 
   for (const from of ["open", "claimed", "escalated"] as const) {
-    it(`a snooze from ${from} ends there when its time is up, and not a millisecond sooner`, async () => {
+    it(`a timed snooze returns to ${from} at its time, not a millisecond sooner`, async () => {
       const id = await conversationIn(from);
       await change(id, { status: "snoozed", snooze: { kind: "until", at: bench.clock.now() + 3 * hourMs } });
       await bench.advance(3 * hourMs - 1);
@@ -130,14 +130,14 @@ eachDatabase("the lifecycle", (open) => {
       expect(row.assigned_to).toBe(from === "claimed" ? "anna@test.example" : null);
     });
 
-    it(`a timed snooze from ${from} ends there when the customer writes first`, async () => {
+    it(`a timed snooze returns to ${from} when the customer writes first`, async () => {
       const id = await conversationIn(from);
       await change(id, { status: "snoozed", snooze: { kind: "until", at: bench.clock.now() + 3 * hourMs } });
       await bench.say((await bench.row(id)).context_key, "Hello again");
       expect(await statusOf(id)).toBe(from);
     });
 
-    it(`a snooze from ${from} until the customer replies outlasts any time`, async () => {
+    it(`a snooze until the customer replies does not expire, and returns to ${from}`, async () => {
       const id = await conversationIn(from);
       await change(id, { status: "snoozed", snooze: { kind: "until_reply" } });
       await bench.pass(400 * dayMs);
@@ -147,7 +147,7 @@ eachDatabase("the lifecycle", (open) => {
     });
   }
 
-  it("a snooze can be set anew, to a time that then counts alone", async () => {
+  it("a second snooze replaces the time of the first", async () => {
     const id = await conversationIn("open");
     await change(id, { status: "snoozed", snooze: { kind: "until", at: bench.clock.now() + hourMs } });
     await change(id, { status: "snoozed", snooze: { kind: "until", at: bench.clock.now() + 3 * hourMs } });
@@ -159,7 +159,7 @@ eachDatabase("the lifecycle", (open) => {
   });
 
   for (const from of ["resolved", "archived"] as const) {
-    it(`a snooze from ${from} ends in open, with a new clock`, async () => {
+    it(`a snooze from ${from} ends in open, with a new SLA clock`, async () => {
       const id = await conversationIn("open");
       await bench.advance(50 * minuteMs);
       for (const step of paths[from]) await change(id, step);
@@ -168,7 +168,7 @@ eachDatabase("the lifecycle", (open) => {
       expect(await bench.row(id)).toMatchObject({ status: "open", sla_elapsed_ms: 0, sla_state: "in_compliance" });
     });
 
-    it(`a message in a conversation that is ${from} opens it, with a new clock, and the bot answers`, async () => {
+    it(`a message opens a conversation that is ${from}, starts a new SLA clock, and is answered by the bot`, async () => {
       const id = await conversationIn("open");
       await bench.advance(50 * minuteMs);
       for (const step of paths[from]) await change(id, step);
@@ -187,7 +187,7 @@ eachDatabase("the lifecycle", (open) => {
     });
   }
 
-  it("resolves what was open and silent for seven days, to the millisecond, and archives it thirty days later", async () => {
+  it("resolves an open conversation after exactly seven silent days, and archives it thirty days later", async () => {
     const id = await conversationIn("open");
     await bench.advance(7 * dayMs - 1);
     expect(await statusOf(id)).toBe("open");
@@ -213,7 +213,7 @@ eachDatabase("the lifecycle", (open) => {
     ["reopened", { status: "resolved" }, { status: "open" }],
     ["released", claim, { status: "open" }],
   ] as const) {
-    it(`counts the days of silence anew for what was ${what}`, async () => {
+    it(`restarts the days of silence for a conversation that was ${what}`, async () => {
       const id = await conversationIn("open");
       const [first, second] = steps;
       await change(id, first);
@@ -226,7 +226,7 @@ eachDatabase("the lifecycle", (open) => {
     });
   }
 
-  it("counts the days of silence anew for what a long snooze has woken", async () => {
+  it("restarts the days of silence at the end of a long snooze", async () => {
     const id = await conversationIn("open");
     await change(id, { status: "snoozed", snooze: { kind: "until", at: bench.clock.now() + 20 * dayMs } });
     await bench.advance(20 * dayMs);
@@ -236,14 +236,14 @@ eachDatabase("the lifecycle", (open) => {
   });
 
   for (const status of ["claimed", "escalated"] as const) {
-    it(`never resolves what is ${status} by itself`, async () => {
+    it(`never resolves a conversation that is ${status} automatically`, async () => {
       const id = await conversationIn(status);
       await bench.pass(100 * dayMs);
       expect(await statusOf(id)).toBe(status);
     });
   }
 
-  it("moves the SLA state at 80 % and at 100 % of the target, to the millisecond", async () => {
+  it("changes the SLA state at exactly 80 % and 100 % of the target", async () => {
     const id = await conversationIn("open");
     const state = async () => (await bench.row(id)).sla_state;
     await bench.advance(48 * minuteMs - 1);
@@ -256,7 +256,7 @@ eachDatabase("the lifecycle", (open) => {
     expect(await state()).toBe("breached");
   });
 
-  it("stops the SLA clock while claimed and while snoozed, and goes on where it stopped", async () => {
+  it("pauses the SLA clock while claimed or snoozed, and continues it afterwards", async () => {
     const id = await conversationIn("open");
     await bench.advance(40 * minuteMs);
     await change(id, claim);
@@ -269,7 +269,7 @@ eachDatabase("the lifecycle", (open) => {
     expect(await bench.row(id)).toMatchObject({ status: "open", sla_state: "at_risk" });
   });
 
-  it("measures by the target of the priority from the moment that it is set", async () => {
+  it("applies the target of a new priority from its change on", async () => {
     const id = await conversationIn("open");
     await bench.advance(20 * minuteMs);
     await change(id, { priority: "urgent" });
@@ -282,7 +282,7 @@ eachDatabase("the lifecycle", (open) => {
     expect((await bench.row(id)).sla_state).toBe("in_compliance");
   });
 
-  it("has the tag of an escalation once, whatever tags come with it, and the audit log tells what came and went", async () => {
+  it("keeps one escalation tag, and logs every added and removed tag", async () => {
     const id = await conversationIn("escalated", { status: "open" });
     const tagging = async () =>
       (
@@ -312,9 +312,12 @@ eachDatabase("the lifecycle", (open) => {
     expect(await tags()).toEqual(["escalated"]);
   });
 
-  it("takes the time when it is its turn, so that the audit log tells what happened in the order in which it did", async () => {
+  it("reads the time after the wait for the lock, so that the audit log is in the order of the changes", async () => {
     const { store, clock } = bench;
-    /** Begins it while somebody else changes the conversation, who ends when time has passed. */
+    /**
+     * Starts work that waits for the conversation's lock, advances the clock, and releases the lock. Returns the times
+     * in the audit log.
+     */
     async function late(id: string, work: () => Promise<unknown>): Promise<readonly number[]> {
       const locked = Promise.withResolvers<undefined>();
       const go = Promise.withResolvers<undefined>();
@@ -325,7 +328,7 @@ eachDatabase("the lifecycle", (open) => {
       });
       await locked.promise;
       const second = work();
-      await bench.until("it waits", () => isWriteHeldUp(store));
+      await bench.until("it waits", () => isWriteWaiting(store));
       clock.leap(1_000);
       go.resolve(undefined);
       await Promise.all([first, second]);
@@ -340,7 +343,7 @@ eachDatabase("the lifecycle", (open) => {
     await bench.settle();
   });
 
-  it("has one winner when twenty agents claim at once, and tells the others who it is", async () => {
+  it("lets one of twenty concurrent claims succeed, and names its agent to the others", async () => {
     const id = await conversationIn("escalated");
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, agent) =>
@@ -367,14 +370,14 @@ eachDatabase("the lifecycle", (open) => {
     expect(audit.filter(({ action }) => action === "assigned")).toHaveLength(1);
   });
 
-  it("lets the agent who has it hand it to another one, and nobody else take it", async () => {
+  it("lets the owner hand a conversation to a colleague, and refuses another agent's claim", async () => {
     const id = await conversationIn("claimed");
     await change(id, { assignedTo: "ben@test.example" });
     expect((await bench.row(id)).assigned_to).toBe("ben@test.example");
     expect(await codeOf(change(id, claim))).toBe("invalid_transition");
   });
 
-  it("claims what is open or escalated by an agent's reply, and leaves a colleague's conversation with the colleague", async () => {
+  it("claims an open or escalated conversation for an agent who replies, and leaves a colleague's conversation assigned", async () => {
     for (const status of ["open", "escalated", "claimed"] as const) {
       const id = await conversationIn(status);
       await bench.engine.reply({

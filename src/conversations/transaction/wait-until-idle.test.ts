@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { createWaitUntilIdle } from "./wait-until-idle.ts";
 import type { LocalWorker } from "./local-worker.ts";
 
-/** Becomes free of each after it has been looked at so often. */
+/** Becomes idle after this many checks of each. */
 function after(looks: { readonly writes?: number; readonly runs?: number }) {
   let [writes, runs] = [looks.writes ?? 0, looks.runs ?? 0];
   const seen: string[] = [];
@@ -14,30 +14,30 @@ function after(looks: { readonly writes?: number; readonly runs?: number }) {
     seen.push("runs");
     return (runs -= 1) >= 0;
   };
-  const hands: Pick<LocalWorker, "isBusy"> = { isBusy };
-  return { seen, giveWay: createWaitUntilIdle({ isCalm }, () => hands as LocalWorker) };
+  const worker: Pick<LocalWorker, "isBusy"> = { isBusy };
+  return { seen, waitUntilIdle: createWaitUntilIdle({ isCalm }, () => worker as LocalWorker) };
 }
 
-it("goes at once when nobody waits", async () => {
-  const { seen, giveWay } = after({});
-  await giveWay(60_000);
+it("resolves at once when idle", async () => {
+  const { seen, waitUntilIdle } = after({});
+  await waitUntilIdle(60_000);
   expect(seen).toEqual(["writes", "runs"]);
 });
 
-it("waits for what is written, and for what runs", async () => {
-  const { seen, giveWay } = after({ writes: 2, runs: 2 });
-  await giveWay(60_000);
+it("waits for writes, and for work on which a person waits", async () => {
+  const { seen, waitUntilIdle } = after({ writes: 2, runs: 2 });
+  await waitUntilIdle(60_000);
   expect(seen).toEqual(["writes", "writes", "writes", "runs", "writes", "runs", "writes", "runs"]);
 });
 
-it("waits no longer than it was told", async () => {
-  const { seen, giveWay } = after({ writes: Number.POSITIVE_INFINITY });
-  await giveWay(5);
+it("waits no longer than the limit", async () => {
+  const { seen, waitUntilIdle } = after({ writes: Number.POSITIVE_INFINITY });
+  await waitUntilIdle(5);
   expect(seen.length).toBeGreaterThan(1);
   expect(seen).not.toContain("runs");
 });
 
-it("does not wait for a worker where there is none", async () => {
-  const giveWay = createWaitUntilIdle({ isCalm: () => true }, () => undefined);
-  await expect(giveWay(60_000)).resolves.toBeUndefined();
+it("does not wait for a worker in a process without one", async () => {
+  const waitUntilIdle = createWaitUntilIdle({ isCalm: () => true }, () => undefined);
+  await expect(waitUntilIdle(60_000)).resolves.toBeUndefined();
 });

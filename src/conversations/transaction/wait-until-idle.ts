@@ -3,7 +3,7 @@ import type { Store } from "#database/contract.ts";
 
 const lookMs = 1;
 
-/** Resolves when nothing is written and nothing runs that somebody waits for, after so many milliseconds at the latest. */
+/** Resolves when no write runs and no work on which a person waits, or after `maxMs` milliseconds. */
 export function createWaitUntilIdle(
   store: Pick<Store, "isCalm">,
   localWorker: FindLocalWorker,

@@ -6,14 +6,14 @@ export type RunNow = <R>(query: CompiledQuery<R>) => QueryResult<R>;
 
 const runs = new WeakMap<Reader, RunNow>();
 
-/** From now on {@link execute} runs the statements of this transaction so, where the database is in this process. */
+/** Makes {@link execute} run the statements of this transaction by `run`, where the database is in this process. */
 export function runsNow(tx: Tx, run: RunNow): void {
   runs.set(tx, run);
 }
 
 /**
- * Runs a statement that is compiled already. kysely takes each through queues, with a dozen promises, that a connection
- * which is used by one statement after the other does not need: a quarter of all that a message left to be collected.
+ * Runs a compiled statement. Kysely's queues and promises for each statement made a quarter of a message's garbage, and a
+ * connection that runs one statement after the other does not need them.
  */
 export async function execute<R>(db: Tx | Reader, query: CompiledQuery<R>): Promise<QueryResult<R>> {
   const run = runs.get(db);

@@ -18,21 +18,21 @@ export interface Upsert<Column extends string = string> {
 /** Columns that the database computes. Rows that were read have them; a statement must not write them. */
 const computed: ReadonlySet<string> = new Set(["waiting_since"]);
 
-/** More at once save little, and statements of many values are large. */
+/** Larger statements save little time. */
 const rowsMax = 64;
 
 const texts = new Map<string, string>();
 const textsMax = 500;
 
 /**
- * Inserts rows, in few statements and without building them anew. SQLite gets them in numbers that are powers of two, so
- * that it has not to compile a statement for every number; to MySQL a statement is a round trip, so it gets one.
+ * Inserts rows with few, cached statements. SQLite gets them in powers of two, so that it need not compile a statement for
+ * every number of rows; MySQL gets one statement, since each is a round trip.
  */
 export async function insertRows<Table extends keyof Database>(
   tx: Tx,
   table: Table,
   rows: readonly Insertable<Database[Table]>[],
-  /** For rows whose keys are there already; absent: they are refused. */
+  /** How to change rows with existing keys; absent: the insert fails. */
   upsert?: Upsert<keyof Insertable<Database[Table]> & string>,
 ): Promise<void> {
   const [first] = rows;
@@ -53,7 +53,7 @@ export async function insertRows<Table extends keyof Database>(
   }
 }
 
-/** Made of names of the schema and marks for values. */
+/** Contains only names of the schema and placeholders. */
 function textFor(dialect: Dialect, table: string, columns: readonly string[], count: number, upsert?: Upsert): string {
   const key = `${dialect} ${table} ${columns.join()} ${count} ${JSON.stringify(upsert)}`;
   let text = texts.get(key);
@@ -66,8 +66,8 @@ function textFor(dialect: Dialect, table: string, columns: readonly string[], co
 }
 
 /**
- * MySQL deprecates `values()`, its successor does not exist in MariaDB, and that of MariaDB not in MySQL; both know the
- * columns of what is selected.
+ * MySQL deprecates `values()`, and the successors in MySQL and MariaDB differ. Both support the columns of a selected
+ * row.
  */
 function mysqlText(table: string, columns: readonly string[], count: number, upsert?: Upsert): string {
   const names = columns.map((column) => `\`${column}\``);

@@ -13,7 +13,7 @@ import { skipped } from "#test/support/skipped.ts";
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 const server = mysqlServer();
 
-/** Of the connection; what it failed of where there is none. */
+/** TLS version of the connection, or the error where it failed. */
 async function versionBy(url: string): Promise<string> {
   const store = await openStore(url);
   try {
@@ -47,7 +47,7 @@ if (!hasOpenssl || server.url === undefined) {
       openssl("req", "-x509", ...key, "-out", `${name}.pem`, "-subj", `/CN=${name}`, "-days", "2");
     }
 
-    /** The settings of a server whose certificate is of this name. */
+    /** Settings of a server whose certificate has this name. */
     function certificate(name: string, subject: string): string[] {
       const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", `${name}-key.pem`];
       openssl(
@@ -106,7 +106,7 @@ if (!hasOpenssl || server.url === undefined) {
       expect(await version).toMatch(expected);
     });
 
-    it("refuses the certificate of another name where the name is verified, by address and by name", async () => {
+    it("refuses the certificate of another name if ssl-mode verifies the name, by address and by name", async () => {
       expect(await versionBy(`${bad}?ssl-mode=verify-ca&ssl-ca=${ca}`)).toMatch(/^TLSv1/);
       const verified = `?ssl-mode=verify-identity&ssl-ca=${ca}`;
       expect(await versionBy(`${bad}${verified}`)).toMatch(/IP: 127\.0\.0\.1 is not in the cert's list/);
@@ -115,7 +115,7 @@ if (!hasOpenssl || server.url === undefined) {
       expect(await byName(good)).toMatch(/altnames/);
     });
 
-    it("is told by doctor, and an option that does not exist is refused", async () => {
+    it("is shown by doctor; an unknown option is refused", async () => {
       const doctor = async (url: string) => {
         const ran = await parley(["doctor"], { DATABASE_URL: url, PARLEY_DATA_DIR: join(folder, "data") });
         return ran.stdout + ran.stderr;
@@ -128,7 +128,7 @@ if (!hasOpenssl || server.url === undefined) {
       );
     });
 
-    it("names the fault of a certificate in doctor, and its fix", async () => {
+    it("doctor names a certificate's fault and its remedy", async () => {
       const notCa = join(folder, "not-ca.pem");
       writeFileSync(notCa, "no certificate\n");
       const found = async (url: string) => {
@@ -153,7 +153,7 @@ if (!hasOpenssl || server.url === undefined) {
       );
     });
 
-    it("falls back where it is preferred and the server has none, and not where it is required", async () => {
+    it("falls back to plain text if preferred and unsupported by the server, and fails if required", async () => {
       expect(await versionBy(`${plain}?ssl-mode=preferred`)).toBe("");
       expect(await versionBy(`${plain}?ssl-mode=required`)).toMatch(/does not support secure connection/);
     });

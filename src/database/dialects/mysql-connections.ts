@@ -4,18 +4,18 @@ import { DatabaseAway, OutcomeUnknown, StatementTimeout, isConnectionLost, isRea
 import type { createMysqlStreams } from "./mysql-stream.ts";
 
 export interface MysqlConnections {
-  /** The pool, as kysely uses it. */
+  /** The pool in the form that kysely uses. */
   readonly pool: MysqlPool;
   run(text: string, values: readonly unknown[]): Promise<unknown>;
   inUse(): number;
-  /** Statements of `work` take as long as they need. */
+  /** Runs `work` without a time limit for statements. */
   unlimited<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface ConnectionOptions {
   readonly streams: ReturnType<typeof createMysqlStreams>;
   readonly statementMs: number;
-  /** A server that has no TLS is used without. */
+  /** Whether a server without TLS is accepted. */
   readonly mayBePlain: boolean;
 }
 
@@ -32,19 +32,19 @@ const lateMs = 50;
 const nothing: MysqlQueryResult = { affectedRows: 0, insertId: 0, changedRows: 0 };
 
 /**
- * The driver's pool, with what it does not do itself: no statement is waited for longer than `statementMs`; a connection
- * that failed, or whose server became read-only, is not used again, nor are those opened before; a COMMIT without an answer
- * is told apart; and a rollback that fails does not hide what caused it.
+ * Adds to the driver's pool: a time limit for statements; no reuse of connections that failed, or that were opened before
+ * the server stalled or became read-only; {@link OutcomeUnknown} for a COMMIT without an answer; and a failing rollback
+ * does not hide its cause.
  */
 export function watchConnections(raw: Pool, { streams, statementMs, mayBePlain }: ConnectionOptions): MysqlConnections {
   const known = new WeakMap<PoolConnection, MysqlPoolConnection>();
-  /** Connections that are not to be used again once they are released. */
+  /** Connections that must not be reused after their release. */
   const broken = new WeakSet<PoolConnection>();
   const inUse = new Set<PoolConnection>();
   const generations = new WeakMap<PoolConnection, number>();
   /** The client's address and port as the server sees them. */
   const hosts = new WeakMap<PoolConnection, string>();
-  /** The same of lost connections whose sessions may live on, by the session's id. */
+  /** Client addresses of lost connections whose sessions may still be open, by session id. */
   const lost = new Map<number, string>();
   let generation = 0;
   let limited = true;
@@ -52,36 +52,36 @@ export function watchConnections(raw: Pool, { streams, statementMs, mayBePlain }
   raw.on("connection", (connection: PoolConnection) => {
     streams.signedIn(connection);
     generations.set(connection, generation);
-    // The driver listens once; a second error would end the process.
+    // The driver listens only once, and a second error without a listener would end the process.
     connection.on("error", () => undefined);
     const failed = (error: unknown): void => {
       if (error !== null) discard(connection);
     };
-    // After waiting for a row's lock, a work must read the values that the lock's holder wrote.
+    // After waiting for a lock, a transaction must read the values that the lock's holder wrote.
     connection.query("set session transaction isolation level read committed", failed);
     connection.query(
-      // MariaDB alone ends transactions of clients that are gone; none of ours ever waits for anything but statements.
+      // Only MariaDB ends transactions of lost clients. Transactions here are never idle.
       "set session innodb_lock_wait_timeout = 10, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION' /*M!100300 , idle_transaction_timeout = 30 */",
       failed,
     );
     connection.query(`select host from ${sessions} where id = connection_id()`, (error, rows) => {
       const host = error === null ? (rows as unknown as readonly Session[])[0]?.host : undefined;
-      // Connections over a socket file have no port and cannot be told apart.
+      // Connections over a socket file have no port, and cannot be distinguished.
       if (host?.includes(":") === true) hosts.set(connection, host);
     });
     endLost(connection);
   });
 
   /**
-   * Ends sessions that the server has not seen to be lost: for hours they would hold the locks of what is tried again. An
-   * id alone could be another session's, after a restart of the server.
+   * Ends sessions of lost connections, which would hold their locks for hours. Compares the client's address too, since a
+   * restarted server reuses ids.
    */
   function endLost(connection: PoolConnection): void {
     for (const [id, host] of lost) {
       connection.query(`select host from ${sessions} where id = ? and host = ?`, [id, host], (error, rows) => {
         if (error !== null) return;
         lost.delete(id);
-        // It fails where the session has ended by itself meanwhile.
+        // Fails where the session has ended meanwhile.
         if ((rows as unknown as readonly Session[]).length > 0) connection.query("kill ?", [id], () => undefined);
       });
     }
@@ -89,7 +89,7 @@ export function watchConnections(raw: Pool, { streams, statementMs, mayBePlain }
 
   function discard(connection: PoolConnection): void {
     connection.destroy();
-    // The driver waits for the other side to confirm, which a broken network never does.
+    // The driver would wait for a confirmation, which never comes over a broken network.
     streams.destroy(connection);
   }
 
@@ -111,7 +111,7 @@ export function watchConnections(raw: Pool, { streams, statementMs, mayBePlain }
     const host = hosts.get(connection);
     if (host === undefined || lost.size >= lostMax) return;
     lost.set(connection.threadId, host);
-    // Where there is none, the first one that is opened does it.
+    // Without a free connection, the next one that is opened ends the session.
     acquire((failure, other) => {
       if (failure !== null) return;
       endLost(other);
@@ -128,7 +128,7 @@ export function watchConnections(raw: Pool, { streams, statementMs, mayBePlain }
       if (error === null) return done(null, result);
       noteFailure(connection, error);
       if (text === "rollback") {
-        // The end of the connection is a rollback too.
+        // Closing the connection rolls back too.
         broken.add(connection);
         return done(null, nothing);
       }
@@ -138,13 +138,13 @@ export function watchConnections(raw: Pool, { streams, statementMs, mayBePlain }
       finish(new StatementTimeout(statementMs), nothing);
       discard(connection);
     };
-    // After a pause of the whole process the answer may be there, and is read before the second timer.
+    // After a pause of the process, an answer that has arrived is read before the second timer.
     const late = (): void => void (timer = setTimeout(stalled, lateMs));
     let timer = limited ? setTimeout(late, statementMs) : undefined;
     connection.query(text, [...values], (error, result) => finish(error, result as unknown as MysqlQueryResult));
   }
 
-  /** What kysely uses of a connection. */
+  /** The part of a connection that kysely uses. */
   function watch(connection: PoolConnection): MysqlPoolConnection {
     const watched = {
       threadId: connection.threadId,
@@ -215,7 +215,7 @@ export function watchConnections(raw: Pool, { streams, statementMs, mayBePlain }
   };
 }
 
-/** Has the pool open its connections without TLS from now on. */
+/** Makes the pool open further connections without TLS. */
 function withoutTls(pool: Pool): void {
   const { connectionConfig } = pool.config as unknown as { readonly connectionConfig: { ssl: unknown } };
   connectionConfig.ssl = false;

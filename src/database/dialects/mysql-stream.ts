@@ -8,11 +8,11 @@ interface Target {
 }
 
 /**
- * Makes the driver's sockets, and gives each the time to have signed in too: the driver's own limit ends when the
- * connection is made, and a server or proxy that then says nothing would be waited for for ever.
+ * Creates the driver's sockets, with a time limit that includes signing in. The driver's own limit ends with the
+ * connection, so it would wait forever for a server or proxy that accepts connections but does not answer.
  */
 export function createMysqlStreams(connectMs: number) {
-  /** By the settings object that each connection has of its own: with TLS its socket becomes another. */
+  /** Read from the connection's own settings object, since TLS replaces the socket. */
   const timers = new WeakMap<object, NodeJS.Timeout>();
   const sockets = new WeakMap<object, Socket>();
   return {
@@ -21,10 +21,10 @@ export function createMysqlStreams(connectMs: number) {
         config.socketPath === undefined
           ? connect(config.port ?? 3306, config.host ?? "localhost")
           : connect(config.socketPath);
-      // With TLS, Node.js checks the certificate for this name; an address it would take for localhost.
+      // Node.js checks the certificate against this name; without it, against localhost for an address.
       if (config.socketPath === undefined) Object.assign(socket, { _host: config.host ?? "localhost" });
       socket.setNoDelay(true);
-      // Often enough for what forgets idle connections on the way.
+      // Shorter than the timeout of routers that drop idle connections.
       socket.setKeepAlive(true, 30_000);
       const timer = setTimeout(() => {
         const error = new Error(`the database did not let us sign in within ${connectMs} ms`);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { parseMysqlUrl } from "./mysql-url.ts";
 
-it("reads an address with all of its parts", () => {
+it("reads all parts of an address", () => {
   expect(parseMysqlUrl("mysql://us%40er:p%2Fw@[::1]:3307/shop?ssl-mode=verify-ca&ssl-ca=/etc/ca.pem")).toEqual({
     host: "::1",
     port: 3307,

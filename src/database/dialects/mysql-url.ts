@@ -11,17 +11,17 @@ export interface MysqlTarget {
   readonly user: string;
   readonly password: string;
   readonly database: string;
-  /** Undefined: by TCP. */
+  /** Undefined: TCP. */
   readonly socketPath: string | undefined;
   readonly sslMode: SslMode;
-  /** A file of certificates; undefined: those that Node.js trusts. */
+  /** A file of certificates; undefined: Node.js's own. */
   readonly sslCa: string | undefined;
 }
 
 const options = ["ssl-mode", "ssl-ca", "socketPath"] as const;
 const usage = "use mysql://user:password@host:port/database, with % codes for special characters";
 
-/** Reads a DATABASE_URL of MySQL or MariaDB. What it throws names what is wrong, and no secret. */
+/** Parses a DATABASE_URL of MySQL or MariaDB. Errors name the fault, and never a secret. */
 export function parseMysqlUrl(text: string): MysqlTarget {
   const url = URL.parse(text);
   if (url === null) throw new Error(usage);
@@ -61,7 +61,7 @@ function decoded(part: string): string {
 
 const isSslMode = (given: string): given is SslMode => sslModes.some((mode) => mode === given);
 
-/** The driver's settings of TLS; undefined: none. */
+/** The driver's TLS settings; undefined: no TLS. */
 export function tlsOf({ sslMode, sslCa }: Pick<MysqlTarget, "sslMode" | "sslCa">) {
   if (sslMode === "disabled") return undefined;
   return {
@@ -84,7 +84,7 @@ function readCa(path: string): string {
     throw new UnusableCa(`DATABASE_URL: the file of ssl-ca cannot be read: ${reason}`, { cause: error });
   }
   try {
-    // Node.js ignores without an error what is no certificate.
+    // Node.js silently ignores anything that is not a certificate.
     void new X509Certificate(text);
   } catch (cause) {
     throw new UnusableCa(
@@ -95,7 +95,7 @@ function readCa(path: string): string {
   return text;
 }
 
-/** The fault and its fix where a server answers and TLS with it fails; undefined: that is not the failure. */
+/** The fault and its fix, where the server answers but TLS fails; undefined for other failures. */
 export function tlsFaultOf(error: Error): string | undefined {
   const code = "code" in error ? error.code : undefined;
   if (code === "HANDSHAKE_NO_SSL_SUPPORT")
@@ -111,6 +111,6 @@ function certificateFix(reason: string): string {
   return "set ssl-ca in DATABASE_URL to the file of the authority that signed it, or ssl-mode=required, which checks no certificate";
 }
 
-/** `ssl` is meant as `ssl-mode` more often than as the shorter one. */
+/** `ssl` usually means `ssl-mode`. */
 const nearest = (given: string): string | undefined =>
   options.find((each) => each.startsWith(given)) ?? nearestOf(given.slice(0, 40), options);

@@ -5,10 +5,10 @@ import { execute } from "./execute.ts";
 
 type Value = string | number | bigint | null;
 
-/** A list stands for the values of an `in`: it has one at least, and may come with its last repeated. */
+/** A list holds the values of an `in`: at least one; the last may be repeated. */
 type Values = Readonly<Record<string, Value | readonly Value[]>>;
 
-/** Stands in a statement where a value is given when it runs. */
+/** Placeholder for a value that is given when the statement runs. */
 class Slot {
   readonly name: string;
   readonly at: number;
@@ -21,25 +21,29 @@ class Slot {
   valueIn(values: Values): Value {
     const value = values[this.name];
     if (!isList(value)) return value ?? null;
-    // Lists are written as long as the next power of two, so that there are few statements for all their lengths.
+    // Lists are padded to a power of two, so that few statements cover all lengths.
     return value[Math.min(this.at, value.length - 1)] ?? null;
   }
 }
 
-/** `shape` tells apart what is not the same statement with other values. */
+/** `shape` distinguishes statements that differ in more than their values. */
 export type PreparedRead<V extends Values, R> = (
   store: Pick<Store, "read" | "select">,
   values: V,
   shape?: string,
 ) => Promise<readonly R[]>;
 
-export type PreparedWork<V extends Values, R> = (db: Tx | Reader, values: V, shape?: string) => Promise<QueryResult<R>>;
+export type PreparedStatement<V extends Values, R> = (
+  db: Tx | Reader,
+  values: V,
+  shape?: string,
+) => Promise<QueryResult<R>>;
 
 const shapesMax = 500;
 
 /**
- * A read that is asked so often that to build its statement would cost more than to run it: built once for each database
- * and shape, and run with other values each time. `build` may use the values as parameters only.
+ * A frequent read, whose statement would cost more to build than to run. It is built once per database and shape. `build`
+ * must use the values only as parameters.
  */
 export function prepareRead<V extends Values, R>(
   build: (db: Reader, values: V, shape: string) => { compile(db: Reader): CompiledQuery<R> },
@@ -53,10 +57,10 @@ export function prepareRead<V extends Values, R>(
   };
 }
 
-/** The same for statements of a transaction; also for reads outside of one, where the database is awaited anyway. */
-export function prepareWork<V extends Values, R = unknown>(
+/** Like {@link prepareRead}, for statements in transactions, and for reads outside that may wait for the database. */
+export function prepareStatement<V extends Values, R = unknown>(
   build: (db: Reader, values: V, shape: string) => { compile(db: Reader): CompiledQuery<R> },
-): PreparedWork<V, R> {
+): PreparedStatement<V, R> {
   const built = { sqlite: new Map<string, CompiledQuery<R>>(), mysql: new Map<string, CompiledQuery<R>>() };
   return (db, values, shape = "") => {
     const query = builtOnce(built[dialectOf(db)], values, shape, (slots) => build(db, slots, shape).compile(db));
@@ -78,7 +82,7 @@ function builtOnce<V extends Values, R>(
       name,
       isList(value) ? Array.from({ length: lengthFor(value) }, (_, at) => new Slot(name, at)) : new Slot(name, 0),
     ]);
-    // Typed as values, because that is what they stand for.
+    // Slots are typed as the values that replace them.
     query = build(Object.fromEntries(slots) as unknown as V);
     if (shapes.size >= shapesMax) shapes.clear();
     shapes.set(key, query);

@@ -12,13 +12,13 @@ type Row = Readonly<Record<string, unknown>>;
 interface Prepared {
   readonly statement: StatementSync;
   /**
-   * Makes a row of a list of values; undefined where there are no rows. Asked for once: to describe the columns costs as
-   * much as a short query.
+   * Makes a row of a list of values; undefined where there are no rows. Cached, since reading the columns costs as much as
+   * a short query.
    */
   rowOf: RowOf | undefined;
-  /** Whether it takes whatever columns there are. */
+  /** Whether the statement selects all columns. */
   readonly takesAll: boolean;
-  /** Where it does, the schema's version that `rowOf` is of; undefined: not known. */
+  /** For such a statement, the schema version of `rowOf`; undefined: unknown. */
   version: unknown;
 }
 
@@ -26,16 +26,16 @@ type RowOf = (values: readonly unknown[]) => Row;
 
 type Value = null | number | bigint | string | Uint8Array;
 
-/** Opens a database file with the settings that everything here relies on. */
+/** Opens a database file with the required settings. */
 export function openDatabase(path: string, options: { readonly readOnly: boolean }): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: 10_000 });
     if (!options.readOnly) {
       database.exec("pragma journal_mode = wal");
-      // A message is acknowledged after its commit, so a commit must survive the loss of power, unless it says otherwise.
+      // Messages are acknowledged after their commit, so by default a commit must survive a power failure.
       database.exec("pragma synchronous = full");
-      // What is deleted is overwritten, so that the file does not go on holding what customers had erased.
+      // Deleted data is overwritten, so that the file does not keep erased customers' data.
       database.exec("pragma secure_delete = on");
     }
     database.exec("pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000");
@@ -52,8 +52,8 @@ export function openDatabase(path: string, options: { readonly readOnly: boolean
 export type RunSelect = <R>(query: CompiledQuery<R>) => readonly R[];
 
 /**
- * Runs compiled reads at once. What is written drops all that a connection that only reads has in its memory, but not what
- * the writing one has: between its transactions it reads, too.
+ * Runs compiled reads synchronously. Each write empties the page cache of the reading connection, but not of the writing
+ * one, so the writing connection also reads between its transactions.
  */
 export function sqliteSelect(readable: DatabaseSync, writable: DatabaseSync): RunSelect {
   const aside = new NodeSqliteConnection(readable);
@@ -63,13 +63,13 @@ export function sqliteSelect(readable: DatabaseSync, writable: DatabaseSync): Ru
 
 export interface SqliteAccess {
   readonly dialect: Dialect;
-  /** For who has the turn. */
+  /** Must be called only by the holder of the queue's turn. */
   readonly runNow: RunNow;
-  /** Whether the commits from now on wait for the disk. Not to be called within a transaction. */
+  /** Whether further commits wait for the disk. Must not be called within a transaction. */
   setFlush(flush: boolean): void;
 }
 
-/** kysely over one connection of node:sqlite. Calls are synchronous, so callers take turns by a queue. */
+/** Kysely over one connection of node:sqlite. Calls are synchronous, so a queue serializes the callers. */
 export function sqliteAccess(database: DatabaseSync): SqliteAccess {
   let flushes = true;
   const connection = new NodeSqliteConnection(database);
@@ -83,14 +83,14 @@ export function sqliteAccess(database: DatabaseSync): SqliteAccess {
     runNow: (query) => connection.run(query),
     setFlush(flush) {
       if (flush === flushes) return;
-      // In both the log stays in order: a flush is one of all that was committed before.
+      // In both modes the log stays in order: a flush includes all earlier commits.
       database.exec(`pragma synchronous = ${flush ? "full" : "normal"}`);
       flushes = flush;
     },
   };
 }
 
-/** SQLite undoes changes of the schema too, so a migration that is interrupted leaves nothing behind. */
+/** SQLite rolls back schema changes too, so an interrupted migration leaves nothing behind. */
 class TransactionalDdlAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -120,7 +120,7 @@ class NodeSqliteDriver implements Driver {
   }
 
   async beginTransaction(): Promise<void> {
-    // A transaction that reads first and writes later fails at once when another process wrote in between.
+    // A deferred transaction fails at its first write when another process wrote after its first read.
     this.#connection.database.exec("begin immediate");
   }
 
@@ -129,7 +129,7 @@ class NodeSqliteDriver implements Driver {
   }
 
   async rollbackTransaction(): Promise<void> {
-    // An error such as "disk full" has ended the transaction already.
+    // An error such as "disk full" ends the transaction by itself.
     if (this.#connection.database.isTransaction) this.#connection.database.exec("rollback");
   }
 
@@ -144,7 +144,7 @@ class NodeSqliteDriver implements Driver {
 
 class NodeSqliteConnection implements DatabaseConnection {
   readonly database: DatabaseSync;
-  /** Used of late, and before: what is in neither is prepared anew. */
+  /** Recently used statements, in two generations; statements in neither are prepared again. */
   #recent = new Map<string, Prepared>();
   #older = new Map<string, Prepared>();
   readonly #versionNow: StatementSync;
@@ -190,9 +190,9 @@ class NodeSqliteConnection implements DatabaseConnection {
   }
 
   /**
-   * What makes rows of what the statement has just found. SQLite prepares it anew, unseen, when another process has changed
-   * the schema; `select *` then has other columns than it had. They are those of the version `before`, if that is still the
-   * version afterwards.
+   * The row maker for the rows just read. After a schema change by another process SQLite recompiles the statement
+   * silently, and `select *` then has other columns. The columns belong to version `before` if the version is unchanged
+   * afterwards.
    */
   #rowOfNow(prepared: Prepared, before: unknown): RowOf | undefined {
     if (!prepared.takesAll) return prepared.rowOf;
@@ -211,7 +211,7 @@ class NodeSqliteConnection implements DatabaseConnection {
     const recent = this.#recent.get(text);
     if (recent !== undefined) return recent;
     const prepared = this.#older.get(text) ?? this.#prepareAnew(text);
-    // To move each to the end of one list when it is used would cost more than the statement does.
+    // Moving each used statement to the end of one map would cost more than the statement.
     if (this.#recent.size >= statementsMax / 2) {
       this.#older = this.#recent;
       this.#recent = new Map<string, Prepared>();
@@ -234,7 +234,7 @@ function rowMakerOf(statement: StatementSync): RowOf | undefined {
   return names.length === 0 ? undefined : rowMaker(names);
 }
 
-/** Rows as the driver makes them are slow to read and to copy; these are made after a pattern, and all of one shape. */
+/** The driver's rows are slow to read and to copy; these are built by one constructor, so all have the same shape. */
 function rowMaker(names: readonly string[]): RowOf {
   const pattern: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, null]));
   return (values) => {

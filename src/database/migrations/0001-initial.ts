@@ -205,8 +205,8 @@ async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * MySQL commits each statement by itself, so a first start that was interrupted has left some of the tables: empty, and
- * with our comment. Throws where a table of the same name is somebody else's; then nothing is changed.
+ * MySQL commits each statement by itself, so an interrupted first start leaves some empty tables that carry Parley's
+ * comment. Throws, and changes nothing, if a table of the same name belongs to another program.
  */
 async function dropUnfinished(db: Kysely<unknown>, creating: readonly string[]): Promise<void> {
   const names = creating.flatMap((statement) => /create table (\w+)/.exec(statement)?.[1] ?? []);

@@ -3,7 +3,7 @@ import type { Migration } from "kysely/migration";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import { apply } from "./statements.ts";
 
-/** Documents' bytes in several rows, since a database takes statements of a few megabytes at most. */
+/** Stores documents' bytes in several rows, since a database limits a statement to a few megabytes. */
 export const documentParts: Migration = { up };
 
 async function up(db: Kysely<unknown>): Promise<void> {

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
-/** Events of conversations and documents, what of them is still to be sent to whom, and each try at it. */
+/** Adds webhook endpoints, events, their queue, and the delivery attempts. */
 export const webhooks: Migration = { up };
 
 async function up(db: Kysely<unknown>): Promise<void> {

@@ -4,15 +4,15 @@ import type { Migration } from "kysely/migration";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import { apply } from "./statements.ts";
 
-/** Bytes that arrive before their document is known, websites and their pages, and tags without upper case. */
+/** Adds uploads that arrive before their document exists, websites and their pages; lowers the case of tags. */
 export const documents: Migration = { up };
 
 async function up(db: Kysely<unknown>): Promise<void> {
-  // Each step looks at what is there, since MySQL commits each by itself.
+  // Checks for existing columns and tables, since MySQL commits each step by itself.
   const columns = await columnsOf(db);
   const old = columns.has("document_bodies.body");
   if (old) {
-    // Left by a first start that was interrupted, and is made anew from the beginning.
+    // An interrupted first start may have left this table, which is created again.
     await apply(db, `drop table if exists document_body_parts`);
     await apply(db, `alter table document_bodies rename to document_body_parts`);
   }
@@ -53,13 +53,13 @@ async function up(db: Kysely<unknown>): Promise<void> {
   await lowerTags(db);
 }
 
-/** As "table.column". */
+/** Names in the form "table.column". */
 async function columnsOf(db: Kysely<unknown>): Promise<ReadonlySet<string>> {
   const tables = await db.introspection.getTables();
   return new Set(tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`)));
 }
 
-/** A tag is the same in upper and lower case from now on. */
+/** Tags are case-insensitive from this migration on. */
 async function lowerTags(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ readonly id: string; readonly workspace_id: string; readonly audience: string }>`
     select id, workspace_id, audience from documents where audience <> '[]'`.execute(db);

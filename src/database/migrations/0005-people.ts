@@ -3,8 +3,8 @@ import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
 /**
- * Contacts that turned out to be one customer. A merge only points one contact at the other, and a conversation that
- * was moved remembers whose it was, so that a merge can be undone. Contacts of before are their own.
+ * Adds merges of contacts. A merge only points one contact at the other, and a moved conversation keeps its original
+ * contact, so that a merge can be undone. Existing contacts represent themselves.
  */
 export const people: Migration = { up };
 

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
-/** Which process answers an idempotent request, what the request is known by, and for whom an answer was made. */
+/** Adds the process of an idempotent request, the id of its work, and the audience of an answer. */
 export const limits: Migration = { up };
 
 async function up(db: Kysely<unknown>): Promise<void> {

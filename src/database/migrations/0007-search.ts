@@ -1,7 +1,7 @@
 import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
-/** Which collections of a search engine outside hold a workspace's conversations. */
+/** Adds the Typesense collections of a workspace's conversations. */
 export const search: Migration = {
   up: (db) =>
     apply(

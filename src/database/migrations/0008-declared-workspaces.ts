@@ -2,8 +2,8 @@ import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
 /**
- * Which workspace the configuration file made, once for each name: processes that start together cannot both make it.
- * And where a website is that its given address leads to.
+ * Adds the unique name by which the configuration file declares a workspace, so that processes that start together
+ * cannot both create it; and the address to which a website redirects.
  */
 export const declaredWorkspaces: Migration = {
   up: (db) =>

@@ -1,7 +1,7 @@
 import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
-/** Files of messages. Their bytes stand outside of the database. */
+/** Adds files of messages. Their bytes are stored outside of the database. */
 export const files: Migration = {
   up: (db) =>
     apply(

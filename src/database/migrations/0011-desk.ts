@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
-/** Threads of conversations at the agents' desk, and what is shown in them. */
+/** Adds the threads of conversations at the agents' desk, and their posts. */
 export const desk: Migration = { up };
 
 async function up(db: Kysely<unknown>): Promise<void> {

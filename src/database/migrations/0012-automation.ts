@@ -2,8 +2,8 @@ import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
 /**
- * What rules go by: when a conversation last changed its status, up to when rules of time were looked at, how often
- * somebody did something in it, and which rules fired since. And the calls of skills that may be made once only.
+ * Adds the data of rules: the time of the last change of status, the time up to which time-based rules were checked,
+ * the number of changes by people, and firings. Adds the calls of skills that may be made only once.
  */
 export const automation: Migration = {
   up: (db) =>

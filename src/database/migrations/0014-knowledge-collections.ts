@@ -1,7 +1,7 @@
 import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
-/** What a search engine outside holds of a workspace's passages, and what they mean as vectors. */
+/** Adds the Typesense collections of a workspace's passages, and the vectors of passages. */
 export const knowledgeCollections: Migration = {
   up: (db) =>
     apply(

@@ -3,8 +3,8 @@ import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
 /**
- * What adapters keep for an account, what else than its own thread leads to a conversation, and by which account and
- * to which thread a part goes that does not go by the conversation's own.
+ * Adds the state of adapters, further links to a conversation, and the account and thread of a part that is not sent to
+ * the conversation's own thread.
  */
 export const mail: Migration = { up };
 

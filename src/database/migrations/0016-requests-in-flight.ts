@@ -1,7 +1,7 @@
 import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
-/** What the processes on one database tell each other of the requests that each key has in flight. */
+/** Adds the number of requests in flight of each key in each process. */
 export const requestsInFlight: Migration = {
   up: (db) =>
     apply(

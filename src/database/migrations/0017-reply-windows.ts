@@ -2,7 +2,10 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
-/** Since when a customer has not written by the conversation's own account: some platforms let nobody write to them then. */
+/**
+ * Adds the time of the customer's last message by the conversation's own account, since some platforms limit replies by
+ * it.
+ */
 export const replyWindows: Migration = { up };
 
 async function up(db: Kysely<unknown>): Promise<void> {

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
-/** What adapters keep for an account for a while only, such as of a telephone call. */
+/** Adds an expiry to the state of adapters, such as that of a phone call. */
 export const passingState: Migration = { up };
 
 async function up(db: Kysely<unknown>): Promise<void> {

@@ -3,7 +3,10 @@ import type { Migration } from "kysely/migration";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import { apply } from "./statements.ts";
 
-/** Up to which change its platform has told of a conversation's state: what is told late undoes nothing. */
+/**
+ * Adds the order of the last status change received from the platform, so that late reports of older changes are
+ * ignored.
+ */
 export const platformOrders: Migration = { up };
 
 async function up(db: Kysely<unknown>): Promise<void> {

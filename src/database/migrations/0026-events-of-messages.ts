@@ -3,7 +3,7 @@ import type { Migration } from "kysely/migration";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import { apply } from "./statements.ts";
 
-/** What was received of one message is found without reading all that was received of its conversation. */
+/** Finds the received events of one message without reading all events of its conversation. */
 export const eventsOfMessages: Migration = { up };
 
 async function up(db: Kysely<unknown>): Promise<void> {

@@ -3,8 +3,8 @@ import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
 /**
- * Who vouches for the values of a contact. Addresses that a platform has proven have an identity of their own, the
- * contact's or that of one merged into it; every other value of before may be what a browser has sent.
+ * Adds the source of a contact's values. Addresses proven by a platform have an identity of this contact or of one
+ * merged into it; every other existing value may have come from a browser.
  */
 export const provenance: Migration = { up };
 

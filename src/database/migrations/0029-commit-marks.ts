@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
-/** Where the answer to a COMMIT can get lost, on a server, each process notes which transaction was its last. */
+/** Adds the last transaction of each process, for a COMMIT whose answer is lost. */
 export const commitMarks: Migration = { up };
 
 async function up(db: Kysely<unknown>): Promise<void> {

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
-/** The inbox lists those that wait by their urgency; each agent chooses whether it does. */
+/** Adds the inbox's order by urgency, which each agent can choose. */
 export const urgency: Migration = { up };
 
 async function up(db: Kysely<unknown>): Promise<void> {

@@ -2,8 +2,8 @@ import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
 /**
- * Crawls remember that they were requested again while they ran, and whether a run changed anything. A document that
- * answers keeps its status while its website is crawled, so the end of the last crawl has a column of its own.
+ * Records requests during a crawl, and whether a run has changed anything. An answering document keeps its status
+ * during a crawl, so the end of the last crawl has a column of its own.
  */
 export const crawlRequests: Migration = {
   up: (db) =>

@@ -3,7 +3,9 @@ import { sql } from "kysely";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import type { Dialect } from "#database/dialects/dialect.ts";
 
-/** Column types by name, so that one text of the schema serves both databases. */
+const engine = "engine=InnoDB default character set utf8mb4 collate utf8mb4_bin comment='Parley'";
+
+/** Column types by name, so that one schema text serves both databases. */
 const types: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
   sqlite: {
     $serial: "integer primary key autoincrement",
@@ -16,11 +18,12 @@ const types: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
     $int: "integer",
     $flag: "integer",
     $engine: "",
+    $clustered: "without rowid",
   },
   mysql: {
     $serial: "bigint not null auto_increment primary key",
-    // Ids are case-sensitive, so the collation is binary; it is the same everywhere, since whatever a client sends is
-    // compared with them.
+    // Ids are case-sensitive, so the collation is binary. It is the same for all columns, since they are compared with
+    // values from clients.
     $id: "varchar(64) character set utf8mb4 collate utf8mb4_bin",
     $key: "varchar(190) character set utf8mb4 collate utf8mb4_bin",
     $short: "varchar(32) character set utf8mb4 collate utf8mb4_bin",
@@ -29,11 +32,12 @@ const types: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
     $time: "bigint",
     $int: "bigint",
     $flag: "tinyint",
-    $engine: "engine=InnoDB default character set utf8mb4 collate utf8mb4_bin comment='Parley'",
+    $engine: engine,
+    $clustered: engine,
   },
 };
 
-/** The statement with its column types' names put in. */
+/** Replaces the names of column types in the statement. */
 export function withTypes(statement: string, dialect: Dialect): string {
   return statement.replaceAll(/\$[a-z]+/g, (name) => {
     const type = types[dialect][name];
@@ -43,9 +47,9 @@ export function withTypes(statement: string, dialect: Dialect): string {
 }
 
 /**
- * Runs statements that end with semicolons. MySQL commits each by itself, so that a migration that was interrupted has
- * done some already: there, what exists is left as it is. Hence tables and columns are added each by a statement of its
- * own, and what moves data has to bear being run twice.
+ * Runs statements that end with semicolons. MySQL commits each by itself, so an interrupted migration may have run some
+ * of them: on MySQL, existing tables and columns are skipped. For this reason each table and column is added by a
+ * statement of its own, and statements that move data must be repeatable.
  */
 export async function apply(db: Kysely<unknown>, statements: string): Promise<void> {
   const dialect = dialectOf(db);

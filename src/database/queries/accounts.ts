@@ -1,15 +1,13 @@
-import type { Channel } from "#domain/conversation/message.ts";
+import { channelsWith } from "#channels/catalog.ts";
 import { newId } from "#domain/ids.ts";
 import type { Tx } from "#database/contract.ts";
 
-const builtin = ["widget", "hosted", "api"] as const satisfies readonly Channel[];
-
-/** The accounts that every workspace has from its beginning. */
+/** The accounts that every workspace has from its creation. */
 export async function addBuiltinAccounts(tx: Tx, workspaceId: string, now: number): Promise<void> {
   await tx
     .insertInto("accounts")
     .values(
-      builtin.map((channel) => ({
+      channelsWith("builtin").map((channel) => ({
         id: newId("acc", now),
         workspace_id: workspaceId,
         channel,

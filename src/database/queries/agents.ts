@@ -1,6 +1,6 @@
 import type { Reader, Tx } from "#database/contract.ts";
 
-/** The name of an agent that customers see; never the address. `otherwise`: what somebody who is none is called. */
+/** The agent's public name, never the e-mail address. `otherwise`: the name where there is no such agent. */
 export async function agentName(
   db: Reader | Tx,
   workspaceId: string,
@@ -19,7 +19,7 @@ export async function agentName(
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
 }
 
-/** The same of somebody who has done something in this conversation, perhaps from a desk that knows them by a name. */
+/** Like {@link agentName}, for anyone who acted in this conversation, including people known only to a desk. */
 export async function nameInConversation(
   db: Reader | Tx,
   { id, workspace_id }: { readonly id: string; readonly workspace_id: string },
@@ -35,4 +35,32 @@ export async function nameInConversation(
     .limit(1)
     .executeTakeFirst();
   return agentName(db, workspace_id, email, entry?.actor_name ?? undefined);
+}
+
+/** Addresses of the agents who may answer. */
+export async function answeringAgents(db: Reader, workspaceId: string): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom("agents")
+    .select("email")
+    .where("workspace_id", "=", workspaceId)
+    .where("role", "!=", "viewer")
+    .where("invited_until", "is", null)
+    .execute();
+  return new Set(rows.map(({ email }) => email));
+}
+
+/** Ids of the agents' pictures, by address. */
+export async function avatarsOf(
+  db: Reader,
+  workspaceId: string,
+  emails: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (emails.length === 0) return new Map();
+  const rows = await db
+    .selectFrom("agents")
+    .select(["email", "avatar"])
+    .where("workspace_id", "=", workspaceId)
+    .where("email", "in", [...new Set(emails)])
+    .execute();
+  return new Map(rows.map(({ email, avatar }) => [email, avatar]));
 }

@@ -6,8 +6,8 @@ export interface ConnectionLease {
 }
 
 /**
- * Takes or renews the lease of an account's connection; false while another holds it. Fails as a duplicate when two take
- * a lease that nobody had: then the other has it.
+ * Takes or renews the lease of an account's connection. False while another process holds it. Throws a duplicate-key error
+ * when another process takes a free lease at the same time.
  */
 export async function takeConnection(tx: Tx, accountId: string, lease: ConnectionLease, now: number): Promise<boolean> {
   const result = await tx

@@ -1,6 +1,6 @@
 import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
-import { channels } from "#domain/conversation/message.ts";
+import { channels } from "#channels/catalog.ts";
 import { statuses } from "#domain/conversation/status.ts";
 import { slaStates } from "#domain/conversation/sla.ts";
 import type { ConversationFilter, ListPosition } from "#database/search/contract.ts";
@@ -8,12 +8,12 @@ import type { Reader } from "#database/contract.ts";
 import { emailKey } from "./conversations.ts";
 import type { Dialect } from "#database/dialects/dialect.ts";
 
-// Which index a list reads is decided here, not by the database: a wrong guess of its optimiser is a sort of the whole
-// workspace. Every plan reads an index in the list's order and stops at the end of the page.
+// The index for each list is chosen here, since a wrong choice by the database's optimiser sorts the whole workspace.
+// Every plan reads an index in the order of the list and stops at the end of the page.
 
-/** A conversation has fewer tags than this, so more of them at once match none. Below both databases' limit of joins. */
+/** A conversation has fewer tags than this. Below both databases' limit of joins. */
 export const tagsMax = 52;
-/** Above this many conversations, a tag is a bad thing to read by. */
+/** With more conversations than this, a tag is not selective enough to read by. */
 export const tagCountMax = 1_000;
 
 export interface PageRow {
@@ -21,19 +21,19 @@ export interface PageRow {
   readonly started_at: number;
 }
 
-/** The list's order. */
+/** The order of the list. */
 export function newestFirst(a: PageRow, b: PageRow): number {
   return b.started_at - a.started_at || (b.id < a.id ? -1 : 1);
 }
 
-/** A stretch of an index within which rows stand in the list's order. */
+/** A range of an index in which rows are in the order of the list. */
 interface Branch {
   readonly table: "conversations" | "conversation_tags";
   readonly index: string;
   readonly equal: Readonly<Record<string, string>>;
 }
 
-/** One row a conversation, `id` and `started_at`, in the list's order. Of several tags, the first is read by. */
+/** One row per conversation, `id` and `started_at`, in the order of the list. Reads by the first of several tags. */
 export function pageQuery(
   dialect: Dialect,
   filter: ConversationFilter,
@@ -84,7 +84,7 @@ function branchesOf(filter: ConversationFilter): Branch[] {
   return [{ table, index, equal: { workspace_id, ...enums } }];
 }
 
-/** Every combination of values that satisfies the filter: each is one stretch of a cube index. */
+/** Every combination of values that satisfies the filter; each is one range of a cube index. */
 function cube({ channel, status, slaState }: ConversationFilter) {
   return (channel === undefined ? channels : [channel]).flatMap((of) =>
     (status === undefined ? statuses : [status]).flatMap((at) =>
@@ -112,7 +112,7 @@ function branchQuery(
     order by r.started_at desc, ${id} desc limit ${sql.lit(limit)}`;
 }
 
-/** For a query that finds conversations in another way: what the filter says of the row `c`, its tags apart. */
+/** The filter's conditions on the row `c`, without tags, for queries that find conversations in another way. */
 export function rowConditions(
   dialect: Dialect,
   filter: ConversationFilter,
@@ -138,7 +138,7 @@ function rangeConditions(
 ): RawBuilder<unknown>[] {
   const conditions: RawBuilder<unknown>[] = [];
   if (since !== undefined) conditions.push(sql`${startedAt} > ${since}`);
-  // One upper bound, so that it is the one that the index is entered at.
+  // A single upper bound, at which the index is entered.
   if (before !== undefined && (until === undefined || before.startedAt < until)) {
     conditions.push(
       dialect === "sqlite"
@@ -152,7 +152,7 @@ function rangeConditions(
   return conditions;
 }
 
-/** Keeps what has all of these tags. By the primary key, a row each, so nothing is repeated. */
+/** Keeps conversations with all of these tags. Joins by primary key, so no row is repeated. */
 export function tagJoins(dialect: Dialect, tags: readonly string[], id: RawBuilder<unknown>): RawBuilder<unknown> {
   const joins = tags.map((tag, number) => {
     const x = sql.ref(`x${number}`);
@@ -170,7 +170,7 @@ function useIndex(dialect: Dialect, index: string): RawBuilder<unknown> {
   return dialect === "sqlite" ? sql`indexed by ${sql.ref(index)}` : sql`force index (${sql.ref(index)})`;
 }
 
-/** The tags, rarest first, with how many conversations of the filter's time have each; `max` stands for more. */
+/** The tags, rarest first, with their number of conversations in the filter's time range, counted up to `max`. */
 export async function tagsByCount(
   read: Reader,
   dialect: Dialect,

@@ -14,7 +14,7 @@ const workspaceId = "wt_list00_0123456789";
 const otherWorkspaceId = "wt_list00_9876543210";
 const start = Date.UTC(2026, 0, 1);
 
-/** A small generator, so that a failure can be repeated. */
+/** A seeded generator, so that failures are reproducible. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -126,7 +126,7 @@ eachDatabase("the list of conversations", (open) => {
     }
   };
 
-  it("gives what every combination of filters asks for, newest first, and says whether there is more", async () => {
+  it("returns the conversations of every combination of filters, newest first, and whether there are more", async () => {
     for (const { name, list } of combinations(middle)) {
       const want = expected(all, list);
       const page = await listConversations(store, list);
@@ -138,7 +138,7 @@ eachDatabase("the list of conversations", (open) => {
     }
   });
 
-  it("reads an index in the list's order for every combination, and neither sorts nor scans more than a page", async () => {
+  it("reads an index in the list's order for every combination, without sorting or scanning more than a page", async () => {
     const { store: recorded, taken } = recordingStore(store);
     let queries = 0;
     for (const { name, list } of combinations(middle)) {
@@ -146,14 +146,14 @@ eachDatabase("the list of conversations", (open) => {
       for (const query of taken()) {
         queries += 1;
         expect(await costsOf(store, query), name).toEqual([]);
-        // With more rows the database would choose differently, if it were left to choose.
+        // With more rows the optimiser would choose another index.
         if (query.sql.includes(" as r ")) expect(query.sql, name).toMatch(/ as r (?:force index \(|indexed by )/);
       }
     }
     expect(queries).toBeGreaterThan(combinations(middle).length);
   });
 
-  it("walks to the end by pages of every size without a repeat or a gap, over conversations that start together", async () => {
+  it("returns every conversation once with pages of every size, also those that start at the same time", async () => {
     for (const limit of [1, 7, 100]) {
       const list = { workspaceId, status: "claimed", limit } as const;
       expect(await walk(list), `limit ${limit}`).toEqual(expected(all, list));
@@ -164,7 +164,7 @@ eachDatabase("the list of conversations", (open) => {
     expect(await walk(cube)).toEqual(expected(all, cube));
   });
 
-  it("gives an empty page after the last one", async () => {
+  it("returns an empty page after the last one", async () => {
     const oldest = expected(all, { workspaceId }).at(-1);
     const seed = all.find(({ id }) => id === oldest);
     if (seed === undefined) throw new Error("there is an oldest");
@@ -176,7 +176,7 @@ eachDatabase("the list of conversations", (open) => {
     expect(page).toEqual({ rows: [], hasMore: false });
   });
 
-  it("takes more tags than a conversation can have as matching none, and a tag said twice as one", async () => {
+  it("returns nothing for more tags than a conversation can have, and counts a repeated tag once", async () => {
     expect(await idsOf({ workspaceId, limit: 20, tags: Array.from({ length: 5_000 }, (_, i) => `t${i}`) })).toEqual([]);
     const once = { workspaceId, limit: 20, tags: ["vip"] };
     expect(await idsOf({ ...once, tags: Array.from({ length: 5_000 }, () => "vip") })).toEqual(
@@ -189,7 +189,7 @@ eachDatabase("the list of conversations", (open) => {
     expect(await idsOf({ workspaceId: "wt_tags00_0123456789", limit: 20, tags: many })).toEqual([id]);
   });
 
-  it("finds nothing for values that nobody has, whatever they hold", async () => {
+  it("returns nothing for unknown values, whatever their characters", async () => {
     const hostile = ["' or 1=1 --", "\0", "😡", "%", "a".repeat(5_000), '"', "billing AND even"];
     for (const value of hostile) {
       expect(await idsOf({ workspaceId, limit: 20, tags: [value] })).toEqual([]);
@@ -200,7 +200,7 @@ eachDatabase("the list of conversations", (open) => {
 
   describe("while conversations arrive and change", () => {
     const changing = "wt_chng00_0123456789";
-    it("a walk neither repeats nor skips", async () => {
+    it("a walk through the pages neither repeats nor skips one", async () => {
       const before = seeds(200, changing, numbers(3)).map((seed) => ({ ...seed, status: "open" as const }));
       await seedConversations(store, before);
       const arrived: Seeded[] = [];
@@ -226,8 +226,8 @@ eachDatabase("the list of conversations", (open) => {
   });
 });
 
-eachDatabase("a list by two tags that thousands have and none has both", (open) => {
-  it("is answered, and finds the one that has both", async () => {
+eachDatabase("a list filtered by two frequent tags that no conversation shares", (open) => {
+  it("is returned in time, and includes a new conversation with both", async () => {
     const { store, close } = await openTestStore(open);
     try {
       const search = createConversationSearch(store);
@@ -244,7 +244,7 @@ eachDatabase("a list by two tags that thousands have and none has both", (open) 
       const page = await listConversations(recorded, { workspaceId, tags: ["even", "odd"], limit: 20 });
       expect(page.rows.map(({ id }) => id)).toEqual([ids[1_300]]);
       for (const query of taken()) expect(await costsOf(store, query)).toEqual([]);
-      // A tag that is taken away is gone from the list with the same commit.
+      // A removed tag is gone from the list with the same commit.
       await store.write(async (tx) => {
         await tx
           .deleteFrom("conversation_tags")

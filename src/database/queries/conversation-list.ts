@@ -16,7 +16,7 @@ import { prepareRead } from "#database/dialects/prepared.ts";
 export interface ConversationList extends ConversationFilter {
   /** Full text; see {@link ConversationSearch.find}. */
   readonly text?: string;
-  /** The last row of the page before; absent: from the newest. */
+  /** The last row of the previous page; absent: the first page. */
   readonly before?: ListPosition;
   readonly limit: number;
 }
@@ -24,14 +24,14 @@ export interface ConversationList extends ConversationFilter {
 export type ListStore = Pick<Store, "dialect" | "read" | "select">;
 
 export interface ConversationPage {
-  /** By `started_at` descending, then `id` descending. */
+  /** Sorted by `started_at` descending, then `id` descending. */
   readonly rows: readonly ConversationRow[];
   readonly hasMore: boolean;
 }
 
 /**
- * A page of the conversations that satisfy the filter. A walk along `before` neither repeats nor skips a conversation:
- * the order is by what never changes. Costs what the page costs, not the workspace.
+ * A page of the conversations that satisfy the filter. Following `before` neither repeats nor skips a conversation, since
+ * the sort keys never change. The cost depends on the page, not on the size of the workspace.
  */
 export async function listConversations(
   store: ListStore,
@@ -46,7 +46,7 @@ export async function listConversations(
   return { rows: rows.slice(0, list.limit), hasMore: rows.length > list.limit };
 }
 
-// One row more than asked for tells whether there are more.
+// One more row than requested shows whether there is another page.
 const pageLimit = (list: ConversationList): number => list.limit + 1;
 
 function textPage(list: ConversationList, text: string, search: ConversationSearch): Promise<readonly ListPosition[]> {
@@ -66,7 +66,7 @@ async function page(
   if (fewest === 0) return [];
   const rarestFirst = counted.map(({ tag }) => tag);
   if (fewest < tagCountMax || list.email !== undefined) return pageRows(store, list, rarestFirst, "unlimited");
-  // Many have each of the tags, and perhaps none has all: no index of single tags can tell without reading them all.
+  // Every tag has many conversations, so the full-text index intersects them.
   if (search.findTagged !== undefined) {
     return byIds(store, await search.findTagged({ ...list, tags: rarestFirst }, list.before, pageLimit(list)));
   }
@@ -105,7 +105,7 @@ async function pageRows(
   }
 }
 
-/** All that makes one list without tags, times and addresses another statement than the next one. */
+/** The parts of a list without tags, times and addresses that decide its statement. */
 interface PlainShape {
   readonly channel: Channel | null;
   readonly status: Status | null;

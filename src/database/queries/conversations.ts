@@ -2,17 +2,17 @@ import type { ExpressionBuilder, Insertable, Selectable } from "kysely";
 import type { Reader, Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
-import { prepareWork } from "#database/dialects/prepared.ts";
+import { prepareStatement } from "#database/dialects/prepared.ts";
 import type { ConversationLinksTable, ConversationsTable } from "#database/schema/tables.ts";
 
 export type ConversationRow = Selectable<ConversationsTable>;
 
-/** A customer's address as `customer_email_key` holds it. */
+/** The value of `customer_email_key` for this address. */
 export function emailKey(email: string): string {
   return email.toLowerCase().slice(0, 190);
 }
 
-/** What changes in the life of a conversation; all else is written once. */
+/** Columns that change; all others are written once. */
 const changing = [
   "contact_id",
   "own_contact_id",
@@ -35,6 +35,7 @@ const changing = [
   "sla_state",
   "sla_elapsed_ms",
   "sla_running_since",
+  "sla_notices",
   "timer_at",
   "customer_name",
   "customer_email",
@@ -46,39 +47,45 @@ const changing = [
   "status_at",
   "rules_until",
   "activity",
+  "opened_at",
+  "awaited_since",
+  "replied",
+  "bot_replied",
+  "people_involved",
+  "resolution",
   "version",
 ] as const satisfies readonly (keyof ConversationsTable)[];
 
 /**
- * The conversation, locked until the end of the transaction. SQLite has one writer at a time, which is lock enough.
- * Undefined when there is none, or it is another workspace's.
+ * The conversation, locked until the end of the transaction; SQLite needs no lock, as it has one writer at a time.
+ * Undefined when the workspace has no such conversation.
  */
 export async function lockConversation(tx: Tx, workspaceId: string, id: string): Promise<ConversationRow | undefined> {
   const query = tx.selectFrom("conversations").selectAll().where("id", "=", id).where("workspace_id", "=", workspaceId);
   const row = await (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
-  // MySQL takes an id with spaces after it for the same.
+  // MySQL ignores trailing spaces in comparisons.
   return row?.id === id ? row : undefined;
 }
 
 /**
- * Waits until nobody else changes the conversation. The time is to be taken after this: what is done to it is then later
- * than all that was done before, and the audit log tells it in that order. SQLite has waited when a transaction begins.
+ * Waits until no other transaction changes the conversation. The time must be read after this call, so that the times of
+ * the audit log are in the order of the changes. In SQLite a transaction waits at its begin.
  */
 export async function awaitTurn(tx: Tx, id: string): Promise<void> {
   if (dialectOf(tx) === "mysql") await lockedAlone(tx, { id });
 }
 
-const lockedAlone = prepareWork((db, { id }: { readonly id: string }) =>
+const lockedAlone = prepareStatement((db, { id }: { readonly id: string }) =>
   db.selectFrom("conversations").select("id").where("id", "=", id).forUpdate(),
 );
 
-/** Those of these conversations that there are, locked. */
+/** The existing ones of these conversations, locked. */
 export async function lockConversations(tx: Tx, ids: readonly string[]): Promise<ConversationRow[]> {
   if (ids.length === 0) return [];
   return (await lockedById(tx, { ids: [...new Set(ids)] })).rows;
 }
 
-const lockedById = prepareWork((db, { ids }: { readonly ids: readonly string[] }) => {
+const lockedById = prepareStatement((db, { ids }: { readonly ids: readonly string[] }) => {
   const query = db.selectFrom("conversations").selectAll().where("id", "in", ids);
   return dialectOf(db) === "mysql" ? query.orderBy("id").forUpdate() : query;
 });
@@ -97,11 +104,11 @@ export async function lockContexts(tx: Tx, contexts: readonly Context[]): Promis
     return (await lockedByContext(tx, { accountId: first.accountId, contextKeys })).rows;
   }
   const query = tx.selectFrom("conversations").selectAll().where(anyContext(contexts));
-  // Two transactions that lock the same rows in the same order cannot wait for each other.
+  // Locking in a fixed order prevents deadlocks.
   return (dialectOf(tx) === "mysql" ? query.orderBy("id").forUpdate() : query).execute();
 }
 
-const lockedByContext = prepareWork(
+const lockedByContext = prepareStatement(
   (db, { accountId, contextKeys }: { readonly accountId: string; readonly contextKeys: readonly string[] }) => {
     const query = db
       .selectFrom("conversations")
@@ -142,7 +149,7 @@ export async function insertConversations(tx: Tx, rows: readonly Insertable<Conv
   await insertRows(tx, "conversations", rows);
 }
 
-/** Conversations of other accounts that these threads go on with, locked; by account and thread. */
+/** Conversations of other accounts that are linked to these threads, locked; by account and thread. */
 export async function lockLinked(tx: Tx, contexts: readonly Context[]): Promise<Map<string, ConversationRow>> {
   const found = new Map<string, ConversationRow>();
   for (const [accountId, of] of Map.groupBy(contexts, (context) => context.accountId)) {
@@ -175,14 +182,14 @@ export async function lockLinked(tx: Tx, contexts: readonly Context[]): Promise<
   return found;
 }
 
-/** What leads to something already goes on leading there. */
+/** Existing links stay. */
 export async function linkConversations(tx: Tx, links: readonly ConversationLinksTable[]): Promise<void> {
   if (links.length === 0) return;
   const insert = tx.insertInto("conversation_links").values(links);
   await (dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing())).execute();
 }
 
-/** A row as it is to be, and as this transaction read it. */
+/** The new row, and the row that this transaction read. */
 export interface SavedConversation {
   readonly row: ConversationRow;
   readonly before: ConversationRow;
@@ -195,7 +202,7 @@ export async function saveConversations(tx: Tx, saved: readonly SavedConversatio
     await insertRows(tx, "conversations", rows, { keys: ["id"], replace: changing });
     return;
   }
-  // SQLite writes the entries of every index that an update names a column of, changed or not.
+  // SQLite rewrites the index entries of every named column, even if its value stays the same.
   for (const { row, before } of saved) {
     const columns = changing.filter((column) => row[column] !== before[column]);
     if (columns.length === 0) continue;
@@ -204,7 +211,7 @@ export async function saveConversations(tx: Tx, saved: readonly SavedConversatio
   }
 }
 
-const updateColumns = prepareWork(
+const updateColumns = prepareStatement(
   (db, { id, ...set }: { readonly id: string } & Readonly<Record<string, string | number | null>>) =>
     db.updateTable("conversations").set(set).where("id", "=", id),
 );

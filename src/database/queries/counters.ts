@@ -2,15 +2,15 @@ import { sql } from "kysely";
 import type { Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 
-/** A count within a window of time that begins at `windowStart`, epoch milliseconds. */
+/** A counter of the time window that begins at `windowStart`, in epoch milliseconds. */
 export interface Counter {
   readonly name: string;
   readonly windowStart: number;
 }
 
 /**
- * Counts each up by so many and returns what they then are, in the same order. The rows stay locked until the end of the
- * transaction; counters of one key must always come in the same order.
+ * Increments the counters and returns their new values, in the same order. The rows stay locked until the end of the
+ * transaction, so counters of one key must always come in the same order.
  */
 export async function countUp(tx: Tx, counters: readonly Counter[], by = 1): Promise<readonly number[]> {
   const insert = tx
@@ -31,7 +31,7 @@ export async function countUp(tx: Tx, counters: readonly Counter[], by = 1): Pro
     .where((eb) => eb.or(counters.map(({ name, windowStart }) => eb.and({ name, window_start: windowStart }))))
     .execute();
   const values = counters.map(({ name }) => rows.find((row) => row.name === name)?.value ?? 0);
-  // The first of a window clears the counter's earlier windows away.
+  // The first count of a window deletes the counter's earlier windows.
   for (const [i, { name, windowStart }] of counters.entries()) {
     if (values[i] === by) {
       await tx.deleteFrom("counters").where("name", "=", name).where("window_start", "<", windowStart).execute();
@@ -40,7 +40,7 @@ export async function countUp(tx: Tx, counters: readonly Counter[], by = 1): Pro
   return values;
 }
 
-/** Gives back what {@link countUp} counted. */
+/** Reverts {@link countUp}. */
 export async function countDown(tx: Tx, counters: readonly Counter[], by = 1): Promise<void> {
   for (const { name, windowStart } of counters) {
     await tx

@@ -1,19 +1,34 @@
+import { contactEmailKey } from "#domain/customer/contact-keys.ts";
 import { emailIdentity } from "#domain/customer/identity-proof.ts";
 import type { Reader } from "#database/contract.ts";
 import { emailKey } from "./conversations.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
 
-/** All that is known of whoever has an e-mail address: proven or not, merged or not. */
+/** Without the keys, which only searches read. */
+export const contactColumns = [
+  "id",
+  "workspace_id",
+  "name",
+  "email",
+  "phone",
+  "user_id",
+  "attributes",
+  "provenance",
+  "merged_into",
+  "root_id",
+  "created_at",
+  "updated_at",
+] as const satisfies readonly (keyof ContactsTable)[];
+
+/** The contacts of a person with an e-mail address, whether verified or merged or not. */
 export interface Customer {
   readonly contacts: readonly ContactsTable[];
   readonly conversationIds: readonly string[];
 }
 
-const pageSize = 1_000;
-/** Values in one condition. */
+/** Most values in one condition. */
 const inMax = 500;
 
-/** Looks through the workspace's contacts for the address, in pages: what people say of themselves has no index. */
 export async function customerByEmail(db: Reader, workspaceId: string, email: string): Promise<Customer> {
   const key = emailKey(email.trim());
   const ids = new Set<string>();
@@ -23,20 +38,8 @@ export async function customerByEmail(db: Reader, workspaceId: string, email: st
     .where("value", "in", [...new Set([key, emailIdentity(email) ?? key])])
     .execute())
     ids.add(row.contact_id);
-  for (let after = ""; ;) {
-    const page = await db
-      .selectFrom("contacts")
-      .select(["id", "email"])
-      .where("workspace_id", "=", workspaceId)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(pageSize)
-      .execute();
-    for (const row of page) if (row.email !== null && emailKey(row.email.trim()) === key) ids.add(row.id);
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageSize) break;
-    after = last.id;
-  }
+  const claimed = db.selectFrom("contacts").select("id").where("workspace_id", "=", workspaceId);
+  for (const { id } of await claimed.where("email_key", "=", contactEmailKey(email)).execute()) ids.add(id);
   const shown = await db
     .selectFrom("conversations")
     .select(["id", "contact_id", "own_contact_id"])
@@ -61,7 +64,7 @@ export async function customerByEmail(db: Reader, workspaceId: string, email: st
   return { contacts, conversationIds: [...conversationIds].toSorted() };
 }
 
-/** These contacts and all that are one customer with any of them. */
+/** These contacts, and all contacts merged with any of them. */
 export async function mergedWith(
   db: Reader,
   workspaceId: string,
@@ -79,7 +82,7 @@ export async function mergedWith(
   }
   const contacts: ContactsTable[] = [];
   for (const some of chunks([...roots])) {
-    contacts.push(...(await db.selectFrom("contacts").selectAll().where("root_id", "in", some).execute()));
+    contacts.push(...(await db.selectFrom("contacts").select(contactColumns).where("root_id", "in", some).execute()));
   }
   return contacts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }

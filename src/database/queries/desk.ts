@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Reader, Tx } from "#database/contract.ts";
 import type { DeskPostsTable, DeskThreadsTable } from "#database/schema/desk.ts";
 
-/** Which of these conversations have a thread, or are to have one. */
+/** The ones of these conversations that have, or will have, a thread. */
 export async function syncedConversations(tx: Tx, conversationIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (conversationIds.length === 0) return new Set();
   const rows = await tx
@@ -41,7 +41,7 @@ export function threadOf(db: Reader | Tx, conversationId: string): Promise<DeskT
   return db.selectFrom("desk_threads").selectAll().where("conversation_id", "=", conversationId).executeTakeFirst();
 }
 
-/** Whose thread it is, or was before it was begun anew. */
+/** The conversation of a thread, even when a new thread has replaced it. */
 export async function conversationOfThread(
   db: Reader | Tx,
   accountId: string,
@@ -62,7 +62,7 @@ export async function setThread(tx: Tx, conversationId: string, set: Partial<Des
   await tx.updateTable("desk_threads").set(set).where("conversation_id", "=", conversationId).execute();
 }
 
-/** The thread is to be begun anew: nothing is shown of the conversation. Whose the one before was stays known. */
+/** Makes the desk start a new thread. The previous thread stays known. */
 export async function resetThread(tx: Tx, conversationId: string, now: number): Promise<void> {
   const before = await threadOf(tx, conversationId);
   if (before !== undefined && before.account_id !== null && before.external_id !== null) {
@@ -98,7 +98,7 @@ export async function resetThread(tx: Tx, conversationId: string, now: number): 
   });
 }
 
-/** What people write at the desk is known by the platform's id of it. */
+/** Id of a message written at the desk, made of the platform's id. */
 export const writtenId = (accountId: string, messageId: string): string =>
   `in.${createHash("sha256").update(`${accountId}\n${messageId}`).digest("hex").slice(0, 48)}`;
 
@@ -106,7 +106,7 @@ export function postById(db: Reader | Tx, id: string): Promise<DeskPostsTable | 
   return db.selectFrom("desk_posts").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
-/** What shows this message, note or entry, in the order of its parts. */
+/** The posts that show this message, note or entry, in the order of its parts. */
 export function postsOf(db: Reader | Tx, conversationId: string, refId: string): Promise<DeskPostsTable[]> {
   return db
     .selectFrom("desk_posts")
@@ -122,7 +122,7 @@ export async function savePost(tx: Tx, post: DeskPostsTable): Promise<void> {
   await tx.insertInto("desk_posts").values(post).execute();
 }
 
-/** What was posted of a conversation, and is still there: to be taken back. */
+/** The existing posts of a conversation, for deletion. */
 export async function postedOf(
   db: Reader | Tx,
   conversationId: string,

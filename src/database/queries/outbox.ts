@@ -3,17 +3,20 @@ import { sql } from "kysely";
 import type { Reader, Store, Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
-import { prepareRead, prepareWork } from "#database/dialects/prepared.ts";
+import { prepareRead, prepareStatement } from "#database/dialects/prepared.ts";
 import type { OutboxTable } from "#database/schema/tables.ts";
 
 export type OutboxRow = Selectable<OutboxTable>;
+
+/** A claimed row, without its payload. */
+export type LeasedRow = Omit<OutboxRow, "payload">;
 
 export interface NewWork {
   readonly lane: string;
   readonly kind: string;
   readonly payload: unknown;
   readonly dueAt: number;
-  /** Set when this process begins it at once, itself. */
+  /** Set when this process runs the work at once. */
   readonly lease?: { readonly id: string; readonly until: number };
 }
 
@@ -36,7 +39,7 @@ export async function insertWork(tx: Tx, works: readonly NewWork[], now: number)
   );
 }
 
-/** Queues work unless the same already waits in its lane. */
+/** Queues work, unless the same work is queued in its lane. */
 export async function insertWorkOnce(tx: Tx, work: NewWork, now: number): Promise<void> {
   const waiting = await tx
     .selectFrom("outbox")
@@ -48,7 +51,7 @@ export async function insertWorkOnce(tx: Tx, work: NewWork, now: number): Promis
   if (waiting === undefined) await insertWork(tx, [work], now);
 }
 
-/** Thrown when work was taken over by another process, or withdrawn, while it was being done: its result is void. */
+/** Thrown when another process took over the work, or it was withdrawn, while it ran. Its result must be discarded. */
 export class LostLease extends Error {
   constructor() {
     super("this work has been taken over or withdrawn");
@@ -56,9 +59,9 @@ export class LostLease extends Error {
   }
 }
 
-/** Thrown when some of the work that was done together failed, and the rest of it is done and ended. */
+/** Thrown when part of a batch failed; the rest of the batch is finished. */
 export class PartlyFailed extends Error {
-  readonly failures: readonly { readonly row: OutboxRow; readonly error: unknown }[];
+  readonly failures: readonly { readonly row: LeasedRow; readonly error: unknown }[];
 
   constructor(failures: PartlyFailed["failures"]) {
     super(`${failures.length} of the works that were done together failed`, { cause: failures[0]?.error });
@@ -67,43 +70,43 @@ export class PartlyFailed extends Error {
   }
 }
 
-/** Marks work as done, in the transaction that stores its result. */
-export async function finishWork(tx: Tx, rows: readonly OutboxRow[]): Promise<void> {
+/** Marks work as done. Must be called in the transaction that stores its result. */
+export async function finishWork(tx: Tx, rows: readonly LeasedRow[]): Promise<void> {
   for (const [leaseId, of] of Map.groupBy(rows, (row) => row.lease_id ?? "")) {
     const { numAffectedRows } = await deleteLeased(tx, { ids: of.map(({ id }) => id), leaseId });
     if (Number(numAffectedRows) !== of.length) throw new LostLease();
   }
 }
 
-const deleteLeased = prepareWork(
+const deleteLeased = prepareStatement(
   (db, { ids, leaseId }: { readonly ids: readonly number[]; readonly leaseId: string }) =>
     db.deleteFrom("outbox").where("id", "in", ids).where("lease_id", "=", leaseId),
 );
 
-/** For storing something of work that goes on: throws {@link LostLease} where it is not this process's any more. */
-export async function holdWork(tx: Tx, { id, lease_id: leaseId }: OutboxRow): Promise<void> {
+/** Called before storing intermediate results. Throws {@link LostLease} when this process lost the lease. */
+export async function holdWork(tx: Tx, { id, lease_id: leaseId }: LeasedRow): Promise<void> {
   const query = tx.selectFrom("outbox").select("id").where("id", "=", id).where("lease_id", "=", leaseId);
   const held = await (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
   if (held === undefined) throw new LostLease();
 }
 
 /**
- * Where several write at the same time, nobody takes these over until the transaction ends. Nothing else tells whose they
- * are there: who is about to take them may not have stored it yet.
+ * Prevents other processes from claiming these rows until the transaction ends. Reading the lease is not enough: another
+ * transaction may be claiming the rows at the same time.
  */
-export async function lockWork(tx: Tx, rows: readonly OutboxRow[]): Promise<void> {
+export async function lockWork(tx: Tx, rows: readonly LeasedRow[]): Promise<void> {
   if (dialectOf(tx) !== "mysql") return;
   const locked = await lockRows(tx, { ids: rows.map(({ id }) => id) });
   const leases = new Map(locked.rows.map(({ id, lease_id: leaseId }) => [id, leaseId]));
   if (rows.some(({ id, lease_id: leaseId }) => leases.get(id) !== leaseId)) throw new LostLease();
 }
 
-/** By their ids alone: by the index of leases, others would be locked too. */
-const lockRows = prepareWork((db, { ids }: { readonly ids: readonly number[] }) =>
+/** Selects by id only, since the index of leases would lock other rows too. */
+const lockRows = prepareStatement((db, { ids }: { readonly ids: readonly number[] }) =>
   db.selectFrom("outbox").select(["id", "lease_id"]).where("id", "in", ids).forUpdate(),
 );
 
-/** Whether the work is this process's still, as far as is known without a transaction. */
+/** Whether this process still holds the lease. Without a transaction the answer may be outdated. */
 export async function isHeld(
   store: Pick<Store, "read" | "select">,
   { id, lease_id: leaseId }: Pick<OutboxRow, "id" | "lease_id">,
@@ -117,9 +120,9 @@ const leaseOf = prepareRead((db, { id }: { readonly id: number }) =>
 );
 
 /**
- * Takes what is due in these lanes, in order. A lane is taken only while nobody else holds any of it, and only up to its
- * first row that is not due, so that its order holds where the kind needs one. What may be claimed at the same time under
- * the same name must have leases that end at different times: by that they are told apart.
+ * Claims the due rows of these lanes, in order. A lane is claimed only while no other lease holds any of its rows, and only
+ * up to its first row that is not due, which keeps the order. Concurrent claims under the same lease id must end at
+ * different times, by which they are distinguished.
  */
 export async function claimLanes(
   tx: Tx,
@@ -161,10 +164,10 @@ export async function claimLanes(
   return claimed.filter((row) => mine.has(row.id) && !lost.has(row.lane));
 }
 
-/** Said so that the lanes are found by their own index. By that of what is due, SQLite would read all that waits. */
+/** Keeps SQLite from choosing the index of due times, with which it would read all queued rows. */
 const notDead = sql<number>`coalesce(dead_at, 0)`;
 
-const rowsOfLanes = prepareWork((db, { lanes }: { readonly lanes: readonly string[] }) =>
+const rowsOfLanes = prepareStatement((db, { lanes }: { readonly lanes: readonly string[] }) =>
   db.selectFrom("outbox").selectAll().where("lane", "in", lanes).where(notDead, "=", 0).orderBy("id"),
 );
 
@@ -175,7 +178,7 @@ interface Leasing extends Readonly<Record<string, string | number | readonly num
   readonly now: number;
 }
 
-const leaseRows = prepareWork((db, { ids, leaseId, until, now }: Leasing) =>
+const leaseRows = prepareStatement((db, { ids, leaseId, until, now }: Leasing) =>
   db
     .updateTable("outbox")
     .set({ lease_id: leaseId, lease_until: until })
@@ -186,12 +189,12 @@ const leaseRows = prepareWork((db, { ids, leaseId, until, now }: Leasing) =>
 const claimMax = 400;
 
 /**
- * Kinds that do the same whatever came before them. One row that is due later, by a retry or a clock gone wrong, must not
- * hold up all that shares its lane.
+ * Kinds whose order does not matter. A row that is due later, because of a retry or a wrong clock, must not delay the
+ * others of its lane.
  */
 export const unorderedKinds: ReadonlySet<string> = new Set(["desk-erase", "index", "relink", "retime", "tell"]);
 
-/** Lanes whose first free row is due, oldest first, without those of the kinds `except`. */
+/** Lanes whose first free row is due, oldest first, without the kinds `except`. */
 export async function dueLanes(
   db: Reader,
   now: number,
@@ -208,7 +211,7 @@ export async function dueLanes(
   return [...new Set(rows.map(({ lane }) => lane))];
 }
 
-/** Those of these lanes in which something is due that nobody does. */
+/** The ones of these lanes with due rows that are not leased. */
 export async function lanesWithWork(
   store: Pick<Store, "read" | "select">,
   lanes: readonly string[],
@@ -234,7 +237,7 @@ const waitingLanes = prepareRead((db, { lanes, now }: Looking) =>
     .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)])),
 );
 
-/** Whether anything is to be done in this lane, be it later or by somebody already. */
+/** Whether the lane has any work, including work that is leased or due later. */
 export async function hasWork(db: Reader, lane: string): Promise<boolean> {
   const found = await db
     .selectFrom("outbox")
@@ -246,7 +249,7 @@ export async function hasWork(db: Reader, lane: string): Promise<boolean> {
   return found !== undefined;
 }
 
-/** When the next row will be due that is not due yet; null when there is none. */
+/** The next due time after `now`; null when there is none. */
 export async function nextDue(db: Reader, now: number): Promise<number | null> {
   const row = await db
     .selectFrom("outbox")
@@ -271,7 +274,7 @@ export async function renewLeases(
     .execute();
 }
 
-/** Gives back what is taken under these leases; with `lanes`, of those alone. */
+/** Releases the rows of these leases; with `lanes`, only the rows of these lanes. */
 export async function releaseLeases(tx: Tx, leaseIds: readonly string[], lanes?: readonly string[]): Promise<void> {
   if (leaseIds.length === 0 || lanes?.length === 0) return;
   let release = tx.updateTable("outbox").set({ lease_id: null, lease_until: null }).where("lease_id", "in", leaseIds);
@@ -280,18 +283,18 @@ export async function releaseLeases(tx: Tx, leaseIds: readonly string[], lanes?:
 }
 
 /**
- * Puts work back after a failure, not to be tried before `dueAt`; `dead`: never, until somebody replays it. False: another
- * process has it by now, or it was withdrawn, and nothing is changed.
+ * Puts work back after a failure, to be retried at `dueAt`; `dead`: only when an administrator replays it. False, without
+ * a change: another process has the work, or it was withdrawn.
  */
 export async function deferWork(
   tx: Tx,
-  row: OutboxRow,
+  row: LeasedRow,
   outcome: {
     readonly dueAt: number;
     readonly error: string;
     readonly dead: boolean;
     readonly now: number;
-    /** False: the try does not count. Default: it does. */
+    /** Whether the attempt counts. Default: true. */
     readonly counts?: boolean;
   },
 ): Promise<boolean> {
@@ -310,7 +313,7 @@ export async function deferWork(
     .executeTakeFirstOrThrow();
   if (numUpdatedRows === 0n) return false;
   if (outcome.dead || unorderedKinds.has(row.kind)) return true;
-  // What follows in the lane waits for it, and would only be found and passed over again and again.
+  // Later rows of the lane wait for this one; deferred too, they are not claimed in vain.
   await tx
     .updateTable("outbox")
     .set({ due_at: outcome.dueAt, lease_id: null, lease_until: null })

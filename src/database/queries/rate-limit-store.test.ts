@@ -16,13 +16,13 @@ function countingOf(store: Store, processId: string, watch = createProcessWatch(
   return createRateLimitStore({ store, clock, log, processId, watch, inFlightMax: 3 });
 }
 
-eachDatabase("counting what comes together", (open) => {
+eachDatabase("counting of concurrent requests", (open) => {
   const counters = (key: string, window = 1_000) => [
     { name: `day:${key}`, windowStart: 0 },
     { name: `minute:${key}`, windowStart: window },
   ];
 
-  it("lets exactly as many through as each limit says, in the order in which they came, from several processes", async () => {
+  it("admits exactly as many requests as each limit allows, in order of arrival, from several processes", async () => {
     const { store, url, close } = await openTestStore(open);
     const other = await openStore(url);
     const [one, two] = [countingOf(store, "one"), countingOf(other, "two")];
@@ -36,13 +36,13 @@ eachDatabase("counting what comes together", (open) => {
     );
     const through = (key: string) => taken.filter((each) => each.key === key && each.taken);
     expect(["a", "b", "c"].map((key) => through(key).length)).toEqual([10, 7, 40]);
-    // Each of them saw a number of its own.
+    // Each saw a different number.
     expect(
       through("c")
         .map(({ values }) => values[0] ?? 0)
         .toSorted((a, b) => a - b),
     ).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
-    // Those that were refused are told what they would have been, and are not counted.
+    // Refused requests get the value that they would have had, and are not counted.
     expect(taken.filter((each) => each.key === "a" && !each.taken).map(({ values }) => values)).toEqual(
       Array.from({ length: 30 }, () => [11, 11]),
     );
@@ -59,7 +59,7 @@ eachDatabase("counting what comes together", (open) => {
     await close();
   });
 
-  it("begins every window at nothing, and clears the window before it away", async () => {
+  it("starts every window at zero, and deletes the previous window", async () => {
     const { store, close } = await openTestStore(open);
     const counting = countingOf(store, "one");
     await Promise.all([1, 2, 3].map(() => counting.take(counters("a", 1_000), [9, 9])));
@@ -107,7 +107,7 @@ eachDatabase("counting what comes together", (open) => {
       const look = async () => watch.look(await heartbeatsBeside(store, "one"));
       return { store, one, two: countingOf(other, "two"), look, begin, close: closeBoth };
     }
-    const told = (store: Store) =>
+    const storedCounts = (store: Store) =>
       store.read
         .selectFrom("requests_in_flight")
         .select(["key_id", "process_id", "count"])
@@ -115,7 +115,7 @@ eachDatabase("counting what comes together", (open) => {
         .orderBy("process_id")
         .execute();
 
-    it("lets as many in as are allowed over all of them, however they come together", async () => {
+    it("are limited over all processes, even when they arrive at the same time", async () => {
       const { store, one, two, begin, close } = await openTwo();
       const began = await Promise.all(
         Array.from({ length: 24 }, (_, i) => begin(i % 4 < 2 ? one : two, i % 2 === 0 ? "a" : "b")),
@@ -124,8 +124,8 @@ eachDatabase("counting what comes together", (open) => {
         expect(began.filter((leave, i) => i % 2 === parity && leave !== null)).toHaveLength(3);
       }
       for (const leave of began) leave?.();
-      // What is over is told without another request.
-      await expect.poll(() => told(store), { timeout: 20_000 }).toEqual([]);
+      // Ended requests are reported without a further request.
+      await expect.poll(() => storedCounts(store), { timeout: 20_000 }).toEqual([]);
       const again = await Promise.all([begin(two, "a"), begin(two, "a"), begin(two, "a")]);
       expect(again).not.toContain(null);
       expect(await begin(one, "a")).toBeNull();
@@ -135,7 +135,7 @@ eachDatabase("counting what comes together", (open) => {
       await close();
     });
 
-    it("does not count those of a process that has stopped writing heartbeats", async () => {
+    it("are not counted for a process that has stopped its heartbeats", async () => {
       const { one, two, look, begin, close } = await openTwo();
       for (let i = 0; i < 3; i += 1) expect(await begin(two, "a")).not.toBeNull();
       for (let looks = 0; looks < 4; looks += 1) await look();
@@ -145,7 +145,7 @@ eachDatabase("counting what comes together", (open) => {
       await close();
     });
 
-    it("counts those of a process whose clock is slow", async () => {
+    it("are counted for a process whose clock is slow", async () => {
       const { store, one, two, look, begin, close } = await openTwo();
       for (let i = 0; i < 3; i += 1) expect(await begin(two, "a")).not.toBeNull();
       const writtenAt = (at: number) =>
@@ -155,23 +155,23 @@ eachDatabase("counting what comes together", (open) => {
         await look();
       }
       expect(await begin(one, "a")).toBeNull();
-      // It missed several, and runs again before the others look.
+      // It missed several heartbeats, and runs again before the others check.
       for (let looks = 0; looks < 5; looks += 1) await look();
       await writtenAt(clock.now() - 3_500_000);
       expect(await begin(one, "a")).toBeNull();
       await close();
     });
 
-    it("writes nothing of them where no other process runs, and tells a second one what it had before", async () => {
+    it("are not written while only one process runs, and are shared when a second one starts", async () => {
       const { store, one, two, begin, close } = await openTwo();
       await store.write((tx) => tx.deleteFrom("processes").where("id", "=", "two").execute());
       await begin(one, "a");
       await begin(one, "a");
-      expect(await told(store)).toEqual([]);
+      expect(await storedCounts(store)).toEqual([]);
       const row = { id: "two", host: "two", pid: 1, started_at: testStart, heartbeat_at: clock.now() };
       await store.write((tx) => tx.insertInto("processes").values(row).execute());
       await begin(one, "b");
-      expect(await told(store)).toEqual([
+      expect(await storedCounts(store)).toEqual([
         { key_id: "a", process_id: "one", count: 2 },
         { key_id: "b", process_id: "one", count: 1 },
       ]);

@@ -9,22 +9,22 @@ import { notSilent } from "#database/process-heartbeat.ts";
 import { createRequestsInFlight } from "./requests-in-flight.ts";
 
 export interface Taken {
-  /** False: one of the counters was at its limit, and none was counted up. */
+  /** False: one of the counters was at its limit, and none was incremented. */
   readonly taken: boolean;
-  /** What the counters were with this one counted, in their order, also where it was not taken. */
+  /** The values including this request, in the order of the counters, even when it was refused. */
   readonly values: readonly number[];
-  /** Why it was not taken, where no counter was at its limit: too many of the key are in flight. */
+  /** Refused because too many requests of the key are in flight. */
   readonly crowded: boolean;
 }
 
 export interface RateLimitStore {
   /**
-   * Counts one up in each of these, unless one of them would go above its limit. It outlives this process, but need not
-   * outlive a loss of power. With a key, whose request must have been entered: not either if more than `inFlightMax` of
-   * them are then in flight, over all processes.
+   * Increments each counter, unless one of them would exceed its limit. The counts survive this process, but not
+   * necessarily a power failure. With a key, whose request must have been entered, the request is also refused when more
+   * than `inFlightMax` requests of the key are in flight in all processes.
    */
   take(counters: readonly Counter[], limits: readonly number[], keyId?: string): Promise<Taken>;
-  /** Enters a request of this key that is in flight; the end of it, to be called once. Null: too many are. */
+  /** Enters a request of this key, and returns the function that ends it, to be called once. Null: too many are in flight. */
   enter(keyId: string): (() => void) | null;
 }
 
@@ -34,7 +34,7 @@ export interface RateLimitStoreOptions {
   readonly log: Pick<Log, "warn">;
   readonly processId: string;
   readonly watch: Pick<ProcessWatch, "silent">;
-  /** Of one key. */
+  /** Limit per key. */
   readonly inFlightMax: number;
 }
 
@@ -47,12 +47,12 @@ interface PendingCount {
 }
 
 const batchMax = 500;
-/** After the database refused to take what is over: nothing else might come that tells the other processes of it. */
+/** Retry of a failed write of ended requests; no later request may come to report them. */
 const againMs = 1_000;
 
 /**
- * Counts what comes together together: every request of the API is counted, and a transaction of its own for each would
- * cost more than most of what they ask for. What comes while a batch is written is the next one.
+ * Counts requests in batches, since a transaction for each API request would cost more than most requests. Requests that
+ * arrive while a batch is written form the next batch.
  */
 export function createRateLimitStore({
   store,
@@ -72,8 +72,8 @@ export function createRateLimitStore({
     const batch = waiting.splice(0, batchMax);
     let failed = false;
     try {
-      const { taken, told } = await store.write((tx) => write(tx, batch), { flush: false });
-      told?.committed();
+      const { taken, reported } = await store.write((tx) => write(tx, batch), { flush: false });
+      reported?.committed();
       for (const [i, each] of batch.entries()) each.resolve(taken[i] ?? { taken: false, values: [], crowded: false });
     } catch (error) {
       failed = batch.length === 0;
@@ -87,14 +87,14 @@ export function createRateLimitStore({
   }
 
   async function write(tx: Tx, batch: readonly PendingCount[]) {
-    if (batch.length === 0) return { taken: [], told: await inFlight.tell(tx) };
+    if (batch.length === 0) return { taken: [], reported: await inFlight.report(tx) };
     const sums = sumsOf(batch);
     const silent = watch.silent();
     const { rows, others } = await add(tx, sums, { processId, silent });
     const keyIds = [...new Set(batch.flatMap(({ keyId }) => keyId ?? []))];
     const together = others > 0 && keyIds.length > 0;
-    const told = together || inFlight.hasNews() ? await inFlight.tell(tx) : null;
-    // The counters of a key are locked by now, so that no two processes let its last request in.
+    const reported = together || inFlight.hasNews() ? await inFlight.report(tx) : null;
+    // The counters of the key are locked, so that two processes cannot both admit its last request.
     const elsewhere = together ? await inFlight.elsewhere(tx, keyIds, silent) : new Map<string, number>();
     const room = new Map(
       keyIds.map((keyId) => {
@@ -102,7 +102,7 @@ export function createRateLimitStore({
         return [keyId, inFlightMax - (elsewhere.get(keyId) ?? 0) - Math.max(0, here)];
       }),
     );
-    return { taken: await takeAll(tx, batch, { sums, rows, room }), told };
+    return { taken: await takeAll(tx, batch, { sums, rows, room }), reported };
   }
 
   return {
@@ -125,7 +125,7 @@ export function createRateLimitStore({
 interface Sum {
   readonly counter: Counter;
   asked: number;
-  /** What it is in the course of the batch. */
+  /** The value within the batch. */
   value: number;
 }
 
@@ -138,7 +138,7 @@ function sumsOf(batch: readonly PendingCount[]): ReadonlyMap<string, Sum> {
     sum.asked += 1;
     sums.set(keyOf(counter), sum);
   }
-  // In one order, so that two processes that count the same cannot wait for each other.
+  // A fixed order prevents deadlocks between processes.
   return new Map([...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -172,7 +172,7 @@ async function takeAll(
   const written = new Map(rows.map((row) => [keyOf(row), row.value]));
   for (const { counter, value } of sums.values()) {
     if (written.get(keyOf(counter)) === value) continue;
-    // What was refused is taken off again.
+    // Undoes the increments of refused requests.
     await tx
       .updateTable("counters")
       .set({ value })

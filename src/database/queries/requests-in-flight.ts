@@ -4,40 +4,40 @@ import { insertRows } from "#database/dialects/insert-rows.ts";
 import { notSilent } from "#database/process-heartbeat.ts";
 
 /**
- * How many requests of each API key are in flight, at this process and at the others on its database. A process alone
- * on its database writes nothing; it begins with the first request that sees another process.
+ * Counts the requests of each API key in flight, in this process and the others on its database. A single process writes
+ * nothing; writing begins with the first request that sees another process.
  */
 export interface RequestsInFlight {
-  /** Enters a request at this process; the end of it, to be called once. */
+  /** Enters a request of this process, and returns the function that ends it, to be called once. */
   enter(keyId: string): () => void;
-  /** At this process. */
+  /** Requests of this process. */
   here(keyId: string): number;
-  /** Whether other processes believe something of this one that is over. */
+  /** Whether ended requests are still to be reported to the other processes. */
   hasNews(): boolean;
-  /** Tells the other processes what this one has. They are told once `committed` was called, after the commit. */
-  tell(tx: Tx): Promise<Told>;
-  /** What the others have, by key. Exact while no other process can {@link tell} of these keys. */
+  /** Writes this process's counts for the others. `committed` must be called after the commit. */
+  report(tx: Tx): Promise<CountsReport>;
+  /** The other processes' counts by key. Exact while none of them can write the counts of these keys. */
   elsewhere(tx: Tx, keyIds: readonly string[], silent: Heartbeats): Promise<ReadonlyMap<string, number>>;
 }
 
-export interface Told {
+export interface CountsReport {
   committed(): void;
 }
 
 interface Count {
   here: number;
-  /** What the others were last told. */
-  told: number;
+  /** The count last written for the others. */
+  reported: number;
 }
 
 export function createRequestsInFlight(processId: string): RequestsInFlight {
   const counts = new Map<string, Count>();
 
-  function settle(told: readonly { readonly key_id: string; readonly count: number }[]): void {
-    for (const { key_id, count } of told) {
-      // They may all have ended meanwhile.
-      const kept = counts.get(key_id) ?? { here: 0, told: 0 };
-      kept.told = count;
+  function settle(reported: readonly { readonly key_id: string; readonly count: number }[]): void {
+    for (const { key_id, count } of reported) {
+      // All requests of the key may have ended meanwhile.
+      const kept = counts.get(key_id) ?? { here: 0, reported: 0 };
+      kept.reported = count;
       if (kept.here === 0 && count === 0) counts.delete(key_id);
       else counts.set(key_id, kept);
     }
@@ -45,21 +45,21 @@ export function createRequestsInFlight(processId: string): RequestsInFlight {
 
   return {
     enter(keyId) {
-      const count = counts.get(keyId) ?? { here: 0, told: 0 };
+      const count = counts.get(keyId) ?? { here: 0, reported: 0 };
       counts.set(keyId, count);
       count.here += 1;
       return () => {
         count.here -= 1;
-        if (count.here === 0 && count.told === 0) counts.delete(keyId);
+        if (count.here === 0 && count.reported === 0) counts.delete(keyId);
       };
     },
     here: (keyId) => counts.get(keyId)?.here ?? 0,
-    hasNews: () => counts.values().some(({ here, told }) => told > 0 && here !== told),
-    async tell(tx) {
+    hasNews: () => counts.values().some(({ here, reported }) => reported > 0 && here !== reported),
+    async report(tx) {
       const rows = [...counts]
-        .filter(([, { here, told }]) => here !== told)
+        .filter(([, { here, reported }]) => here !== reported)
         .map(([key_id, { here }]) => ({ key_id, process_id: processId, count: here }))
-        // In one order, so that two processes cannot wait for each other.
+        // A fixed order prevents deadlocks between processes.
         .toSorted((a, b) => (a.key_id < b.key_id ? -1 : 1));
       const going = rows.filter(({ count }) => count > 0);
       const ended = rows.filter(({ count }) => count === 0).map(({ key_id }) => key_id);
@@ -77,7 +77,7 @@ export function createRequestsInFlight(processId: string): RequestsInFlight {
         .select(({ fn }) => ["r.key_id as keyId", fn.sum<number | string>("r.count").as("count")])
         .where("r.key_id", "in", keyIds)
         .where("r.process_id", "<>", processId)
-        // What a killed process had in flight is over.
+        // The requests of a killed process have ended.
         .where(notSilent(silent))
         .groupBy("r.key_id")
         .execute();

@@ -1,25 +1,25 @@
 import type { Insertable } from "kysely";
+import { Type } from "typebox";
+import { workKind } from "#database/work.ts";
 import type { EventType } from "#domain/event-types.ts";
 import type { Reader, Store, Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import type { NewWork } from "./outbox.ts";
-import { prepareWork } from "#database/dialects/prepared.ts";
+import { prepareStatement } from "#database/dialects/prepared.ts";
 import type { EventsTable } from "#database/schema/webhooks.ts";
 
 export type NewEvent = Insertable<EventsTable>;
 
-/** One lane an endpoint: one process at a time sends to it, and however much waits for it is one row of the outbox's. */
+/** One lane per endpoint: one process at a time sends to it, and its whole queue is one outbox row. */
 export const webhookLane = (endpointId: string): string => `tell:${endpointId}`;
 
-/** The outbox only says that an endpoint has something to be sent; what, is in the endpoint's own queue. */
-export const webhookWork = (endpointId: string, dueAt: number): NewWork => ({
-  lane: webhookLane(endpointId),
-  kind: "tell",
-  payload: { endpointId },
-  dueAt,
-});
+/** The delivery of an endpoint's queued events. The row only names the endpoint, which has a queue of its own. */
+export const webhookKind = workKind("tell", Type.Object({ endpointId: Type.String() }));
 
-/** Which events an endpoint wants. */
+export const webhookWork = (endpointId: string, dueAt: number): NewWork =>
+  webhookKind.queued(webhookLane(endpointId), { endpointId }, dueAt);
+
+/** The events that an endpoint subscribes to. */
 export interface EndpointSubscription {
   readonly id: string;
   readonly workspaceId: string;
@@ -42,7 +42,7 @@ export async function endpointSubscriptions(
   }));
 }
 
-const webhooksOf = prepareWork((db, { workspaceIds }: { readonly workspaceIds: readonly string[] }) =>
+const webhooksOf = prepareStatement((db, { workspaceIds }: { readonly workspaceIds: readonly string[] }) =>
   db
     .selectFrom("webhooks")
     .select(["id", "workspace_id", "events", "disabled_at"])
@@ -54,8 +54,8 @@ export function typesOf(row: { readonly events: string }): readonly EventType[] 
 }
 
 /**
- * Stores events, and queues each for the endpoints that want it. The work that tells of the queues. `held`: until when an
- * event waits, by its id.
+ * Stores events, and queues each for its subscribed endpoints. Returns the work that delivers them. `held`: due times by
+ * event id, for events that are not due at once.
  */
 export async function insertEvents(
   tx: Tx,
@@ -76,14 +76,14 @@ export async function insertEvents(
         created_at: now,
       })),
   );
-  // A statement takes a few megabytes at most, and a message can be long.
+  // The size of a statement is limited, and messages can be long.
   for (let at = 0; at < events.length; at += insertedMax) {
     await tx
       .insertInto("events")
       .values(events.slice(at, at + insertedMax))
       .execute();
   }
-  // Nor does it take any number of values, and there can be many endpoints.
+  // The number of values is limited too, and there can be many endpoints.
   for (let at = 0; at < queued.length; at += queuedMax) {
     await tx
       .insertInto("webhook_queue")
@@ -96,11 +96,11 @@ export async function insertEvents(
 const insertedMax = 50;
 const queuedMax = 1_000;
 
-/** Everything that events say of a conversation, and what endpoints answered to them. */
-export async function deleteEventsOf(tx: Tx, subjectId: string): Promise<void> {
-  const ids = (await tx.selectFrom("events").select("id").where("subject_id", "=", subjectId).execute()).map(
-    ({ id }) => id,
-  );
+/** Deletes all events of these conversations or contacts, with the delivery log. */
+export async function deleteEventsOf(tx: Tx, subjectIds: readonly string[]): Promise<void> {
+  if (subjectIds.length === 0) return;
+  const found = await tx.selectFrom("events").select("id").where("subject_id", "in", subjectIds).execute();
+  const ids = found.map(({ id }) => id);
   for (let at = 0; at < ids.length; at += deletedMax) await deleteEvents(tx, ids.slice(at, at + deletedMax));
 }
 
@@ -114,7 +114,7 @@ async function deleteEvents(tx: Tx, ids: readonly string[]): Promise<void> {
   await tx.deleteFrom("events").where("id", "in", ids).execute();
 }
 
-/** Deletes at most `limit` events of a workspace; whether there were any. */
+/** Deletes at most `limit` events of a workspace. False when there were none. */
 export async function deleteEventsOfWorkspace(db: ReadWrite, workspaceId: string, limit: number): Promise<boolean> {
   const events = await db.read
     .selectFrom("events")
@@ -132,7 +132,7 @@ export async function deleteEventsOfWorkspace(db: ReadWrite, workspaceId: string
   return true;
 }
 
-/** Deletes at most `limit` events and as many attempts that are older than `before`; whether there may be more. */
+/** Deletes at most `limit` events and `limit` attempts older than `before`. True when there may be more. */
 export async function deleteOldEvents(db: ReadWrite, before: number, limit: number): Promise<boolean> {
   const events = await db.read
     .selectFrom("events")
@@ -177,7 +177,7 @@ export interface QueuedEvent {
   readonly attempts: number;
 }
 
-/** What can be sent to this endpoint now: of each subject the first event, where that is due. */
+/** The events that can be sent now: the first event of each subject, if it is due. */
 export async function dueHeads(
   db: Reader,
   endpointId: string,
@@ -205,7 +205,7 @@ export async function dueHeads(
   return query.orderBy("q.due_at").orderBy("q.id").limit(limit).execute();
 }
 
-/** Puts an event off, and what follows it of the same subject with it. */
+/** Defers an event, and with it the later events of its subject. */
 export async function deferEvent(tx: Tx, endpointId: string, event: QueuedEvent, dueAt: number): Promise<void> {
   await tx
     .updateTable("webhook_queue")
@@ -227,8 +227,8 @@ async function deferFollowers(tx: Tx, endpointId: string, subjectId: string, id:
 }
 
 /**
- * When something is next to be sent to this endpoint; null when nothing is. What has come since and waits behind an event
- * that was put off is put off too, or it would be found and passed over again and again.
+ * The next due time of the endpoint's queue; null when it is empty. Also defers new events behind a deferred one, which
+ * would otherwise be selected in vain each time.
  */
 export async function nextDelivery(tx: Tx, endpointId: string, now: number): Promise<number | null> {
   const waiting = await tx
@@ -258,8 +258,8 @@ export async function nextDelivery(tx: Tx, endpointId: string, now: number): Pro
 const deferredMax = 100;
 
 /**
- * Withdraws all that waits for an endpoint that is disabled, or gone with its workspace or alone: a step at a time: it can be very much. What was to
- * be sent is still among the events, and can be replayed. Can be begun again.
+ * Empties the queue of an endpoint that was disabled or deleted, in steps, since it can be long. The events stay and can
+ * be replayed. Can be repeated after an interruption.
  */
 export async function emptyQueue(db: ReadWrite, endpointId: string): Promise<void> {
   const next = db.read.selectFrom("webhook_queue").select("id").where("endpoint_id", "=", endpointId).limit(deletedMax);
@@ -267,7 +267,7 @@ export async function emptyQueue(db: ReadWrite, endpointId: string): Promise<voi
     const ids = (await next.execute()).map(({ id }) => id);
     if (ids.length === 0) return;
     const goesOn = await db.write(async (tx) => {
-      // Enabled again meanwhile: what waits for it now is to be sent.
+      // The endpoint was enabled again meanwhile.
       if (await isActive(tx, endpointId)) return false;
       await tx.deleteFrom("webhook_queue").where("id", "in", ids).execute();
       return true;
@@ -283,7 +283,7 @@ async function isActive(tx: Tx, endpointId: string): Promise<boolean> {
   return (await open.where("deleted_at", "is", null).executeTakeFirst()) !== undefined;
 }
 
-/** Removes an endpoint that is disabled, with its log: a step at a time, and itself last, so that it can be begun again. */
+/** Deletes a disabled endpoint and its log in steps, the endpoint last. Can be repeated after an interruption. */
 export async function deleteEndpoint(db: ReadWrite, endpointId: string): Promise<void> {
   await emptyQueue(db, endpointId);
   const next = db.read
@@ -299,13 +299,13 @@ export async function deleteEndpoint(db: ReadWrite, endpointId: string): Promise
   await db.write(async (tx) => {
     await tx.deleteFrom("webhooks").where("id", "=", endpointId).execute();
     await withdrawDeliveries(tx, endpointId);
-    // What came meanwhile, of what was under way.
+    // Transactions that were running may have queued events meanwhile.
     await tx.deleteFrom("webhook_queue").where("endpoint_id", "=", endpointId).execute();
     await tx.deleteFrom("webhook_attempts").where("endpoint_id", "=", endpointId).execute();
   });
 }
 
-/** Withdraws the work of a lane that nobody is doing. */
+/** Deletes the lane's work, unless it is leased. */
 export async function withdrawDeliveries(tx: Tx, endpointId: string): Promise<void> {
   await tx.deleteFrom("outbox").where("lane", "=", webhookLane(endpointId)).where("lease_id", "is", null).execute();
 }
@@ -316,7 +316,7 @@ export async function lockEndpoint(tx: Tx, endpointId: string) {
   return (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
 }
 
-/** Queues stored events once more. What waits for its next try already is due at once. */
+/** Queues stored events again. Deferred events become due at once. */
 export async function queueAgain(tx: Tx, endpointId: string, positions: readonly number[], now: number): Promise<void> {
   const events = await tx
     .selectFrom("events")
@@ -335,7 +335,7 @@ export async function queueAgain(tx: Tx, endpointId: string, positions: readonly
     )
     .execute();
   for (const { id, subject_id } of waiting) {
-    // With all that goes before it.
+    // Earlier events of the subject become due too.
     await tx
       .updateTable("webhook_queue")
       .set({ due_at: now })
@@ -358,6 +358,6 @@ export async function queueAgain(tx: Tx, endpointId: string, positions: readonly
       created_at: now,
     })),
   );
-  // Somebody else may be replaying the same.
+  // Another replay may be queueing the same events.
   await (dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing())).execute();
 }

@@ -2,6 +2,7 @@ import type { Plan, WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Reader, Store, Tx } from "#database/contract.ts";
+import { dialectOf } from "#database/dialects/dialect.ts";
 
 export interface Workspace {
   readonly id: string;
@@ -15,9 +16,9 @@ export interface Workspaces {
   get(id: string): Promise<Workspace | undefined>;
 }
 
-const freshMs = 1_000;
+const freshMs = 250;
 
-/** Workspaces as stored, at most a second old: every message needs the settings, and they rarely change. */
+/** Caches workspaces: every message needs the settings. Changes of all processes must be seen within a second. */
 export function createWorkspaces(store: Store, clock: Clock): Workspaces {
   const known = new Map<string, { readonly at: number; readonly workspace: Promise<Workspace | undefined> }>();
   return {
@@ -27,15 +28,15 @@ export function createWorkspaces(store: Store, clock: Clock): Workspaces {
       if (held !== undefined && now - held.at < freshMs && now >= held.at) return held.workspace;
       const workspace = readWorkspace(store.read, id);
       known.set(id, { at: now, workspace });
-      // A failure or an unknown id is not remembered.
-      const forget = () => known.delete(id);
-      workspace.then((found) => found ?? forget(), forget);
+      // Failures and unknown ids are not cached.
+      const remove = () => known.delete(id);
+      workspace.then((found) => found ?? remove(), remove);
       return workspace;
     },
   };
 }
 
-/** As it is now, and not as it was a second ago. */
+/** Reads the workspace without the cache. */
 export async function readWorkspace(db: Reader, id: string): Promise<Workspace | undefined> {
   const row = await db
     .selectFrom("workspaces")
@@ -47,7 +48,7 @@ export async function readWorkspace(db: Reader, id: string): Promise<Workspace |
   return { ...row, settings: storedSettings(row.settings) };
 }
 
-/** The settings as this transaction sees them, also of a workspace that is being deleted. */
+/** The settings as this transaction sees them, even while the workspace is being deleted. */
 export async function settingsIn(tx: Reader | Tx, workspaceId: string): Promise<WorkspaceSettings> {
   const { settings } = await tx
     .selectFrom("workspaces")
@@ -55,4 +56,10 @@ export async function settingsIn(tx: Reader | Tx, workspaceId: string): Promise<
     .where("id", "=", workspaceId)
     .executeTakeFirstOrThrow();
   return storedSettings(settings);
+}
+
+/** The workspace's row, locked until the end of the transaction, so that no change of its settings is lost. */
+export async function lockWorkspace(tx: Tx, id: string) {
+  const query = tx.selectFrom("workspaces").selectAll().where("id", "=", id).where("deleted_at", "is", null);
+  return (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
 }

@@ -6,7 +6,7 @@ export interface DocumentsTable {
   source: "crawl" | "upload";
   title: string;
   url: string | null;
-  /** What makes a re-added document the same one: the URL, or the file's name. */
+  /** Identifies a document that is added again: the URL, or the file's name. */
   origin_key: string;
   media_type: string;
   status: "pending" | "processing" | "indexed" | "failed";
@@ -17,56 +17,62 @@ export interface DocumentsTable {
   content_hash: string | null;
   chunks: number;
   pages: number;
-  /** Chunks of this version are the ones that answer. */
+  /** The version whose chunks are used for answers. */
   indexed_version: number;
   created_at: number;
   indexed_at: number | null;
-  /** When the website was last crawled to the end; null while it is crawled, and for an upload. */
+  /** When the website was last crawled to the end; null during a crawl, and for an upload. */
   crawled_at: number | null;
-  /** Of an upload: its bytes. */
+  /** The bytes of an upload. */
   body_id: string | null;
-  /** Of a page: the document of its website. Such documents are not listed. */
+  /** The website of a page. Pages are not listed. */
   parent_id: string | null;
+  /** Name of the uploaded file. */
+  file_name: string | null;
+  /** 1: people gave the title, so indexing keeps it. */
+  own_title: number | null;
+  /** 1: written in the dashboard. */
+  article: number | null;
 }
 
-/** Bytes of an upload, which arrive before their document is made of them. */
+/** Bytes of an upload, which arrive before their document is created. */
 export interface DocumentBodiesTable {
   id: string;
-  /** Null while they arrive; what stays so belonged to an upload that broke off. */
+  /** Null during the upload, and after an upload that was aborted. */
   document_id: string | null;
   created_at: number;
 }
 
-/** In parts, since a database takes statements of a few megabytes at most. Kept, so that it can be indexed anew. */
+/** Stored in parts, since a database limits a statement to a few megabytes. Kept for a later re-indexing. */
 export interface DocumentBodyPartsTable {
   body_id: string;
-  /** From 0, in order. */
+  /** Starts at 0. */
   part: number;
   body: Uint8Array;
 }
 
-/** A website as a document; its pages are documents of their own, below it. */
+/** A website as a document. Its pages are documents of their own. */
 export interface CrawlsTable {
   document_id: string;
   max_pages: number;
-  /** Its own start address, where the given one leads there: with `www`, or over TLS. */
+  /** The site's own start address, if the given one redirects to it, such as with `www` or over TLS. */
   home: Generated<string | null>;
-  /** Where its sitemap is, when that was given. */
+  /** The sitemap's address, if one was given. */
   sitemap: string | null;
-  /** Counts the times that it was gone through. */
+  /** Number of crawls so far. */
   run: number;
   state: "new" | "running" | "done";
-  /** Requests, bytes and addresses of this run, which are bounded. */
+  /** Requests, bytes and addresses of this run, each limited. */
   fetches: number;
   bytes: number;
   discovered: number;
-  /** The site's robots.txt as of this run; null until it was read. */
+  /** The site's robots.txt in this run; null until it was read. */
   robots: string | null;
   started_at: number;
   finished_at: number | null;
-  /** 1: crawl it once more when this run has ended, because that was requested meanwhile. */
+  /** 1: crawl again after this run, because of a request during it. */
   requested: number;
-  /** 1: this run has changed what answers. */
+  /** 1: this run has changed passages. */
   changed: number;
 }
 
@@ -75,19 +81,19 @@ export interface CrawlPagesTable {
   /** SHA-256 of the address. */
   url_hash: string;
   url: string;
-  /** Order in which they were found. */
+  /** The order of discovery. */
   position: number;
-  /** The document below the crawl's that holds the page. */
+  /** The page's document, a child of the website's document. */
   page_id: string | null;
   state: "queued" | "kept" | "skipped" | "failed" | "gone";
-  /** Why it is not kept, for people. */
+  /** The reason why the page is not kept, for people. */
   reason: string | null;
   attempts: number;
   etag: string | null;
   last_modified: string | null;
-  /** SHA-256 of the bytes that it was made of. */
+  /** SHA-256 of the bytes of which the document was made. */
   fetched_hash: string | null;
-  /** The address that the page says is its own. */
+  /** Hash of the page's canonical address. */
   canonical_hash: string | null;
 }
 
@@ -103,23 +109,23 @@ export interface ChunksTable {
   url: string | null;
 }
 
-/** A workspace's passages in a search engine outside. */
+/** A workspace's passages in Typesense. */
 export interface KnowledgeCollectionsTable {
   workspace_id: string;
-  /** The collection that answers; null: none is full yet. */
+  /** The collection in use; null until the first one is complete. */
   live: string | null;
-  /** The form of what it holds. */
+  /** The form of the live collection's content. */
   live_form: number;
-  /** The one that is being filled to take its place. */
+  /** The collection that is being filled as the next live one. */
   building: string | null;
-  /** The workspace's `knowledge_version` up to which the live one was written. */
+  /** The workspace's `knowledge_version` that the live collection has reached. */
   version: number;
-  /** Passages in the live one, and the terms in all of them together. */
+  /** Passages in the live collection, and the sum of their terms. */
   chunks: number;
   terms: number;
 }
 
-/** A document whose passages a collection has. */
+/** A document whose passages are in a collection. */
 export interface KnowledgeWrittenTable {
   collection: string;
   document_id: string;
@@ -129,21 +135,21 @@ export interface KnowledgeWrittenTable {
   terms: number;
 }
 
-/** That a workspace's passages are given vectors, by which model. */
+/** The model that makes the vectors of a workspace's passages. */
 export interface VectorModelsTable {
   workspace_id: string;
   model: string;
-  /** Rises with every change of the workspace's vectors. */
+  /** Increases with every change of the workspace's vectors. */
   stamp: number;
 }
 
-/** What a passage means. */
+/** The vector of a passage. */
 export interface ChunkVectorsTable {
   chunk_id: string;
   workspace_id: string;
   model: string;
-  /** Of the text that it was made of, by which a passage that stays as it was keeps its vector. */
+  /** Digest of the embedded text. A passage with the same text keeps its vector. */
   digest: string;
-  /** 32-bit floats, little end first, of length 1; empty for what the model does not take. */
+  /** 32-bit floats, little-endian, of length 1; empty for a text that the model refuses. */
   vector: Uint8Array;
 }

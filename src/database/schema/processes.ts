@@ -1,4 +1,6 @@
-/** Which process runs the connection of an account: one at a time. */
+import type { Generated } from "kysely";
+
+/** The process that runs the connection of an account; at most one. */
 export interface ConnectionLeasesTable {
   account_id: string;
   /** Id of a process. */
@@ -6,13 +8,15 @@ export interface ConnectionLeasesTable {
   lease_until: number;
 }
 
-/** Running processes; a lease whose process is gone can be taken at once. */
+/** Running processes. A lease of a process that is gone can be taken over at once. */
 export interface ProcessesTable {
   id: string;
   host: string;
   pid: number;
   started_at: number;
   heartbeat_at: number;
+  /** Null: a version that did not store it. */
+  version: Generated<string | null>;
 }
 
 /** Requests of an API key that are in flight at a process, while more than one process runs. */
@@ -22,7 +26,7 @@ export interface RequestsInFlightTable {
   count: number;
 }
 
-/** The last transactions of processes on MySQL, by which one whose COMMIT got no answer is found out about. */
+/** The last transactions of processes on MySQL; show whether a transaction whose COMMIT got no answer was committed. */
 export interface CommitMarksTable {
   id: string;
   value: number;

@@ -1,7 +1,10 @@
+import type { PictureType } from "#domain/pictures.ts";
 import type { Generated } from "kysely";
 import type { Status } from "#domain/conversation/status.ts";
-import type { AuditAction, Channel, Confidence, Role } from "#domain/conversation/message.ts";
+import type { AdminAction } from "#domain/workspace/admin-action.ts";
+import type { AuditAction, Channel, Confidence, MessageKind, Role } from "#domain/conversation/message.ts";
 import type { Priority, SlaState } from "#domain/conversation/sla.ts";
+import type { AgentRole } from "#domain/workspace/agent-role.ts";
 import type { Plan } from "#domain/workspace/settings.ts";
 import type {
   DocumentsTable,
@@ -16,11 +19,21 @@ import type {
   ChunkVectorsTable,
 } from "./knowledge.ts";
 import type { CommitMarksTable, ConnectionLeasesTable, ProcessesTable, RequestsInFlightTable } from "./processes.ts";
+import type { TeamMembersTable, TeamsTable } from "./team.ts";
+import type { AgentIdentitiesTable, RecoveryCodesTable, SignInMethod, SignInSettingsTable } from "./sign-in.ts";
 import type { DeskPostsTable, DeskThreadsTable } from "./desk.ts";
 import type { RuleFiringsTable, RuleTurnsTable, SkillCallsTable } from "./automation.ts";
+import type { ReportChangesTable, ReportCountsTable } from "./reports.ts";
+import type {
+  AnswerFeedbackTable,
+  QuestionGroupsTable,
+  RatingsTable,
+  SurveysTable,
+  WeakAnswersTable,
+} from "./feedback.ts";
 import type { WebhooksTable, EventsTable, WebhookQueueTable, WebhookAttemptsTable } from "./webhooks.ts";
 
-// Times are epoch milliseconds, booleans 0 or 1, JSON is text: what both databases store alike.
+// Times are epoch milliseconds, booleans 0 or 1, JSON is text, since both databases store these alike.
 
 export type Flag = 0 | 1;
 
@@ -28,16 +41,23 @@ export interface WorkspacesTable {
   id: string;
   name: string;
   plan: Plan;
-  /** Sealed with the installation's secret. */
+  /** Encrypted with the installation's secret. */
   identity_secret: string;
   /** JSON: Partial<WorkspaceSettings>. */
   settings: string;
-  /** Rises whenever a document's indexed version changes; embedded indexes catch up by it. */
+  /** Increases whenever a document's indexed version changes; embedded indexes refresh by it. */
   knowledge_version: number;
   created_at: number;
   deleted_at: number | null;
-  /** SHA-256 of the name by which the configuration file made it; null: it was made otherwise, or is deleted. */
+  /** SHA-256 of the workspace's name in the configuration file; null: created otherwise, or deleted. */
   declared_as: Generated<string | null>;
+  /**
+   * JSON: names of the settings that the configuration file declares, which nothing else may change; null: not read by
+   * this version yet.
+   */
+  declared_settings: Generated<string | null>;
+  /** When an administrator dismissed the first steps from the dashboard's overview. */
+  first_steps_dismissed_at: Generated<number | null>;
 }
 
 export interface ApiKeysTable {
@@ -46,12 +66,28 @@ export interface ApiKeysTable {
   name: string;
   /** SHA-256 of the whole key, hex. */
   hash: string;
-  /** The key's last four characters, to tell keys apart. */
+  /** The key's last four characters, shown to distinguish keys. */
   hint: string;
   limit_minute: number | null;
   limit_day: number | null;
   expires_at: number | null;
   revoked_at: number | null;
+  /** To the minute. */
+  last_used_at: Generated<number | null>;
+  /**
+   * SHA-256 of the secret of an OAuth client, hex; null: an API key. A client is a key whose own text is not known, so
+   * that limits, stored responses and retention are the same.
+   */
+  client_secret: Generated<string | null>;
+  created_at: number;
+}
+
+/** Tokens that were issued to OAuth clients. */
+export interface OAuthTokensTable {
+  /** SHA-256 of the token, hex. */
+  hash: string;
+  key_id: string;
+  expires_at: number;
   created_at: number;
 }
 
@@ -61,13 +97,24 @@ export interface AgentsTable {
   /** Lower case. */
   email: string;
   name: string;
-  role: "agent" | "admin";
+  role: AgentRole;
   /** scrypt, `salt:hash` in base64; null: signs in by link only. */
   password: string | null;
-  /** Rules assign nothing to them. */
+  /** Away: rules do not assign conversations to this agent. */
   away: Generated<Flag>;
-  /** How the inbox sorts those that wait. */
+  /** The TOTP secret, encrypted; null: the password alone signs in. */
+  second_factor: Generated<string | null>;
+  /** The time step of the last accepted code. It and earlier ones are refused. */
+  second_factor_step: Generated<number | null>;
+  /** File id of the picture that customers see; null: none. */
+  avatar: Generated<string | null>;
+  avatar_type: Generated<PictureType | null>;
+  /** The order of waiting conversations in the inbox. */
   waiting_order: Generated<"urgency" | "latest">;
+  /** End of the invitation that the agent has not accepted yet; null: they have joined. */
+  invited_until: Generated<number | null>;
+  /** To the minute; null: never signed in. */
+  last_seen_at: Generated<number | null>;
   created_at: number;
 }
 
@@ -75,9 +122,36 @@ export interface AgentTokensTable {
   /** SHA-256 of the token, hex. */
   hash: string;
   agent_id: string;
-  kind: "login_link" | "session";
+  /** `choice`: of a workspace, after the password. `code_page`: the page that asks for the second factor. */
+  kind: "login_link" | "invitation" | "session" | "choice" | "code_page" | "password_reset";
+  /** Sessions: how it began; null: in an earlier version. */
+  method: Generated<SignInMethod | null>;
   expires_at: number;
   used_at: number | null;
+  created_at: number;
+  /** Sessions: the browser's own description of itself. */
+  user_agent: Generated<string | null>;
+  /** Sessions: the address of the browser, or its network. */
+  network: Generated<string | null>;
+  /** Sessions: to the minute. */
+  last_seen_at: Generated<number | null>;
+}
+
+/** Tokens by which an admin's programs call `/admin/v1`. */
+export interface AccessTokensTable {
+  id: string;
+  /** The admin who made it. It ends with the account, and has the account's role. */
+  agent_id: string;
+  workspace_id: string;
+  name: string;
+  /** SHA-256 of the token, hex. */
+  hash: string;
+  /** The last four characters, shown to distinguish tokens. */
+  hint: string;
+  scope: "read" | "write";
+  expires_at: number | null;
+  /** To the minute. */
+  last_used_at: number | null;
   created_at: number;
 }
 
@@ -91,23 +165,30 @@ export interface ContactsTable {
   user_id: string | null;
   /** JSON: attributes that the company has signed or set for a verified user. */
   attributes: string;
-  /** JSON: who vouches for name, email and phone; null: nobody. */
+  /** JSON: the source of name, email and phone; null: unverified. */
   provenance: string | null;
-  /** The contact that this one was merged into; null for most. */
+  /** The contact into which this one was merged; null for most. */
   merged_into: string | null;
-  /** The contact at the end of the merges, which stands for the customer: often itself. */
+  /** The last contact of the chain of merges, which represents the customer; often the contact itself. */
   root_id: string;
   created_at: number;
   updated_at: number;
 }
 
-/** That two contacts were found to be one customer, with what it takes to undo it. */
+/** Keys of contacts, which every change of name, address or number stores: `contactKeys`. */
+interface ContactKeysTable {
+  email_key: Generated<string | null>;
+  phone_key: Generated<string | null>;
+  name_key: Generated<string | null>;
+}
+
+/** A merge of two contacts of one customer, with the data to undo it. */
 export interface ContactMergesTable {
   id: string;
   workspace_id: string;
   from_contact_id: string;
   into_contact_id: string;
-  /** What joined them: `user_id`, `email`, `phone`, or `operator`. */
+  /** The reason: `user_id`, `email`, `phone`, or `operator`. */
   reason: string;
   /** JSON: the fields that the merge filled in, with their values. */
   filled: string;
@@ -119,7 +200,9 @@ export interface ContactMergesTable {
 
 export interface IdentitiesTable {
   workspace_id: string;
-  /** `widget`, `telegram` … for a platform's own id; `user_id`, `email`, `phone` for what people are known by. */
+  /**
+   * `widget`, `telegram` … for a platform's own id; `user_id`, `email`, `phone` for identifiers shared by platforms.
+   */
   kind: string;
   value: string;
   contact_id: string;
@@ -134,12 +217,51 @@ export interface AccountsTable {
   name: string;
   /** JSON, without secrets. */
   config: string;
-  /** Sealed JSON, or null when the account has no secrets. */
+  /** Encrypted JSON; null for an account without secrets. */
   credentials: string | null;
   /** `builtin`, `file` (provisioned by the configuration file, read-only elsewhere) or `dashboard`. */
   managed_by: "builtin" | "file" | "dashboard";
   enabled: Flag;
   created_at: number;
+  /** Rises with each change, so that every process notices it. */
+  revision: Generated<number>;
+  /** Nothing is received, and messages wait until the account is resumed. */
+  paused: Generated<Flag>;
+  /** The account was removed in the dashboard. Its row stays, because its conversations do. */
+  removed_at: Generated<number | null>;
+  /** A hash of what only one account may use, such as a bot. Null: of the file, or removed. */
+  identity: Generated<string | null>;
+}
+
+/** How an account does, as the processes that use it last stored it. Written once in a while, not per message. */
+export interface AccountStatusTable {
+  account_id: string;
+  /** The account's revision that `state` is about. */
+  revision: number | null;
+  /** `unusable`: its adapter could not be created. Null: the account has no connection. */
+  state: "running" | "broken" | "unusable" | null;
+  state_at: number | null;
+  /** The last failure, in words for the administrator. */
+  error: string | null;
+  error_at: number | null;
+  last_event_at: number | null;
+}
+
+/** The last installation of a channel's app that an administrator has begun. Deleted when the account is connected. */
+export interface ChannelInstallsTable {
+  agent_id: string;
+  channel: Channel;
+  /** The account that is installed again; null: a new one. */
+  account_id: string | null;
+  /** Settings of the app, as in {@link AccountsTable}. Empty for an account that has its own. */
+  config: string;
+  credentials: string | null;
+  /** SHA-256 of the state that the platform sends back. Null: it was used. */
+  state_hash: string | null;
+  /** SHA-256 of the session in which the installation began. */
+  session_hash: string;
+  /** When the state expires. The settings are kept for a day more, for another try. */
+  expires_at: number;
 }
 
 export interface ConversationsTable {
@@ -147,7 +269,7 @@ export interface ConversationsTable {
   workspace_id: string;
   account_id: string;
   channel: Channel;
-  /** The platform's own thread; one conversation for each, until it is deleted. */
+  /** The platform's own thread. Each has one conversation, until that is deleted. */
   context_key: string;
   contact_id: string;
   status: Status;
@@ -162,14 +284,16 @@ export interface ConversationsTable {
   message_count: number;
   /** The sequence number of the newest message; numbers start at 1 and have no gaps. */
   last_seq: number;
-  /** The newest customer message, and the newest that an automated reply (or its absence) has settled. */
+  /** The newest customer message, and the newest one that has its automated reply or needs none. */
   last_customer_seq: number;
   settled_seq: number;
-  /** Answers of confidence `low` in a row. */
+  /** Consecutive answers of confidence `low`. */
   low_streak: number;
   sla_state: SlaState;
   sla_elapsed_ms: number;
   sla_running_since: number | null;
+  /** The SLA's events of this clock, such as "at_risk:60 breached:60", with their target in minutes; null: none. */
+  sla_notices: string | null;
   /** When the clock's timer row is due; null when there is none. */
   timer_at: number | null;
   customer_name: string | null;
@@ -181,23 +305,35 @@ export interface ConversationsTable {
   previous_conversation_id: string | null;
   /** The sequence number of the newest event that was stored; numbers start at 1 and have no gaps. */
   event_seq: Generated<number>;
-  /** Whose it was before merges; null where it is `contact_id`. */
+  /** The contact before merges; null if it is `contact_id`. */
   own_contact_id: string | null;
   /** When the status last changed. */
   status_at: Generated<number>;
-  /** Rules of time that were due up to then have been looked at. */
+  /** Time-based rules that were due before this time have been checked. */
   rules_until: Generated<number>;
-  /** How many changes people have made; what rules and clocks do does not count. */
+  /** Number of changes by people; changes by rules and timers do not count. */
   activity: Generated<number>;
-  /** Why nothing that is sent reaches the customer, in words for agents; null: it does. */
+  /** The reason why no reply reaches the customer, in words for agents; null: replies reach the customer. */
   unreachable: string | null;
-  /** The account that the customer wrote by last, when that is not the conversation's own: answers go by it too. */
+  /** The account by which the customer wrote last, if not the conversation's own. Answers are sent by it too. */
   via_account_id: string | null;
   /** When the customer last wrote by the conversation's own account; null: never, or before this was kept. */
   customer_wrote_at: number | null;
-  /** The largest order of the changes of its state that its platform has told; null: none. */
+  /** The largest platform order among the status changes received from the platform; null: none. */
   platform_order: string | null;
-  /** Raised by every change of this row: compare and set. */
+  /** When it was started or last reopened; null: the reports do not count it yet. */
+  opened_at: Generated<number | null>;
+  /** The last resolve since it was opened, as the reports have counted it: a JSON object of `domain/reporting/tally.ts`. */
+  resolution: Generated<string | null>;
+  /** When it was handed over to people who have not replied yet; null: nobody waits for people. */
+  awaited_since: Generated<number | null>;
+  /** The bot or an agent has replied. */
+  replied: Generated<Flag>;
+  /** Since it was opened, the bot has replied. */
+  bot_replied: Generated<Flag>;
+  /** Since it was opened, it was handed over, or an agent wrote or claimed it. */
+  people_involved: Generated<Flag>;
+  /** Incremented by every change of this row, for compare-and-set. */
   version: number;
 }
 
@@ -209,9 +345,9 @@ export interface MessagesTable {
   content: string;
   author_id: string | null;
   author_name: string | null;
-  /** The sender's own id of it: the platform's message id, the widget's client id. */
+  /** The sender's own id: the platform's message id, or the widget's client id. */
   external_id: string | null;
-  /** Assistant messages: the customer message that this settles. */
+  /** Assistant messages: the customer message that this one answers. */
   answers_seq: number | null;
   confidence: Confidence | null;
   /** JSON array of Source. */
@@ -220,40 +356,42 @@ export interface MessagesTable {
   skills: string | null;
   tokens_used: number | null;
   metadata: string | null;
-  /** Assistant messages: JSON array of the audience tags that they were made with; null: none. */
+  /** Assistant messages: JSON array of the audience tags used for the answer; null: none. */
   audience: string | null;
-  /** How many attachments it has; null: none. */
+  /** Number of attachments; null: none. */
   files: number | null;
   created_at: number;
   edited_at: number | null;
   deleted_at: number | null;
+  /** Null: an ordinary message, or one of an earlier version. */
+  kind: MessageKind | null;
 }
 
 export type AttachmentState = "pending" | "stored" | "failed";
 
-/** A file of a message, or one that was uploaded for a message to come. Its bytes are stored under workspace and id. */
+/** A file of a message, or an upload for a later message. Its bytes are stored under workspace and id. */
 export interface AttachmentsTable {
   id: string;
   workspace_id: string;
   account_id: string;
-  /** Null: uploaded by a customer whose message is still to come. */
+  /** Null: uploaded by a customer who has not sent the message yet. */
   conversation_id: string | null;
-  /** Null: uploaded, and not sent yet. */
+  /** Null: uploaded, not sent yet. */
   message_id: string | null;
   position: number;
   name: string;
-  /** As the sender says until it is stored; then what the bytes say of themselves. */
+  /** The sender's value until the file is stored, then the type detected from the bytes. */
   media_type: string;
   bytes: number | null;
   state: AttachmentState;
-  /** Why it failed, in words for agents. */
+  /** The reason of a failure, in words for agents. */
   reason: string | null;
-  /** The platform's name for it, sealed; null once nobody has to ask for it any more. */
+  /** The platform's reference to the file, encrypted; null once no retry needs it. */
   ref: string | null;
   sha256: string | null;
-  /** Who uploaded it: an agent's address, or the thread of a customer. Null for what a platform delivered. */
+  /** The uploader: an agent's address, or a customer's thread. Null for files from a platform. */
   uploaded_by: string | null;
-  /** Hash of the platform's name for several events that are one message. */
+  /** Hash of the platform's group id of several events that form one message. */
   group_key: string | null;
   created_at: number;
   stored_at: number | null;
@@ -277,12 +415,12 @@ export interface NotesTable {
   created_at: number;
 }
 
-/** Has no foreign key: it outlives what it tells of. */
+/** Has no foreign key, since entries remain after their conversation is deleted. */
 export interface AuditTable {
   id: string;
   workspace_id: string;
   conversation_id: string | null;
-  action: AuditAction;
+  action: AuditAction | AdminAction;
   actor_type: string;
   actor_id: string | null;
   actor_name: string | null;
@@ -299,10 +437,7 @@ export interface InboundEventsTable {
   kind: string;
   /** JSON of the event as the adapter decoded it. */
   payload: string;
-  /**
-   * Edits and deletions: the platform's id of the message that they change. Of a message that is a part of one that is
-   * stored: its own id.
-   */
+  /** Edits and deletions: the platform's id of the changed message. Parts of a stored message: their own id. */
   target_external_id: string | null;
   conversation_id: string | null;
   message_id: string | null;
@@ -311,7 +446,7 @@ export interface InboundEventsTable {
 
 export interface OutboxTable {
   id: Generated<number>;
-  /** Rows of one lane run one after the other, in the order of their ids. */
+  /** Rows of one lane run one after another, in the order of their ids. */
   lane: string;
   kind: string;
   /** JSON. */
@@ -320,7 +455,7 @@ export interface OutboxTable {
   attempts: number;
   lease_id: string | null;
   lease_until: number | null;
-  /** Set when it was given up; it stays, visible and replayable. */
+  /** Set when the work was abandoned. The row stays visible and can be replayed. */
   dead_at: number | null;
   last_error: string | null;
   created_at: number;
@@ -328,7 +463,7 @@ export interface OutboxTable {
 
 export type DeliveryState = "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "unknown";
 
-/** One platform call: a part of a message on its way out. */
+/** One platform call, which sends one part of a message. */
 export interface DeliveriesTable {
   id: string;
   account_id: string;
@@ -338,15 +473,15 @@ export interface DeliveriesTable {
   /** JSON of the part as the adapter rendered it. */
   payload: string;
   state: DeliveryState;
-  /** The platform's id of what was sent. */
+  /** The platform's id of the sent part. */
   external_id: string | null;
   attempts: number;
   error: string | null;
   started_at: number | null;
   settled_at: number | null;
-  /** Where it goes to in the account; null: to the conversation's own thread. */
+  /** The thread in the account; null: the conversation's own thread. */
   thread: string | null;
-  /** Another part of the same message: once the customer has seen that, this one is not sent any more. */
+  /** Another part of the same message. This part is not sent once the customer has seen that one. */
   unless_seen: string | null;
 }
 
@@ -364,11 +499,11 @@ export interface IdempotencyTable {
   /** Null while the first request is in flight. */
   status: number | null;
   response: string | null;
-  /** The process that answers it; null: nobody does, and the next request takes it over. */
+  /** The process that answers the request; null: none, and the next request takes it over. */
   process_id: string | null;
-  /** What the work is known by where it is stored, so that whoever takes it over finds what was done already. */
+  /** Identifies the stored result of the work, so that a process which takes over finds it. */
   work_id: string | null;
-  /** Should its process be gone unnoticed: until then it is waited for. */
+  /** Limits the wait for a process that ended unnoticed. */
   lease_until: number;
   created_at: number;
 }
@@ -380,8 +515,8 @@ export interface CountersTable {
 }
 
 /**
- * What `q` searches, a row a conversation; written by conversation-search-*.ts alone. On SQLite an FTS5 table with the
- * same numbers stands beside it.
+ * The searchable text of conversations, one row each; written only by the search code. On SQLite an FTS5 table has rows
+ * with the same numbers.
  */
 export interface ConversationTextTable {
   /** SQLite only: the start in milliseconds times 2^20, plus a number within it. Too large for a JavaScript number. */
@@ -389,41 +524,38 @@ export interface ConversationTextTable {
   conversation_id: string;
   /** MySQL only: the messages as tokens. */
   body: Generated<string>;
-  /** Of when the row was made, on SQLite: nothing reads it, and to keep it up would cost a page a message. */
+  /** SQLite: the value from the row's creation. Nothing reads it, and updating it would cost a page per message. */
   indexed_seq: number;
 }
 
-/**
- * The collections of a search engine outside, a row a workspace, while one is in use: without a row, its conversations
- * have to be written to it anew.
- */
+/** The Typesense collections of each workspace. A workspace without a row has to be written again. */
 export interface SearchCollectionsTable {
   workspace_id: string;
-  /** The one that is searched; null until the first is full. */
+  /** The searched collection; null until the first one is complete. */
   live: string | null;
-  /** The version of the schema that it was made by. */
+  /** The schema version of the live collection. */
   live_version: number;
-  /** The one that is being filled; null: none. */
+  /** The collection that is being filled; null: none. */
   building: string | null;
-  /** How many conversations have been written into `building`. */
+  /** Number of conversations written to `building`. */
   built: number;
   /** Number of the last write; each collection's mark holds the number of its own last write. */
   written: number;
 }
 
-/** What an adapter keeps for its account. */
+/** State that an adapter stores for its account. */
 export interface AccountStateTable {
   account_id: string;
   name: string;
   value: string;
   updated_at: number;
-  /** When nobody needs it any more; null: it is kept for good. */
+  /** Expiry; null: never. */
   expires_at: number | null;
 }
 
 /**
- * What leads to a conversation besides its own thread. `thread`: a thread of an account that goes on with a conversation
- * of another. `mark`: what a message is known by in the account, such as a Message-ID.
+ * Further links to a conversation besides its own thread. `thread`: a thread of an account that continues a
+ * conversation of another account. `mark`: a reference to a message in the account, such as a Message-ID.
  */
 export interface ConversationLinksTable {
   account_id: string;
@@ -437,7 +569,12 @@ export interface Database {
   api_keys: ApiKeysTable;
   agents: AgentsTable;
   agent_tokens: AgentTokensTable;
-  contacts: ContactsTable;
+  recovery_codes: RecoveryCodesTable;
+  sign_in_settings: SignInSettingsTable;
+  agent_identities: AgentIdentitiesTable;
+  teams: TeamsTable;
+  team_members: TeamMembersTable;
+  contacts: ContactsTable & ContactKeysTable;
   identities: IdentitiesTable;
   contact_merges: ContactMergesTable;
   accounts: AccountsTable;
@@ -446,6 +583,8 @@ export interface Database {
   attachments: AttachmentsTable;
   conversation_tags: ConversationTagsTable;
   notes: NotesTable;
+  access_tokens: AccessTokensTable;
+  oauth_tokens: OAuthTokensTable;
   audit: AuditTable;
   documents: DocumentsTable;
   document_bodies: DocumentBodiesTable;
@@ -475,9 +614,18 @@ export interface Database {
   rule_turns: RuleTurnsTable;
   skill_calls: SkillCallsTable;
   connection_leases: ConnectionLeasesTable;
+  account_status: AccountStatusTable;
+  channel_installs: ChannelInstallsTable;
   processes: ProcessesTable;
   requests_in_flight: RequestsInFlightTable;
   commit_marks: CommitMarksTable;
   desk_threads: DeskThreadsTable;
   desk_posts: DeskPostsTable;
+  report_counts: ReportCountsTable;
+  report_changes: ReportChangesTable;
+  answer_feedback: AnswerFeedbackTable;
+  weak_answers: WeakAnswersTable;
+  question_groups: QuestionGroupsTable;
+  surveys: SurveysTable;
+  ratings: RatingsTable;
 }

@@ -5,15 +5,15 @@ export interface WebhooksTable {
   id: string;
   workspace_id: string;
   url: string;
-  /** Sealed. */
+  /** Encrypted. */
   secret: string;
   /** JSON array of event types. */
   events: string;
   disabled_at: number | null;
   disabled_reason: string | null;
-  /** `file`: the configuration file says what it is. */
+  /** `file`: the endpoint is defined by the configuration file. */
   managed_by: Generated<"operator" | "file">;
-  /** Sealed. Signs beside `secret` until `previous_until`. */
+  /** Encrypted. Signs in addition to `secret` until `previous_until`. */
   previous_secret: string | null;
   previous_until: number | null;
   /** The first and the newest failure since the last success; null after a success. */
@@ -22,22 +22,22 @@ export interface WebhooksTable {
   created_at: number;
 }
 
-/** What happened, as it is told: never changed, deleted with its conversation and at the end of its time. */
+/** An emitted event. Immutable; deleted with its conversation or contact, or after its retention time. */
 export interface EventsTable {
   position: Generated<number>;
   id: string;
   workspace_id: string;
   type: EventType;
-  /** The conversation or document that it tells of; of a test, the endpoint. */
+  /** The conversation, contact or document of the event; for a test event, the endpoint. */
   subject_id: string;
-  /** Within the conversation; null where the event is not about one. */
+  /** Number within the conversation; null for other events. */
   sequence: number | null;
-  /** The body that is sent, byte for byte. */
+  /** The request's body, byte for byte. */
   payload: string;
   created_at: number;
 }
 
-/** What is still to be sent. The events of one subject go to one endpoint in the order of these ids. */
+/** Events to deliver. The events of one subject go to one endpoint in the order of these ids. */
 export interface WebhookQueueTable {
   id: Generated<number>;
   endpoint_id: string;
@@ -50,7 +50,7 @@ export interface WebhookQueueTable {
 
 export type AttemptOutcome = "delivered" | "retry" | "given_up" | "disabled";
 
-/** One try at sending an event. */
+/** One attempt to deliver an event. */
 export interface WebhookAttemptsTable {
   id: Generated<number>;
   endpoint_id: string;
@@ -61,7 +61,7 @@ export interface WebhookAttemptsTable {
   duration_ms: number;
   status: number | null;
   error: string | null;
-  /** The beginning of the answer's body. */
+  /** The beginning of the response's body. */
   response: string | null;
   next_at: number | null;
 }

@@ -20,19 +20,19 @@ import type { DatabaseSearch } from "./contract.ts";
 import { phrasesOf } from "./words.ts";
 import { isOverTime, listMsMax, withinTime } from "#database/dialects/mysql-time-limit.ts";
 
-// InnoDB reads every occurrence of a word before it gives the first result, and cannot give results in the list's
-// order: fast for rare words, seconds for common ones. A common word is found soon by reading the list itself, so that
-// is tried first, and the full-text index is asked only when the newest conversations show that the words are rare.
+// InnoDB's full text reads every occurrence of a word before the first result, and not in the order of the list: fast for
+// rare words, seconds for common ones. Reading the list itself finds common words fast, so that is tried first; the
+// full-text index is used when the newest conversations show that the words are rare.
 
-/** The first stretch of the list that is read; it tells how common the words are. */
+/** Rows of the list that are read first, to estimate how common the words are. */
 const probeRows = 256;
-/** More are not read in search of a page. */
+/** Most rows of the list that are read for a page. */
 const scanRowsMax = 4_096;
 
 export function createMysqlSearch(read: Reader, msMax: number = listMsMax): DatabaseSearch {
   return {
     index,
-    // The filters are in the conversation's row, where the search reads them.
+    // The search reads filter values from the conversation's row.
     refilter: async () => undefined,
     remove,
     async find(filter, text, before, limit) {
@@ -64,9 +64,9 @@ export function createMysqlSearch(read: Reader, msMax: number = listMsMax): Data
 }
 
 async function index(tx: Tx, conversationIds: readonly string[]): Promise<void> {
-  // In one order, so that two that index the same conversations cannot wait for each other.
+  // A fixed order prevents deadlocks.
   for (const id of [...new Set(conversationIds)].toSorted()) {
-    // Held against a deletion, which must not leave the text behind, and against another that read fewer messages.
+    // The lock prevents a concurrent deletion, which would leave the text behind, and an update with fewer messages.
     const conversation = await lock(tx, id);
     if (conversation === undefined) {
       await tx.deleteFrom("conversation_text").where("conversation_id", "=", id).execute();
@@ -155,7 +155,7 @@ function fullTextQuery(
   const conditions = [
     sql`match (t.body) against (${words} in boolean mode)`,
     ...rowConditions("mysql", filter, before),
-    // InnoDB's own phrases read the text of every row that has the words, and take far longer at it.
+    // InnoDB's own phrase search reads the text of every row with the words, and is far slower.
     ...(phrases.some((phrase) => phrase.length > 1) ? [contains(phrases.filter((phrase) => phrase.length > 1))] : []),
   ];
   return sql`select c.id, c.started_at from conversation_text as t
@@ -182,7 +182,7 @@ function confirmQuery(
     where ${sql.join(conditions, sql` and `)}`;
 }
 
-/** The text is tokens with a space around each, so that a word is found as a piece of text. */
+/** Tokens are separated by spaces, so that a word can be found as a substring. */
 function contains(phrases: readonly Phrase[]): RawBuilder<number> {
   const each = phrases.map((phrase) => sql`instr(t.body, ${` ${phrase.join(" ")} `}) > 0`);
   return sql<number>`(${sql.join(each, sql` and `)})`;

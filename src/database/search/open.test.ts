@@ -53,19 +53,19 @@ eachSearch("the search of conversations", (open, tested) => {
     return (await find(workspaceId, text)).map((id) => ids.indexOf(id));
   }
 
-  it("finds what holds every word, whatever the order, newest first", async () => {
+  it("returns conversations that have every word, in any order, newest first", async () => {
     expect(
       await places(["my refund is late", "late delivery", "the refund came late today", "refund"], "late refund"),
     ).toEqual([0, 2]);
   });
 
-  it("takes case, accents and endings as the same word", async () => {
+  it("ignores case, accents and endings", async () => {
     const messages = ["Café in STRASSE", "cafe in Straße", "nothing", "refunded twice", "two refunds"];
     expect(await places(messages, "CAFÉ strasse")).toEqual([0, 1]);
     expect(await places(messages, "refund")).toEqual([3, 4]);
   });
 
-  it("finds the shortest and most ordinary words, alone and with others", async () => {
+  it("finds the shortest and most common words, alone and with others", async () => {
     const messages = ["is it a pc", "the tv", "it is what it is", "x"];
     expect(await places(messages, "it is")).toEqual([0, 2]);
     expect(await places(messages, "a")).toEqual([0]);
@@ -73,7 +73,7 @@ eachSearch("the search of conversations", (open, tested) => {
     expect(await places(messages, "x")).toEqual([3]);
   });
 
-  it("takes words in quotes, and what is written in one piece, as a phrase", async () => {
+  it("searches quoted words, and words joined by punctuation, as a phrase", async () => {
     const messages = ["track order-1234 please", "order 99 costs 1234", "1234 order", "to be or not to be"];
     expect(await places(messages, '"order 1234"')).toEqual([0]);
     expect(await places(messages, "order-1234")).toEqual([0]);
@@ -83,14 +83,14 @@ eachSearch("the search of conversations", (open, tested) => {
     expect(await places(messages, "“order 1234”")).toEqual([0]);
   });
 
-  it("matches words of different messages of a conversation together, and a phrase within one message only", async () => {
+  it("matches words across the messages of a conversation, and a phrase within one message only", async () => {
     const { workspaceId, ids } = await given([{ messages: ["please cancel my", "subscription today"] }]);
     expect(await find(workspaceId, "cancel subscription")).toEqual(ids);
     expect(await find(workspaceId, '"my subscription"')).toEqual([]);
     expect(await find(workspaceId, '"subscription today"')).toEqual(ids);
   });
 
-  it("finds words of scripts without spaces inside longer text, and of every other script", async () => {
+  it("finds words of scripts without spaces inside longer text, and words of every other script", async () => {
     const messages = [
       "我要退款谢谢",
       "款退",
@@ -111,14 +111,14 @@ eachSearch("the search of conversations", (open, tested) => {
     expect(await places(messages, "👍")).toEqual([7]);
   });
 
-  it("finds nothing for text without a word", async () => {
+  it("returns nothing for text without a word", async () => {
     const { workspaceId } = await given([{ messages: ['!!! """ *** _ - \\ %'] }, { messages: ["words"] }]);
     for (const text of ["", " ", '"', '""', "***", "!?.,;", "\0", "_", "%", "- - -", "'", "()", "\u200b", "\u0301"]) {
       expect(await find(workspaceId, text), JSON.stringify(text)).toEqual([]);
     }
   });
 
-  it("takes any text as plain words, never as operators or an error", async () => {
+  it("reads any text as plain words, never as operators or an error", async () => {
     const { workspaceId, ids } = await given([{ messages: ["refund and not near body"] }]);
     const same = [
       "refund AND NOT",
@@ -157,14 +157,14 @@ eachSearch("the search of conversations", (open, tested) => {
     }
   });
 
-  it("keeps workspaces apart, also those whose ids begin alike", async () => {
+  it("returns only the workspace's own conversations, even if workspace ids share a prefix", async () => {
     const one = await given([{ messages: ["secret plan"] }]);
     const two = await given([{ messages: ["secret plan"] }]);
     expect(await find(one.workspaceId, "secret plan")).toEqual(one.ids);
     expect(await find(two.workspaceId, "secret plan")).toEqual(two.ids);
   });
 
-  it("is narrowed by every other filter", async () => {
+  it("applies every other filter", async () => {
     const { workspaceId, ids } = await given([
       { messages: ["refund"], channel: "email" },
       { messages: ["refund"], status: "resolved" },
@@ -192,7 +192,7 @@ eachSearch("the search of conversations", (open, tested) => {
     expect(await find(workspaceId, "refund", { since: -8.64e15, until: 8.64e15 })).toHaveLength(5);
   });
 
-  it("finds by a changed filter as soon as the change is committed", async () => {
+  it("applies a changed filter value as soon as the change is committed", async () => {
     const { workspaceId, ids } = await given([{ messages: ["refund"] }]);
     const [id = ""] = ids;
     await store.write(async (tx) => {
@@ -211,7 +211,7 @@ eachSearch("the search of conversations", (open, tested) => {
     }
   });
 
-  it("never shows a conversation that no longer satisfies the filter, even before it is indexed anew", async () => {
+  it("never returns a conversation that no longer matches the filter, even before it is re-indexed", async () => {
     const { workspaceId, ids } = await given([{ messages: ["refund"] }]);
     await store.write((tx) =>
       tx
@@ -223,7 +223,7 @@ eachSearch("the search of conversations", (open, tested) => {
     expect(await find(workspaceId, "refund", { status: "open" })).toEqual([]);
   });
 
-  it("follows new, edited and deleted messages, and forgets deleted conversations", async () => {
+  it("reflects new, edited and deleted messages, and deleted conversations", async () => {
     const { workspaceId, ids } = await given([{ messages: ["first words"] }, { messages: ["untouched"] }]);
     const [id = ""] = ids;
     const change = async (work: Parameters<OpenStore["write"]>[0]) => {
@@ -285,7 +285,7 @@ eachSearch("the search of conversations", (open, tested) => {
     expect(await find(workspaceId, "number0")).toEqual([]);
   });
 
-  it("indexes the same conversation from several works at the same time", async () => {
+  it("indexes a conversation from concurrent works", async () => {
     const { workspaceId, ids } = await given([{ messages: ["parallel"] }, { messages: ["parallel"] }]);
     await Promise.all(
       Array.from({ length: 20 }, (_, i) => store.write((tx) => search.index(tx, i % 2 === 0 ? ids : ids.toReversed()))),
@@ -340,7 +340,7 @@ eachSearch("the search of conversations", (open, tested) => {
       { text: "hello", since: start - 300_000, until: start },
     ];
 
-    const wanted = (list: Partial<ConversationList>): string[] =>
+    const expected = (list: Partial<ConversationList>): string[] =>
       seeds
         .filter(
           (seed, i) =>
@@ -357,7 +357,7 @@ eachSearch("the search of conversations", (open, tested) => {
         .toSorted((a, b) => b.startedAt - a.startedAt || (b.id < a.id ? -1 : 1))
         .map(({ id }) => id);
 
-    it("a walk along the cursor gives each conversation once, in the list's order", async () => {
+    it("returns each conversation once over all pages, in the list's order", async () => {
       for (const list of lists()) {
         const seen: string[] = [];
         let before: ConversationList["before"];
@@ -369,11 +369,11 @@ eachSearch("the search of conversations", (open, tested) => {
           if (last !== undefined) before = { startedAt: last.started_at, id: last.id };
           if (!hasMore) break;
         }
-        expect(seen, JSON.stringify(list)).toEqual(wanted(list));
+        expect(seen, JSON.stringify(list)).toEqual(expected(list));
       }
     });
 
-    it("refuses a search that takes the server too long, and goes on", async () => {
+    it("aborts a search that takes the server too long, and runs the next one", async () => {
       // SQLite answers in this process, in the time that the index takes.
       if (store.dialect === "sqlite" || tested.engine === "typesense") return;
       const endless = withinTime(sql`select benchmark(1000000000, sha2('a', 256)) as n`, 50).execute(store.read);
@@ -387,10 +387,10 @@ eachSearch("the search of conversations", (open, tested) => {
         );
       }
       expect(outcomes.at(-1)).toMatchObject({ code: "search_unavailable", status: 503 });
-      expect(await find(workspaceId, "zebra hello")).toEqual(wanted({ text: "zebra hello" }));
+      expect(await find(workspaceId, "zebra hello")).toEqual(expected({ text: "zebra hello" }));
     });
 
-    it("reads neither the whole workspace nor sorts it", async () => {
+    it("neither reads the whole workspace nor sorts it", async () => {
       const { store: recorded, taken } = recordingStore(store);
       const recordedSearch = await tested.on(store, recorded.read);
       for (const list of lists()) {

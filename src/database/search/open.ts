@@ -3,7 +3,7 @@ import type { Store } from "#database/contract.ts";
 import { createMysqlSearch } from "./mysql.ts";
 import { createSqliteSearch } from "./sqlite.ts";
 
-/** Full text in the database that the conversations are in. */
+/** Full-text search in the conversations' own database. */
 export function createConversationSearch(store: Pick<Store, "dialect" | "read">): DatabaseSearch {
   switch (store.dialect) {
     case "sqlite":

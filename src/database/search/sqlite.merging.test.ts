@@ -6,7 +6,7 @@ import type { OpenStore } from "#database/open.ts";
 import { messageRow, seedConversations } from "#test/support/database/conversation-rows.ts";
 import { newSqlite, openTestStore } from "#test/support/database/databases.ts";
 
-// What SQLite's search index is made of: while it is written or merged, everything else in the process waits.
+// The segments of SQLite's search index. A write or a merge blocks the whole process.
 
 const start = Date.UTC(2026, 0, 1);
 const count = 300;
@@ -57,17 +57,17 @@ async function partsNow(): Promise<number> {
   return rows[0]?.parts ?? 0;
 }
 
-it("numbers rows so that removed ones are in different places of FTS5's hash tables", async () => {
+it("numbers rows so that removed rows spread over FTS5's hash tables", async () => {
   const { rows } = await sql<{ readonly places: number }>`select
     count(distinct position % 512) as places from conversation_text`.execute(store.read);
   expect(rows[0]?.places).toBeGreaterThan(100);
 });
 
-it("merges a little with each write, and never much at once", () => {
+it("merges a few pages with each write, and never many at once", () => {
   expect(costs).toHaveLength(count * 4);
   expect(Math.max(...costs)).toBeLessThan(400);
 });
 
-it("keeps the index in few parts", () => {
+it("keeps the index in few segments", () => {
   expect(Math.max(...parts)).toBeLessThan(14);
 });

@@ -6,7 +6,7 @@ import type { OpenStore } from "#database/open.ts";
 import { seedConversations } from "#test/support/database/conversation-rows.ts";
 import { newSqlite, openTestStore } from "#test/support/database/databases.ts";
 
-// What SQLite's search index holds of removed text. It is merged in steps, and other writes come in between.
+// Removed text in SQLite's search index. The purge merges in steps, with other writes between them.
 
 const start = Date.UTC(2026, 0, 1);
 let store: OpenStore;
@@ -36,7 +36,7 @@ async function indexed(messages: readonly string[]): Promise<string[]> {
 async function held(): Promise<string[]> {
   const found: string[] = [];
   for (const secret of secrets) {
-    // What a word begins with can be in the one before it.
+    // A term can share its prefix with the previous one.
     const { rows } = await sql<{ readonly count: number }>`select count(*) as count from conversation_fts_data
       where instr(block, cast(${secret.slice(2)} as blob)) > 0`.execute(store.read);
     if ((rows[0]?.count ?? 0) > 0) found.push(secret);
@@ -53,7 +53,7 @@ async function purge(between: (step: number) => Promise<unknown> = async () => u
   }
 }
 
-it("holds nothing of what was removed while its parts were being merged", async () => {
+it("purges text that was removed during a merge", async () => {
   const [id = ""] = await indexed([`${secrets.join(" ")} ${long(1)}`, long(2), long(3)]);
   // With the fourth part a merge begins, and a short text goes a short way with it.
   await indexed(["short"]);
@@ -63,7 +63,7 @@ it("holds nothing of what was removed while its parts were being merged", async 
   expect(await held()).toEqual([]);
 });
 
-it.each([1, 2, 3, 4, 7])("holds nothing of what was removed when %i writes come between two steps", async (writes) => {
+it.each([1, 2, 3, 4, 7])("purges removed text when %i writes run between two steps", async (writes) => {
   const [id = ""] = await indexed([secrets.join(" "), ...Array.from({ length: 8 }, (_, at) => long(at))]);
   // In one part, as another customer's erasure has left it.
   await purge();
@@ -76,7 +76,7 @@ it.each([1, 2, 3, 4, 7])("holds nothing of what was removed when %i writes come 
   expect(steps).toBeGreaterThan(1);
 });
 
-it("comes to an end while others write", async () => {
+it("ends while other writes run", async () => {
   const [id = ""] = await indexed([secrets.join(" "), ...Array.from({ length: 8 }, (_, at) => long(at))]);
   await remove(id);
   const steps = await purge(async (step) => {
@@ -87,14 +87,14 @@ it("comes to an end while others write", async () => {
   expect(steps).toBeGreaterThan(1);
 });
 
-it("comes to an end where there is nothing", async () => {
+it("ends at once if nothing was removed", async () => {
   await purge();
   await indexed([secrets.join(" ")]);
   expect(await purge()).toBe(1);
   expect(await held()).toEqual(secrets);
 });
 
-it("leaves out in time what is removed where nothing is written any more", async () => {
+it("drops removed text through deletions alone, without further writes", async () => {
   const ids = await indexed([secrets.join(" "), ...Array.from({ length: 99 }, (_, at) => `${word(at)} short`)]);
   for (const id of ids.slice(0, 70)) await remove(id);
   expect(await held()).toEqual([]);

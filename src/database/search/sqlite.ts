@@ -8,28 +8,28 @@ import { newestFirst, rowConditions, tagJoins, tagsMax } from "#database/queries
 import { searchText } from "./text.ts";
 import { facetTokens, messageBreak, phrasesOf } from "./words.ts";
 import type { DatabaseSearch } from "./contract.ts";
-import { prepareWork } from "#database/dialects/prepared.ts";
+import { prepareStatement } from "#database/dialects/prepared.ts";
 
-// One FTS5 row a conversation. Rows are numbered by the conversation's start, so that FTS5 gives them in the list's
-// order and stops when the page is full; and they hold what lists filter by as further tokens, so that "refund, open,
-// tagged vip" is an intersection inside the index.
+// One FTS5 row per conversation. Row numbers follow the conversation's start, so that FTS5 returns rows in the order of
+// the list and stops when the page is full. The rows hold filter values as further tokens, so that "refund, open, tagged
+// vip" is an intersection in the index.
 
-/** Conversations that start in the same millisecond: half as many have a number of their own. */
+/** Row numbers per millisecond, of which conversations use half. */
 const positionsPerMs = 1n << 20n;
 const positionMax = (1n << 63n) - 1n;
 
 export function createSqliteSearch(read: Reader): DatabaseSearch {
   return {
     index,
-    // The filter's tokens are in the row with the text, which FTS5 can only write as a whole.
+    // The filter's tokens are in the same row as the text, which FTS5 can only replace as a whole.
     refilter: index,
     remove,
     purge,
     async find(filter, text, before, limit) {
       const phrases = phrasesOf(filter.workspaceId, text);
       if (phrases.length === 0 || (filter.tags ?? []).length > tagsMax) return [];
-      const wanted = [...phrases.map((phrase) => phrase.join(" ")), ...facetTokens(filter)];
-      return collect(read, wanted, filter, before, limit);
+      const required = [...phrases.map((phrase) => phrase.join(" ")), ...facetTokens(filter)];
+      return collect(read, required, filter, before, limit);
     },
     async confirm(filter, text, before, conversationIds) {
       const phrases = phrasesOf(filter.workspaceId, text);
@@ -65,8 +65,8 @@ async function index(tx: Tx, conversationIds: readonly string[]): Promise<void> 
     });
     if (!positioned.has(id)) {
       const first = BigInt(conversation.started_at) * positionsPerMs;
-      // FTS5 keeps the numbers of rewritten rows in hash tables, by their remainder: were all multiples of a power of two,
-      // all would be in one place, and each look-up would go through them.
+      // FTS5 keeps the numbers of rewritten rows in hash tables by remainder. Multiples of a power of two would all fall
+      // into one bucket.
       const free = first + BigInt(randomInt(Number(positionsPerMs / 2n)));
       await sql`insert into conversation_text (position, conversation_id, indexed_seq)
         select coalesce(max(position) + 1, ${free}), ${id}, ${conversation.last_seq} from conversation_text
@@ -79,38 +79,38 @@ async function index(tx: Tx, conversationIds: readonly string[]): Promise<void> 
   await mergePages(tx, { pages: mergedLeast + Math.ceil((written / pageBytes) * mergedPerPage) });
 }
 
-/** What FTS5 writes at a time by default. */
+/** FTS5's default page size. */
 const pageBytes = 4_050;
-/** Each page is merged once on every level, of which there are seven to ten; with fewer than that, parts pile up. */
+/** Each page is merged once on each of the seven to ten levels; with fewer merges, segments accumulate. */
 const mergedPerPage = 10;
-/** Parts are merged for their removed rows, too: half a millisecond. */
+/** Merging also drops removed rows. Takes half a millisecond. */
 const mergedLeast = 10;
 
 /**
- * Merges the parts of the index as far as writing has made it necessary. FTS5 would do so by itself, but then hundreds of
- * pages at once, for which everything else in this process waits.
+ * Merges segments of the index in proportion to the writes. FTS5's automatic merge handles hundreds of pages at once,
+ * which blocks the process.
  */
-const mergePages = prepareWork(
+const mergePages = prepareStatement(
   (_db, { pages }: { readonly pages: number }) =>
     sql`insert into conversation_fts (conversation_fts, rank) values ('merge', ${pages})`,
 );
 
-const conversationsOf = prepareWork((db, { ids }: { readonly ids: readonly string[] }) =>
+const conversationsOf = prepareStatement((db, { ids }: { readonly ids: readonly string[] }) =>
   db
     .selectFrom("conversations")
     .select(["id", "workspace_id", "channel", "status", "sla_state", "customer_email_key", "started_at", "last_seq"])
     .where("id", "in", ids),
 );
 
-const tagsOf = prepareWork((db, { ids }: { readonly ids: readonly string[] }) =>
+const tagsOf = prepareStatement((db, { ids }: { readonly ids: readonly string[] }) =>
   db.selectFrom("conversation_tags").select(["conversation_id", "tag"]).where("conversation_id", "in", ids),
 );
 
-const positionsOf = prepareWork((db, { ids }: { readonly ids: readonly string[] }) =>
+const positionsOf = prepareStatement((db, { ids }: { readonly ids: readonly string[] }) =>
   db.selectFrom("conversation_text").select("conversation_id").where("conversation_id", "in", ids),
 );
 
-const writeDocument = prepareWork((_db, { id, body }: { readonly id: string; readonly body: string }) => {
+const writeDocument = prepareStatement((_db, { id, body }: { readonly id: string; readonly body: string }) => {
   return sql`insert or replace into conversation_fts (rowid, body)
     select position, ${body} from conversation_text where conversation_id = ${id}`;
 });
@@ -125,20 +125,19 @@ async function remove(tx: Tx, conversationIds: readonly string[]): Promise<void>
 }
 
 const mergedPages = 500;
-/** Numbers that no conversation has. Each is lower than the one before, for which FTS5 begins another part. */
+/** Row numbers that no conversation has. Each is lower than the previous one, so FTS5 begins a new segment for each. */
 const fillers = [-1, -2, -3, -4];
 
-/** Removed rows are only marked as such in the parts of the index; merging the parts leaves them out. */
+/** Removes deleted rows, which are only marked in the segments, by merging the segments. */
 async function purge(tx: Tx, first: boolean): Promise<boolean> {
   if (first) {
-    // FTS5 would go on with a merge of everything that has begun already, and keep what that has written of rows that were
-    // removed since; and it leaves one of fewer than four parts alone as soon as there are as many new ones. Four parts
-    // more, and it is neither.
+    // FTS5 continues a merge that has begun, which may already have copied rows removed since; and it skips a merge of
+    // fewer than four segments when there are as many new ones. Four more segments prevent both.
     for (const position of fillers) {
       await sql`insert into conversation_fts (rowid, body) values (${position}, ${messageBreak})`.execute(tx);
     }
     for (const position of fillers) await sql`delete from conversation_fts where rowid = ${position}`.execute(tx);
-    // A negative number begins to merge everything into one part, a positive one goes on with it.
+    // A negative number starts a merge into one segment, a positive one continues it.
     await mergePages(tx, { pages: -mergedPages });
     return true;
   }
@@ -153,7 +152,7 @@ async function purge(tx: Tx, first: boolean): Promise<boolean> {
 
 async function collect(
   read: Reader,
-  wanted: readonly string[],
+  phrases: readonly string[],
   filter: ConversationFilter,
   before: ListPosition | undefined,
   limit: number,
@@ -165,10 +164,10 @@ async function collect(
   if (before !== undefined) top = smaller(top, firstOf(before.startedAt + 1) - 1n);
   let size = limit + 1;
   for (;;) {
-    const { rows } = await matches(wanted, filter, before, bottom, top, size).execute(read);
+    const { rows } = await matches(phrases, filter, before, bottom, top, size).execute(read);
     const last = rows.at(-1);
     const all = rows.length < size || last === undefined;
-    // Within a millisecond the numbers are not in the order of the ids: it is taken as a whole, or with the next batch.
+    // Within a millisecond row numbers do not follow the ids, so a millisecond is never split between batches.
     const whole = all ? rows : rows.filter((row) => row.started_at > last.started_at);
     found.push(...whole.toSorted(newestFirst).map((row) => ({ id: row.id, startedAt: row.started_at })));
     if (all || found.length >= limit) return found.slice(0, limit);
@@ -178,15 +177,15 @@ async function collect(
 }
 
 function matches(
-  wanted: readonly string[],
+  phrases: readonly string[],
   filter: ConversationFilter,
   before: ListPosition | undefined,
   bottom: bigint,
   top: bigint,
   limit: number,
 ): RawBuilder<PageRow> {
-  const query = allOf(wanted);
-  // What the tokens have narrowed is compared with the rows once more: they are the truth.
+  const query = allOf(phrases);
+  // The matches are checked against the rows, since the index may be behind.
   const conditions = rowConditions("sqlite", filter, before);
   return sql`select c.id, c.started_at from conversation_fts
     cross join conversation_text as t on t.position = conversation_fts.rowid
@@ -213,9 +212,9 @@ function confirmQuery(
     and ${sql.join(conditions, sql` and `)}`;
 }
 
-const allOf = (wanted: readonly string[]): string => wanted.map((words) => `"${words}"`).join(" AND ");
+const allOf = (phrases: readonly string[]): string => phrases.map((words) => `"${words}"`).join(" AND ");
 
-/** The smallest number of a conversation that starts in this millisecond. */
+/** The first row number of this millisecond. */
 function firstOf(ms: number): bigint {
   const position = BigInt(Math.floor(ms)) * positionsPerMs;
   return position < 0n ? 0n : smaller(position, positionMax);

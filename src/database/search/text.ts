@@ -1,12 +1,12 @@
 import type { Reader, Tx } from "#database/contract.ts";
 import { documentOf } from "./words.ts";
-import { prepareWork } from "#database/dialects/prepared.ts";
+import { prepareStatement } from "#database/dialects/prepared.ts";
 
-// Of a very long thread the newest messages can be searched: as many as fit both limits.
+// Only the newest messages within both limits can be searched.
 const charactersMax = 200_000;
 const messagesMax = 1_000;
 
-/** The text that a conversation is found by. */
+/** The searchable text of a conversation. */
 export async function searchText(tx: Reader | Tx, workspaceId: string, conversationId: string): Promise<string> {
   const { rows: newestFirst } = await contentsOf(tx, { conversationId });
   const kept: string[] = [];
@@ -19,7 +19,7 @@ export async function searchText(tx: Reader | Tx, workspaceId: string, conversat
   return documentOf(workspaceId, kept.toReversed());
 }
 
-const contentsOf = prepareWork((db, { conversationId }: { readonly conversationId: string }) =>
+const contentsOf = prepareStatement((db, { conversationId }: { readonly conversationId: string }) =>
   db
     .selectFrom("messages")
     .select("content")

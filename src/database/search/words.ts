@@ -3,18 +3,18 @@ import { stemmer } from "stemmer";
 import { workspaceShortId } from "#domain/ids.ts";
 import type { ConversationFilter } from "./contract.ts";
 
-// Both databases are given the same tokens, so that a search finds the same with either. A token is lower-case ASCII
-// letters, digits and `_`, and begins with its workspace's short id: a word's list then holds one workspace's
-// conversations only, and no word is too short for InnoDB or on its list of words to ignore.
+// Both databases index the same tokens, so that searches have the same results. A token is lower-case ASCII letters,
+// digits and `_`, and begins with the workspace's short id: the list of a token then holds conversations of one workspace,
+// and no token is too short for InnoDB or a stop word.
 
-/** Words of a search that count; more than a person types, and few enough to look up at once. */
+/** Further words of a search are ignored. */
 const searchWordsMax = 64;
 const wordLengthMax = 40;
 
-/** Stands between two messages, where no phrase may go across. No word is made of it. */
+/** Separates messages, so that no phrase matches across two of them. No token equals it. */
 export const messageBreak = "_";
 
-/** What compatibility decomposition leaves as it is and people type in two ways. */
+/** Letters that people type in two ways, and that compatibility decomposition does not change. */
 const spelledOut: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -28,25 +28,25 @@ const spelledOut: Readonly<Record<string, string>> = {
   ς: "σ",
 };
 
-// Latin, Greek and Cyrillic accents, the vowel points that Hebrew and Arabic are written with or without, and what only
-// joins or styles characters. The marks of other scripts are letters to their readers.
+// Latin, Greek and Cyrillic accents, the optional vowel points of Hebrew and Arabic, and joining or styling characters. In
+// other scripts marks are part of the letters.
 const accents =
   /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670\p{Me}\p{Cf}\p{Variation_Selector}]/gu;
 
 const runPattern = /[\p{L}\p{N}\p{M}]+|\p{Extended_Pictographic}/gu;
-// Scripts that put no spaces between words: each character is a word, and a run of them a phrase.
+// Scripts without spaces between words: each character is a word, and a run of them a phrase.
 const unspaced = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
 const hasUnspaced = new RegExp(`[${unspaced}]`, "u");
 const unspacedParts = new RegExp(`[${unspaced}]\\p{M}*|[^${unspaced}]+`, "gu");
 
-/** Nothing in it has to be folded. */
+/** Matches text that needs no folding. */
 const plain = /^\p{ASCII}*$/u;
 const plainRun = /[a-z0-9]+/g;
 
 const ascii = /^[a-z0-9]+$/;
 const alphabetic = /^[a-z]+$/;
 
-/** The words of a text in order, as tokens of this workspace. */
+/** The tokens of a text, in order. */
 function tokensOf(workspaceId: string, text: string): string[] {
   const prefix = workspaceShortId(workspaceId);
   if (plain.test(text)) return (text.toLowerCase().match(plainRun) ?? []).map((word) => prefix + written(word));
@@ -74,7 +74,7 @@ function written(word: string): string {
   return `_${digest(word)}`;
 }
 
-/** A few words make up most of what people write. */
+/** Cache, since a few words make up most texts. */
 const stems = new Map<string, string>();
 const stemsMax = 10_000;
 
@@ -88,19 +88,18 @@ function digest(text: string): string {
   return hash("sha256", text).slice(0, 12);
 }
 
-/** A conversation's messages, oldest first, as one text of tokens with a space at both ends. */
+/** The tokens of a conversation's messages, oldest first, as one text with a space at both ends. */
 export function documentOf(workspaceId: string, messages: readonly string[]): string {
   const texts = messages.map((message) => tokensOf(workspaceId, message).join(" ")).filter((text) => text !== "");
   return ` ${texts.join(` ${messageBreak} `)} `;
 }
 
-/** Words that must stand in one message, one after the other. Most are a single word. */
+/** Consecutive words of one message. Most phrases are a single word. */
 export type Phrase = readonly string[];
 
 /**
- * What a search asks for; all of it must match. Text in quotes is one phrase, and so is what is written in one piece
- * ("order-1234"). No operators: every other sign only separates. Empty when it holds no word. Words after the
- * 64th do not count.
+ * The phrases of a search, all of which must match. Quoted text is one phrase, as is text without spaces ("order-1234").
+ * There are no operators: other characters only separate words. Words after the 64th are ignored.
  */
 export function phrasesOf(workspaceId: string, text: string): readonly Phrase[] {
   const found = new Map<string, Phrase>();
@@ -119,7 +118,7 @@ export function phrasesOf(workspaceId: string, text: string): readonly Phrase[] 
 function* piecesOf(text: string): Generator<string> {
   const parts = text.split(/["“”„«»]/);
   for (const [index, part] of parts.entries()) {
-    // A quote that is never closed quotes nothing.
+    // An unclosed quotation mark is ignored.
     const quoted = index % 2 === 1 && index < parts.length - 1;
     if (quoted) yield part;
     else yield* part.split(/\s+/);
@@ -128,7 +127,7 @@ function* piecesOf(text: string): Generator<string> {
 
 type Facets = Omit<ConversationFilter, "since" | "until">;
 
-/** Tokens that say what a conversation is filtered by. `_` and a letter that no hexadecimal number has begin them. */
+/** Tokens of filter values. They begin with `_` and a letter that is not a hexadecimal digit. */
 export function facetTokens(facets: Facets): string[] {
   const prefix = workspaceShortId(facets.workspaceId);
   const tokens: string[] = [];

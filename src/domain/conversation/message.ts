@@ -1,40 +1,19 @@
-export const channels = [
-  "widget",
-  "whatsapp",
-  "telegram",
-  "slack",
-  "discord",
-  "email",
-  "voice",
-  "sms",
-  "intercom",
-  "hosted",
-  "api",
-] as const;
-export type Channel = (typeof channels)[number];
-
-export const chatChannels = ["widget", "hosted"] as const satisfies readonly Channel[];
-export const isChat = (channel: Channel): boolean => chatChannels.some((each) => each === channel);
-
-/** As people call them. */
-export const channelNames: Readonly<Record<Channel, string>> = {
-  widget: "Website chat",
-  whatsapp: "WhatsApp",
-  telegram: "Telegram",
-  slack: "Slack",
-  discord: "Discord",
-  email: "E-mail",
-  voice: "Phone call",
-  sms: "SMS",
-  intercom: "Intercom",
-  hosted: "Chat page",
-  api: "API",
-};
+/** The name of a channel. Adapters declare theirs (`src/channels/catalog.ts`), and the set is known at run time only. */
+export type Channel = string;
 
 export type Role = "user" | "assistant" | "agent";
 
 export const confidences = ["high", "medium", "low"] as const;
 export type Confidence = (typeof confidences)[number];
+
+/**
+ * The purpose of a message. `answer` and `refusal`: of the bot, which found an answer or none. `survey`: asks for a
+ * rating; `rating`: a customer's number in reply.
+ */
+export type MessageKind = "answer" | "refusal" | "survey" | "rating";
+
+/** A customer's rating of a conversation: 1 is poor, 5 is very good. */
+export type Score = 1 | 2 | 3 | 4 | 5;
 
 /** A retrieved chunk that supports an answer. `url` is "" for an uploaded file that has no address. */
 export interface Source {
@@ -46,7 +25,7 @@ export interface Source {
 
 export type ActorType = "customer" | "assistant" | "agent" | "api_key" | "system";
 
-/** Who did something. `id` is an agent's e-mail address, a key's id, a contact's id, or the name of a system part. */
+/** The author of an action. `id` is an agent's e-mail address, a key's id, a contact's id, or a system part's name. */
 export interface Actor {
   readonly type: ActorType;
   readonly id: string | null;
@@ -66,8 +45,9 @@ export const auditActions = [
   "exported",
   "skill_called",
   "rule_fired",
+  "rated",
 ] as const;
-/** The others tell of contacts and of the workspace, and so are in no conversation's log. */
+/** The additional actions concern contacts and the workspace; no conversation's log contains them. */
 export type AuditAction = (typeof auditActions)[number] | "contact_merged" | "contact_unmerged" | "secret_rotated";
 
 /** Length as the contract counts it: Unicode code points. */

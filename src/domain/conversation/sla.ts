@@ -42,6 +42,10 @@ export function slaState(clock: SlaClock, targetMinutes: number, now: number): S
   return elapsed >= target * atRiskShare ? "at_risk" : "in_compliance";
 }
 
+/** When the target will be reached, in epoch milliseconds; null while the clock is stopped. */
+export const slaDueAt = ({ elapsedMs, runningSince }: SlaClock, targetMinutes: number): number | null =>
+  runningSince === null ? null : runningSince - elapsedMs + targetMinutes * 60_000;
+
 /** When the state will next change by itself, in epoch milliseconds; null when it will not. */
 export function nextSlaChange(clock: SlaClock, targetMinutes: number, now: number): number | null {
   if (clock.runningSince === null) return null;

@@ -1,5 +1,3 @@
-import type { Channel } from "./message.ts";
-
 export const statuses = ["open", "claimed", "escalated", "snoozed", "resolved", "archived"] as const;
 export type Status = (typeof statuses)[number];
 
@@ -16,8 +14,8 @@ export type LifecycleEvent =
   | "conversation.unsnoozed";
 
 /**
- * Every change of status that exists, and the event that tells of it. A pair that is not here does not exist. What
- * leaves `snoozed` for a state that a snooze can end in is a wake; `snoozed` to `snoozed` sets another end.
+ * Every permitted change of status, and its event. Other pairs are refused. A change from `snoozed` to a state that a
+ * snooze can end in ends the snooze; `snoozed` to `snoozed` sets another end.
  */
 const transitions: Readonly<Record<Status, Readonly<Partial<Record<Status, LifecycleEvent>>>>> = {
   open: {
@@ -60,20 +58,20 @@ export function transitionEvent(from: Status, to: Status): LifecycleEvent | unde
   return transitions[from][to];
 }
 
-/** For who asks for a change that does not exist: what has to be done before, to follow on what is wrong. */
+/** For a refused change: the step that is missing, as the end of the error's sentence. */
 export function stepBefore(from: Status, to: Status): string {
   if (to === "archived") return "; resolve it first";
   return from === "resolved" || from === "archived" ? "; reopen it first" : "";
 }
 
-/** Where a snooze ends: in the state it began in if that was a live one, else in `open`. */
+/** The status after a snooze: the one before it if that was a live one, else `open`. */
 export function wakeTarget(snoozedFrom: Status | null): Status {
   return snoozedFrom === "claimed" || snoozedFrom === "escalated" ? snoozedFrom : "open";
 }
 
 /**
- * What a customer's message in this context does to the conversation's status: it reopens what was closed and ends any
- * snooze; a live conversation stays as it is.
+ * The status after a customer's message: it reopens a closed conversation and ends a snooze; a live conversation keeps
+ * its status.
  */
 export function statusOnCustomerMessage(status: Status, snoozedFrom: Status | null): Status {
   switch (status) {
@@ -94,13 +92,10 @@ export function botMayAnswer(status: Status): boolean {
   return status === "open";
 }
 
-/** Channels whose platform shows its own people whether a conversation is open, closed or snoozed. */
-export const standingChannels: ReadonlySet<Channel> = new Set(["intercom"]);
+/** The status for platforms with fewer states. A claim or an escalation is open to them. */
+export type PublicStatus = "open" | "closed" | "snoozed";
 
-/** How a conversation stands for those who do not know all its states. A claim or an escalation is nothing to them. */
-export type Standing = "open" | "closed" | "snoozed";
-
-export function standingOf(status: Status): Standing {
+export function publicStatusOf(status: Status): PublicStatus {
   switch (status) {
     case "resolved":
     case "archived":

@@ -17,13 +17,13 @@ function decode(proof: string): Buffer | undefined {
 
 const addressMax = 190;
 
-/** An e-mail address as people are known by it, in one writing; undefined for what is none. */
+/** An e-mail address in its normalized form, by which contacts are identified; undefined when it is not one. */
 export function emailIdentity(address: string): string | undefined {
   const email = address.trim().normalize("NFC").toLowerCase();
   return email.length <= addressMax && /^[^\s@]+@[^\s@]+$/.test(email) ? email : undefined;
 }
 
-/** A phone number in E.164; undefined for what is none, such as a number without its country. */
+/** A phone number in E.164; undefined when it is not one, such as a number without its country. */
 export function phoneIdentity(number: string): string | undefined {
   const digits = number
     .trim()

@@ -4,13 +4,13 @@ import type { Attributes, AttributeValue } from "#domain/workspace/audience.ts";
 import { emailIdentity } from "./identity-proof.ts";
 import { parseWorkspaceId } from "#domain/ids.ts";
 
-/** A user whom the company has signed, with what it has signed of them and nothing else. */
+/** A user from a signed token, with nothing but the signed claims. */
 export interface VerifiedUser {
   readonly userId: string;
   readonly name?: string;
   readonly email?: string;
   readonly phone?: string;
-  /** Absent: what the company set last. */
+  /** Absent: the stored attributes stay. */
   readonly attributes?: Attributes;
 }
 

@@ -177,7 +177,7 @@ eachDatabase("gated documents", (open) => {
     );
   });
 
-  /** The rules of this file, said another way. */
+  /** The rules of `audience.ts`, implemented a second time. */
   function mayHave(
     tag: string,
     known: { readonly plan?: AttributeValue; readonly role?: string; readonly kind?: string },

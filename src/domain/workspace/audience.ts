@@ -3,19 +3,19 @@ import { Problem } from "#domain/problem.ts";
 const tagsMax = 50;
 const tagCharactersMax = 64;
 
-/** What a company says of a verified user, such as `plan: "pro"`; rules of audience tags ask for it. */
+/** A signed attribute of a user, such as `plan: "pro"`; rules of audience tags compare it. */
 export type AttributeValue = string | number | boolean;
 export type Attributes = Readonly<Record<string, AttributeValue | readonly AttributeValue[]>>;
 
-/** Which values each of these attributes may have; all of them must fit. Without an attribute: every verified user. */
+/** Permitted values by attribute; every attribute must match. Without an attribute: every verified user. */
 export type AudienceRule = Readonly<Record<string, readonly AttributeValue[]>>;
 
 /** Rules by audience tag. */
 export type Audiences = Readonly<Record<string, AudienceRule>>;
 
 /**
- * The tags whose documents a verified user with these attributes may see. A tag without a rule is for the users whose
- * attribute `plan` is its name.
+ * The tags whose documents a verified user with these attributes may see. A tag without a rule admits users whose
+ * attribute `plan` has its name.
  */
 export function tagsOf(audiences: Audiences, attributes: Attributes): string[] {
   const rules = Object.entries(audiences).map(([tag, rule]) => ({ tag: tag.trim().toLowerCase(), rule }));
@@ -30,7 +30,7 @@ export function tagsOf(audiences: Audiences, attributes: Attributes): string[] {
 
 function fits(rule: AudienceRule, attributes: Attributes): boolean {
   return Object.entries(rule).every(([name, accepted]) =>
-    // Written in a file, true and "true" or 5 and "5" are hard to tell apart.
+    // In a configuration file, true and "true" or 5 and "5" are easily confused.
     valuesOf(attributes, name).some((value) => accepted.some((each) => String(each) === String(value))),
   );
 }
@@ -41,7 +41,7 @@ function valuesOf(attributes: Attributes, name: string): readonly AttributeValue
   return Array.isArray(value) ? (value as readonly AttributeValue[]) : [value as AttributeValue];
 }
 
-/** Tags as they are stored and compared: trimmed, in lower case, each once, in order. Throws `Problem` for too many. */
+/** Normalizes tags: trimmed, in lower case, unique, sorted. Throws `Problem` for too many. */
 export function audienceTags(given: readonly string[]): string[] {
   const tags = [...new Set(given.map((tag) => tag.trim().toLowerCase()).filter((tag) => tag !== ""))].toSorted();
   if (tags.length > tagsMax || tags.some((tag) => tag.length > tagCharactersMax)) {

@@ -1,10 +1,10 @@
 import type { Language } from "#language/message-language.ts";
 import type { Status } from "#domain/conversation/status.ts";
 import type { Channel, Confidence, Role } from "#domain/conversation/message.ts";
-import { hasPhrase, wordsIn } from "#language/phrases.ts";
+import { hasPhrase, wordsIn } from "#language/words/phrases.ts";
 import type { Priority, SlaState } from "#domain/conversation/sla.ts";
 
-/** What a rule waits for. */
+/** The event or time that a rule reacts to. */
 export type Trigger =
   | { readonly kind: "message"; readonly by: Role }
   | { readonly kind: "status"; readonly to: readonly Status[] }
@@ -16,13 +16,13 @@ export type Trigger =
 export const timeAnchors = ["last_message", "status", "started"] as const;
 export type TimeAnchor = (typeof timeAnchors)[number];
 
-/** All that are given must hold; of a list, one value must. */
+/** Every given condition must hold; in a list, one value must. */
 export interface Conditions {
   readonly channels?: readonly Channel[];
   readonly statuses?: readonly Status[];
-  /** All of them. */
+  /** The conversation has all of them. */
   readonly tags?: readonly string[];
-  /** None of them. */
+  /** The conversation has none of them. */
   readonly withoutTags?: readonly string[];
   readonly priorities?: readonly Priority[];
   readonly words?: readonly string[];
@@ -31,7 +31,7 @@ export interface Conditions {
   readonly plans?: readonly string[];
   readonly verified?: boolean;
   readonly businessHours?: "open" | "closed";
-  /** Nobody has answered the customer's last message; while people have the conversation, the bot is nobody. */
+  /** The customer's last message has no answer; while agents have the conversation, the bot's does not count. */
   readonly unanswered?: boolean;
   readonly assigned?: boolean;
 }
@@ -41,7 +41,7 @@ export type Action =
   | { readonly kind: "untag"; readonly tags: readonly string[] }
   | {
       readonly kind: "assign";
-      /** An agent's address; null: the next of those who are available. */
+      /** An agent's address; null: the next available agent. */
       readonly to: string | null;
       readonly among: readonly string[];
       readonly maxClaimed: number | null;
@@ -56,35 +56,37 @@ export type Action =
 
 export interface Rule {
   readonly name: string;
+  /** False: the rule is kept and does nothing. Absent: it is on. */
+  readonly enabled?: false;
   readonly when: Trigger;
   readonly conditions: Conditions;
   readonly actions: readonly Action[];
 }
 
 /** Something that has happened to a conversation. */
-export type Happening =
+export type RuleEvent =
   | {
       readonly kind: "message";
       readonly by: Role;
-      /** What it says now: it may be edited in the same transaction. */
-      readonly message: { readonly content: string; readonly seq: number };
+      /** Its present text: the same transaction may have edited it. */
+      readonly message: { readonly id: string; readonly content: string; readonly seq: number };
       readonly confidence: Confidence | null;
     }
   | { readonly kind: "status"; readonly from: Status; readonly to: Status }
   | { readonly kind: "tagged"; readonly tag: string }
   | { readonly kind: "untagged"; readonly tag: string }
   | { readonly kind: "sla"; readonly state: SlaState }
-  /** So many milliseconds after this; which rule that is for, the caller has worked out. */
+  /** A time rule is due; the caller has determined which. */
   | { readonly kind: "time"; readonly rule: string };
 
-/** What a conversation is when it happens. */
+/** The conversation's state when the rule is evaluated. */
 export interface Facts {
   readonly channel: Channel;
   readonly status: Status;
   readonly tags: readonly string[];
   readonly priority: Priority;
   readonly language: () => Language | null;
-  /** Of the verified customer; null where there is none. */
+  /** The verified customer's plan; null without one. */
   readonly plan: string | null;
   readonly verified: boolean;
   /** Null: the workspace has no business hours, and neither condition on them holds. */
@@ -93,38 +95,57 @@ export interface Facts {
   readonly assigned: boolean;
 }
 
-/** Why a rule fires, in words for the operator; undefined where it does not. */
-export function reasonToFire(rule: Rule, happening: Happening, facts: Facts): readonly string[] | undefined {
-  const trigger = triggeredBy(rule, happening);
+/** The reasons for which a rule fires, for the administrator; undefined when it does not fire. */
+export function reasonToFire(rule: Rule, ruleEvent: RuleEvent, facts: Facts): readonly string[] | undefined {
+  const trigger = triggeredBy(rule, ruleEvent);
   if (trigger === undefined) return undefined;
   const reasons = [trigger];
-  for (const check of checksOf(rule.conditions, happening, facts)) {
-    if (check === undefined) return undefined;
-    reasons.push(check);
+  for (const { holds, reason } of checksOf(rule.conditions, ruleEvent, facts)) {
+    if (!holds) return undefined;
+    reasons.push(reason);
   }
   return reasons;
 }
 
+/** The first condition that did not hold, and the number of those before it. */
+export interface Miss {
+  readonly held: number;
+  readonly reason: string;
+}
+
+/** Why a rule does not fire; undefined when it fires. */
+export function missOf(rule: Rule, ruleEvent: RuleEvent, facts: Facts): Miss | undefined {
+  if (triggeredBy(rule, ruleEvent) === undefined) return untriggered;
+  let held = 1;
+  for (const { holds, reason } of checksOf(rule.conditions, ruleEvent, facts)) {
+    if (!holds) return { held, reason };
+    held += 1;
+  }
+  return undefined;
+}
+
+export const untriggered: Miss = { held: 0, reason: "nothing set it off" };
+
 const roleNames: Readonly<Record<Role, string>> = { user: "the customer", assistant: "the bot", agent: "an agent" };
 
-function triggeredBy({ name, when }: Rule, happening: Happening): string | undefined {
+function triggeredBy({ name, when }: Rule, ruleEvent: RuleEvent): string | undefined {
   switch (when.kind) {
     case "message":
-      return happening.kind === "message" && happening.by === when.by ? `${roleNames[when.by]} has written` : undefined;
+      return ruleEvent.kind === "message" && ruleEvent.by === when.by ? `${roleNames[when.by]} has written` : undefined;
     case "status":
-      return happening.kind === "status" && when.to.includes(happening.to)
-        ? `the status became ${happening.to}, from ${happening.from}`
+      return ruleEvent.kind === "status" && when.to.includes(ruleEvent.to)
+        ? `the status became ${ruleEvent.to}, from ${ruleEvent.from}`
         : undefined;
     case "tagged":
-      return happening.kind === "tagged" && happening.tag === when.tag ? `it was tagged ${when.tag}` : undefined;
+      return ruleEvent.kind === "tagged" && ruleEvent.tag === when.tag ? `it was tagged ${when.tag}` : undefined;
     case "untagged":
-      return happening.kind === "untagged" && happening.tag === when.tag
+      return ruleEvent.kind === "untagged" && ruleEvent.tag === when.tag
         ? `the tag ${when.tag} was taken off`
         : undefined;
     case "sla":
-      return happening.kind === "sla" && happening.state === when.state ? `the SLA is ${when.state}` : undefined;
+      return ruleEvent.kind === "sla" && ruleEvent.state === when.state ? `the SLA is ${when.state}` : undefined;
     case "time":
-      return happening.kind === "time" && happening.rule === name
+      return ruleEvent.kind === "time" && ruleEvent.rule === name
         ? `${when.afterMs / 60_000} minutes have passed since ${anchorNames[when.since]}`
         : undefined;
   }
@@ -136,46 +157,64 @@ const anchorNames: Readonly<Record<TimeAnchor, string>> = {
   started: "the start",
 };
 
-/** A line for each condition that holds, undefined for each that does not. */
-function* checksOf(conditions: Conditions, happening: Happening, facts: Facts): Iterable<string | undefined> {
+/** A condition: why it holds, or why it does not. */
+interface Check {
+  readonly holds: boolean;
+  readonly reason: string;
+}
+
+function* checksOf(conditions: Conditions, ruleEvent: RuleEvent, facts: Facts): Iterable<Check> {
   const { channels, statuses, tags, withoutTags, priorities, words, languages, confidences, plans } = conditions;
-  const oneOf = <T extends string>(name: string, value: T | null, allowed: readonly T[]): string | undefined =>
-    value !== null && allowed.includes(value) ? `${name} is ${value}` : undefined;
   if (channels !== undefined) yield oneOf("the channel", facts.channel, channels);
   if (statuses !== undefined) yield oneOf("the status", facts.status, statuses);
   if (priorities !== undefined) yield oneOf("the priority", facts.priority, priorities);
-  if (tags !== undefined)
-    yield tags.every((tag) => facts.tags.includes(tag)) ? `it has the tags ${tags.join(", ")}` : undefined;
-  if (withoutTags !== undefined)
-    yield withoutTags.some((tag) => facts.tags.includes(tag)) ? undefined : `it has no tag ${withoutTags.join(" or ")}`;
-  if (words !== undefined) {
-    const text = happening.kind === "message" ? wordsIn(happening.message.content) : undefined;
-    const found = text === undefined ? undefined : words.find((phrase) => hasPhrase(text, phrase));
-    yield found === undefined ? undefined : `the message says "${found}"`;
+  if (tags !== undefined) {
+    const missing = tags.filter((tag) => !facts.tags.includes(tag));
+    yield missing.length === 0
+      ? { holds: true, reason: `it has the tags ${tags.join(", ")}` }
+      : { holds: false, reason: `it lacks the tags ${missing.join(", ")}` };
   }
+  if (withoutTags !== undefined) {
+    const found = withoutTags.find((tag) => facts.tags.includes(tag));
+    yield found === undefined
+      ? { holds: true, reason: `it has no tag ${withoutTags.join(" or ")}` }
+      : { holds: false, reason: `it has the tag ${found}` };
+  }
+  if (words !== undefined) yield wordsCheck(words, ruleEvent);
   if (confidences !== undefined)
-    yield oneOf("the confidence", happening.kind === "message" ? happening.confidence : null, confidences);
+    yield oneOf("the confidence", ruleEvent.kind === "message" ? ruleEvent.confidence : null, confidences);
   if (languages !== undefined) yield oneOf("the language", facts.language(), languages);
   if (plans !== undefined) yield oneOf("the customer's plan", facts.plan, plans);
-  if (conditions.verified !== undefined)
-    yield conditions.verified === facts.verified
-      ? `the customer is ${facts.verified ? "" : "not "}verified`
-      : undefined;
-  if (conditions.businessHours !== undefined)
-    yield facts.open !== null && (conditions.businessHours === "open") === facts.open
-      ? `it is ${facts.open ? "within" : "outside"} business hours`
-      : undefined;
+  if (conditions.verified !== undefined) yield flag(conditions.verified, facts.verified, "the customer is", "verified");
+  if (conditions.businessHours !== undefined) {
+    const { open } = facts;
+    const reason =
+      open === null ? "there are no business hours" : `it is ${open ? "within" : "outside"} business hours`;
+    yield { holds: open !== null && (conditions.businessHours === "open") === open, reason };
+  }
   if (conditions.unanswered !== undefined)
-    yield conditions.unanswered === facts.unanswered
-      ? `the customer's last message is ${facts.unanswered ? "not answered" : "answered"}`
-      : undefined;
+    yield flag(!conditions.unanswered, !facts.unanswered, "the customer's last message is", "answered");
   if (conditions.assigned !== undefined)
-    yield conditions.assigned === facts.assigned
-      ? `it is ${facts.assigned ? "" : "not "}assigned to an agent`
-      : undefined;
+    yield flag(conditions.assigned, facts.assigned, "it is", "assigned to an agent");
 }
 
-/** What an action does, in words for the operator. */
+function oneOf<T extends string>(name: string, value: T | null, allowed: readonly T[]): Check {
+  return { holds: value !== null && allowed.includes(value), reason: `${name} is ${value ?? "unknown"}` };
+}
+
+function flag(wanted: boolean, fact: boolean, subject: string, word: string): Check {
+  return { holds: wanted === fact, reason: `${subject} ${fact ? "" : "not "}${word}` };
+}
+
+function wordsCheck(words: readonly string[], ruleEvent: RuleEvent): Check {
+  const text = ruleEvent.kind === "message" ? wordsIn(ruleEvent.message.content) : undefined;
+  const found = text === undefined ? undefined : words.find((phrase) => hasPhrase(text, phrase));
+  return found === undefined
+    ? { holds: false, reason: "the message has none of the words" }
+    : { holds: true, reason: `the message says "${found}"` };
+}
+
+/** Describes an action for the administrator. */
 export function describeAction(action: Action): string {
   switch (action.kind) {
     case "tag":
@@ -208,7 +247,7 @@ export interface Anchors {
   readonly startedAt: number;
 }
 
-/** A rule that a new configuration brings is not to write to everybody whose conversation ended long ago. */
+/** A new rule must not write to customers whose conversations ended long ago. */
 const live: readonly Status[] = ["open", "escalated", "claimed"];
 
 /**

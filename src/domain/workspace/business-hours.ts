@@ -1,13 +1,13 @@
 export const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
 export type Weekday = (typeof weekdays)[number];
 
-/** When somebody is there, by the clocks of one place. */
+/** Opening hours in one time zone. */
 export interface BusinessHours {
   /** An IANA name such as Europe/Berlin. */
   readonly timezone: string;
   /** Minutes since midnight, in order; `to` is exclusive, 1440 is midnight. */
   readonly days: Readonly<Partial<Record<Weekday, readonly { readonly from: number; readonly to: number }[]>>>;
-  /** Dates such as 2027-12-24 on which nobody is there. */
+  /** Closed dates, such as 2027-12-24. */
   readonly holidays: readonly string[];
 }
 
@@ -52,9 +52,9 @@ export function isOpen(hours: BusinessHours, now: number): boolean {
   return hoursOn(hours, local).some(({ from, to }) => from <= local.minute && local.minute < to);
 }
 
-export interface Standing {
+export interface OpeningState {
   readonly open: boolean;
-  /** When it closes where it is open, else when it opens next: `09:00`; null where it never does. */
+  /** Closing time while open, else the next opening time: `09:00`; null when there is none. */
   readonly time: string | null;
   readonly day: Weekday;
   readonly today: boolean;
@@ -70,12 +70,12 @@ export function weekdayIn(language: string, day: Weekday): string {
   return new Intl.DateTimeFormat(language, { weekday: "long", timeZone: "UTC" }).format(date);
 }
 
-/** Whether somebody is there, and when that ends. */
-export function standingOf(hours: BusinessHours, now: number): Standing {
+/** Whether the company is open now, and until when. */
+export function openingStateOf(hours: BusinessHours, now: number): OpeningState {
   const local = localTime(hours, now);
   const current = hoursOn(hours, local).find(({ from, to }) => from <= local.minute && local.minute < to);
   if (current !== undefined) return { open: true, time: clockTime(current.to), day: local.day, today: true };
-  // Noon keeps the date right on the days that are an hour longer or shorter.
+  // Noon keeps the date right on days with a change of clocks.
   const noon = now + (12 * 60 - local.minute) * 60_000;
   for (let ahead = 0; ahead <= daysAhead; ahead += 1) {
     const there = ahead === 0 ? local : localTime(hours, noon + ahead * dayMs);
@@ -89,7 +89,7 @@ function clockTime(minutes: number): string {
   return `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
 }
 
-/** `09:00-17:30` as minutes; undefined for what is none, or ends before it begins. */
+/** `09:00-17:30` as minutes; undefined when it is malformed, or ends before it begins. */
 export function parseInterval(text: string): { readonly from: number; readonly to: number } | undefined {
   const match = /^([01]\d|2[0-4]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)$/.exec(text.replaceAll(" ", ""));
   if (match === null) return undefined;

@@ -2,12 +2,14 @@ import { Problem } from "#domain/problem.ts";
 import type { Plan } from "./settings.ts";
 import { plans } from "./settings.ts";
 
-/** What not every plan has, and the lowest plan that has it. */
+/** The lowest plan with each feature. */
 const leastPlan = {
   keyLimits: "starter",
   userLimits: "growth",
   keyExpiry: "enterprise",
   ownLimits: "enterprise",
+  longRetention: "enterprise",
+  oauth: "enterprise",
 } as const satisfies Readonly<Record<string, Plan>>;
 
 export type Feature = keyof typeof leastPlan;
@@ -17,6 +19,8 @@ const featureName: Readonly<Record<Feature, string>> = {
   userLimits: "limits for each user",
   keyExpiry: "keys that expire",
   ownLimits: "a workspace's own request limits",
+  longRetention: "conversations kept for longer than 365 days",
+  oauth: "OAuth clients",
 };
 
 export function planHas(plan: Plan, feature: Feature): boolean {
@@ -28,6 +32,6 @@ export function requireFeature(plan: Plan, feature: Feature): void {
   if (planHas(plan, feature)) return;
   throw new Problem(
     "feature_not_in_plan",
-    `${featureName[feature]} need the plan ${leastPlan[feature]} or higher; this workspace is on ${plan}: parley workspace set ID plan=${leastPlan[feature]}`,
+    `${featureName[feature]} need the plan ${leastPlan[feature]} or higher; this workspace is on ${plan}. An admin changes the plan in the dashboard, on the page Settings.`,
   );
 }

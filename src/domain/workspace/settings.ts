@@ -1,16 +1,17 @@
-import type { DefaultTexts } from "#language/bot-texts/default-texts.ts";
-import { defaultTexts } from "#language/bot-texts/default-texts.ts";
-import { handoverPhrases } from "#language/handover-phrases.ts";
+import type { DefaultTexts, Translations } from "#language/canned-texts.ts";
+import { defaultTexts } from "#language/canned-texts.ts";
+import type { Plan } from "./plans.ts";
 import type { Audiences } from "./audience.ts";
-import type { Translations } from "#language/bot-texts/languages.ts";
 import type { Rule } from "./automation.ts";
 import type { BusinessHours } from "./business-hours.ts";
+import type { SingleSignOn } from "./single-sign-on.ts";
+import type { Macro } from "./macro.ts";
 import type { Skill } from "./skill.ts";
 import type { SlaTargets } from "#domain/conversation/sla.ts";
 import { defaultSlaTargets } from "#domain/conversation/sla.ts";
 
-export const plans = ["free", "starter", "growth", "business", "enterprise"] as const;
-export type Plan = (typeof plans)[number];
+export type { Plan } from "./plans.ts";
+export { plans } from "./plans.ts";
 
 /** Requests a minute and a UTC day for one key, and queries a month for the workspace. Infinity: no bound. */
 export interface PlanLimits {
@@ -27,7 +28,7 @@ const planLimits: Readonly<Record<Plan, PlanLimits>> = {
   enterprise: { perMinute: 10_000, perDay: 1_000_000, queriesPerMonth: Number.POSITIVE_INFINITY },
 };
 
-/** What holds for a workspace: its own limits, and else those of its plan. */
+/** A workspace's limits: its own, else those of its plan. */
 export function limitsOf(
   plan: Plan,
   {
@@ -46,58 +47,67 @@ export function limitsOf(
 
 const dayMs = 86_400_000;
 
-/** How long a conversation is kept after its last message: a year, and six years on Enterprise. */
-export const retentionMs: Readonly<Record<Plan, number>> = {
-  free: 365 * dayMs,
-  starter: 365 * dayMs,
-  growth: 365 * dayMs,
-  business: 365 * dayMs,
-  enterprise: (6 * 365 + 2) * dayMs,
+/** Days from a conversation's last message to its deletion, by default and at most. */
+export const planRetentionDays: Readonly<Record<Plan, number>> = {
+  free: 365,
+  starter: 365,
+  growth: 365,
+  business: 365,
+  enterprise: 6 * 365 + 2,
 };
+export const retentionDaysMax = Math.max(...Object.values(planRetentionDays));
+
+/** A workspace's own retention does not exceed that of its plan. */
+export const retentionMs = (plan: Plan, { retentionDays }: Pick<WorkspaceSettings, "retentionDays">): number =>
+  Math.min(retentionDays ?? retentionDaysMax, planRetentionDays[plan]) * dayMs;
 
 export const strictnesses = ["strict", "helpful"] as const;
 export type Strictness = (typeof strictnesses)[number];
 
 export const deskReplyModes = ["implicit", "explicit"] as const;
-/** Whether what an agent writes at the desk goes to the customer by itself, or by a Send button. */
+/** Whether agents' messages at the desk are sent at once, or by a Send button. */
 export type DeskReplyMode = (typeof deskReplyModes)[number];
 
 export const deskMirrors = ["escalated", "every"] as const;
 
-/** Where the workspace's agents work besides the inbox. */
+/** The agents' desk on a platform, besides the inbox. */
 export interface DeskSettings {
-  /** Name of the account whose platform it is on. */
+  /** Name of the channel account that connects the platform. */
   readonly account: string;
-  /** Where there, in the platform's own words: a Slack channel's id. */
+  /** The platform's id of the place: a Slack channel's id. */
   readonly channel: string;
-  /** Which conversations are shown there: those that were handed to people, or every one. */
+  /** Conversations shown at the desk: those handed over to agents, or all. */
   readonly mirror: (typeof deskMirrors)[number];
   readonly replyMode: DeskReplyMode;
 }
 
-/** What a workspace can set. Stored as JSON; what is absent there has the value of `defaultSettings`. */
+/** A workspace's settings. Stored as JSON; an absent one has the value of `defaultSettings`. */
 export interface WorkspaceSettings extends DefaultTexts {
   readonly strictness: Strictness;
-  /** Words and phrases of the workspace's own that mean the same, besides the built-in ones; each list is one meaning. */
+  /** The workspace's own synonyms, besides the built-in ones; each list has one meaning. */
   readonly synonyms: readonly (readonly string[])[];
-  /** Phrases by which a customer asks for a person; matched on whole words. */
-  readonly escalationPhrases: readonly string[];
-  /** How many answers of confidence `low` in a row escalate. */
+  /** Phrases by which a customer asks for a person; matched on whole words. Null: the built-in patterns. */
+  readonly escalationPhrases: readonly string[] | null;
+  /** Number of consecutive answers of confidence `low` after which a conversation escalates. */
   readonly lowAnswersToEscalate: number;
-  /** Anger or frustration, 0 to 1, from which a message escalates; null: none does. */
+  /** A message escalates from this anger on, 0 to 1; null: never. */
   readonly angerToEscalate: number | null;
-  /** Who judges that: our list of words, or the language model where there is one. */
+  /** The judge of anger: lists of words, or the language model if one is configured. */
   readonly angerJudgedBy: "words" | "model";
-  /** These and other sentences by language. */
+  /** Sentences of the bot by language. */
   readonly translations: Translations;
   readonly botName: string;
+  /** Whether customers are asked to rate a resolved conversation. */
+  readonly satisfactionSurvey: boolean;
   readonly slaTargets: SlaTargets;
   /** Days without activity after which an open conversation is resolved; null: never. 1 to 90. */
   readonly autoResolveDays: number | null;
   /** Days after which a resolved conversation is archived; null: never. */
   readonly autoArchiveDays: number | null;
-  /** Days after which a crawled website is gone through again; null: only when it is asked for. 1 to 90. */
+  /** Days between crawls of a website; null: on request only. 1 to 90. */
   readonly recrawlDays: number | null;
+  /** Days from a conversation's last message to its deletion; null: the plan's. */
+  readonly retentionDays: number | null;
   /** Origins (`https://shop.example`) that may embed the widget; empty: any. */
   readonly widgetOrigins: readonly string[];
   readonly widgetTitle: string;
@@ -109,23 +119,26 @@ export interface WorkspaceSettings extends DefaultTexts {
   /** Whether customers may send files in the chat, of which media types (`image/*`; empty: any), and how large. */
   readonly widgetFiles: boolean;
   readonly widgetFileTypes: readonly string[];
-  /** Megabytes; null: what the installation takes. */
+  /** Megabytes; null: the installation's limit. */
   readonly widgetFileMb: number | null;
   /** Megabytes of files that one visitor, one address and all visitors may send in a UTC day; null: no bound. */
   readonly uploadMbVisitor: number | null;
   readonly uploadMbAddress: number | null;
   readonly uploadMbWorkspace: number | null;
-  /** Who sees the documents that carry an audience tag. */
+  /** Rules of the audience tags of documents. */
   readonly audiences: Audiences;
   /** Public keys of user tokens: SPKI in base64. */
   readonly identityPublicKeys: readonly string[];
-  /** When somebody is there; null: not told. */
+  /** Null: unknown, and not stated to customers. */
   readonly businessHours: BusinessHours | null;
-  /** What the bot can do besides searching the documents. */
+  /** An IANA name such as Europe/Berlin, by which reports divide days; null: that of the business hours, else UTC. */
+  readonly timezone: string | null;
+  /** Abilities of the bot besides searching the documents that are on. */
   readonly skills: readonly Skill[];
-  /** What agents can put into a reply, by name. */
+  /** Texts that agents can insert into a reply, by name. */
   readonly savedReplies: Readonly<Record<string, string>>;
-  /** What happens by itself. */
+  readonly macros: readonly Macro[];
+  /** Automation rules that are on. */
   readonly rules: readonly Rule[];
   /** Requests of one key a minute and a UTC day, on Enterprise; null: the plan's. */
   readonly limitMinute: number | null;
@@ -135,24 +148,28 @@ export interface WorkspaceSettings extends DefaultTexts {
   /** Queries of one user a minute and a UTC day, over the API; null: no bound but the key's. */
   readonly userLimitMinute: number | null;
   readonly userLimitDay: number | null;
-  /** null: agents work in the inbox alone. */
+  /** Null: agents work in the inbox only. */
   readonly desk: DeskSettings | null;
+  /** Null: agents sign in with passwords and links only. */
+  readonly singleSignOn: SingleSignOn | null;
 }
 
 export const defaultSettings: WorkspaceSettings = {
   strictness: "strict",
   synonyms: [],
-  escalationPhrases: handoverPhrases,
+  escalationPhrases: null,
   lowAnswersToEscalate: 2,
   angerToEscalate: 0.8,
   angerJudgedBy: "words",
   ...defaultTexts,
   translations: {},
   botName: "Assistant",
+  satisfactionSurvey: false,
   slaTargets: defaultSlaTargets,
   autoResolveDays: 7,
   autoArchiveDays: 30,
   recrawlDays: 7,
+  retentionDays: null,
   widgetOrigins: [],
   widgetTitle: "Ask us",
   widgetGreeting: "Hello! Ask a question, and I will look it up in our documentation.",
@@ -167,8 +184,10 @@ export const defaultSettings: WorkspaceSettings = {
   audiences: {},
   identityPublicKeys: [],
   businessHours: null,
+  timezone: null,
   skills: [],
   savedReplies: {},
+  macros: [],
   rules: [],
   limitMinute: null,
   limitDay: null,
@@ -176,13 +195,27 @@ export const defaultSettings: WorkspaceSettings = {
   userLimitMinute: null,
   userLimitDay: null,
   desk: null,
+  singleSignOn: null,
 };
 
 export function settingsOf(stored: Partial<WorkspaceSettings>): WorkspaceSettings {
-  return { ...defaultSettings, ...stored, slaTargets: { ...defaultSlaTargets, ...stored.slaTargets } };
+  return {
+    ...defaultSettings,
+    ...stored,
+    slaTargets: { ...defaultSlaTargets, ...stored.slaTargets },
+    rules: (stored.rules ?? []).filter(isOn),
+    skills: (stored.skills ?? []).filter(isOn),
+  };
 }
 
-/** The same, of the column `settings`. */
+const isOn = ({ enabled }: { readonly enabled?: false }): boolean => enabled !== false;
+
+/** Settings from the column `settings`. */
 export function storedSettings(json: string): WorkspaceSettings {
   return settingsOf(JSON.parse(json) as Partial<WorkspaceSettings>);
 }
+
+export const timezoneOf = ({
+  timezone,
+  businessHours,
+}: Pick<WorkspaceSettings, "timezone" | "businessHours">): string => timezone ?? businessHours?.timezone ?? "UTC";

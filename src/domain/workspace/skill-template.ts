@@ -5,7 +5,7 @@ export function placeholdersIn(template: string): string[] {
   return [...template.matchAll(placeholder)].map(([, name = ""]) => name);
 }
 
-/** Puts values in; undefined where one is missing. */
+/** Fills a template's placeholders; undefined when a value is missing. */
 export function fill(template: string, value: (name: string) => string | undefined): string | undefined {
   let missing = false;
   const filled = template.replaceAll(placeholder, (_, name: string) => {

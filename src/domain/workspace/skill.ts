@@ -1,4 +1,4 @@
-/** What a skill has to be told, taken from what the customer writes. */
+/** An argument of a skill, taken from the customer's messages. */
 export interface SkillArgument {
   readonly name: string;
   readonly type: "string" | "integer" | "number" | "boolean";
@@ -6,55 +6,57 @@ export interface SkillArgument {
   readonly description: string;
   readonly optional: boolean;
   readonly choices?: readonly string[];
-  /** `A-####`: # a digit, @ a letter, * either; + behind one of them: one or more. */
+  /** Accepted forms, such as `A-####`: # is a digit, @ a letter, * either; a following + means one or more. */
   readonly shapes?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxLength?: number;
-  /** Asked of the customer where it is missing. */
+  /** Question to the customer when the argument is missing. */
   readonly ask?: string;
 }
 
 interface SkillBase {
   readonly name: string;
-  /** For the language model: what it does, and when it is needed. */
+  /** False: the skill is kept and not used. Absent: it is on. */
+  readonly enabled?: false;
+  /** For the language model: purpose and use. */
   readonly description: string;
-  /** By which it is chosen without a model: words, and `{argument}`. */
+  /** Phrases that select the skill without a model, with `{argument}` placeholders. */
   readonly phrases: readonly string[];
   readonly arguments: readonly SkillArgument[];
-  /** What the customer is told, with the result's fields in braces. */
+  /** Answer to the customer, with the result's fields in braces. */
   readonly answer: string | null;
 }
 
-/** Asks a server of the company. */
+/** Sends a request to a server of the company. */
 export interface LookupSkill extends SkillBase {
   readonly kind: "lookup";
   /** For verified customers only. */
   readonly verified: boolean;
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** It may be called twice without harm. */
+  /** The request may be repeated. */
   readonly safe: boolean;
-  /** JSON of {@link LookupRequest}; sealed where it is stored. */
+  /** JSON of {@link LookupRequest}; encrypted in the database. */
   readonly request: string;
   readonly timeoutMs: number;
   readonly bytesMax: number;
-  /** Which fields of the result may be used, by their paths; empty: all. */
+  /** Paths of the result's fields that may be used; empty: all. */
   readonly fields: readonly string[];
-  /** What the customer is told where the server answers 404. */
+  /** Answer to the customer when the server responds with 404. */
   readonly notFound: string | null;
 }
 
 export interface LookupRequest {
-  /** With arguments in braces, behind the host only. */
+  /** Arguments in braces are allowed after the host only. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON with arguments in braces in its texts; null: none is sent. */
+  /** JSON with arguments in braces in its strings; null: no body. */
   readonly body: unknown;
 }
 
 export interface BuiltinSkill extends SkillBase {
   readonly kind: "business_hours" | "capture_lead" | "talk_to_human";
-  /** Business hours: what the customer is told while nobody is there. */
+  /** Business hours: answer while the company is closed. */
   readonly closed: string | null;
 }
 
@@ -62,7 +64,7 @@ export type Skill = LookupSkill | BuiltinSkill;
 
 export const builtinSkills = ["business_hours", "capture_lead", "talk_to_human"] as const;
 
-/** That a skill ran, for the audit log: no value of an argument, nothing of the result. */
+/** Record of a skill's run for the audit log, without arguments' values and result. */
 export interface SkillCall {
   readonly skill: string;
   readonly arguments: readonly string[];

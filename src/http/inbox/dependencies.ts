@@ -3,10 +3,18 @@ import type { HttpDependencies, HttpOptions } from "#http/dependencies.ts";
 
 export interface InboxDependencies extends Pick<
   HttpDependencies,
-  "store" | "engine" | "documents" | "files" | "listConversations" | "clock" | "log"
+  | "assets"
+  | "store"
+  | "engine"
+  | "documents"
+  | "files"
+  | "listConversations"
+  | "clock"
+  | "log"
+  | "secrets"
+  | "canMail"
+  | "guardedFetch"
 > {
   readonly fanout: Fanout;
   readonly options: Pick<HttpOptions, "publicUrl" | "timeouts">;
-  /** The folder of the browser build; `dist/` unless a test says otherwise. */
-  readonly assets?: URL;
 }

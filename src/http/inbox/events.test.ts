@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { removeAgent } from "#admin/agents.ts";
+import { systemActor } from "#domain/conversation/message.ts";
+import { removeAgent } from "#admin/team/agents.ts";
+import { endSession } from "#admin/team/sessions.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
@@ -41,7 +43,7 @@ eachDatabase("the inbox's live events", (open) => {
     };
   };
 
-  it("tell of changes and of customers who write, in the own workspace only", async () => {
+  it("report changes and new customer messages, for the agent's workspace only", async () => {
     const customer = await start("live");
     const [own, foreign] = await Promise.all([listen(anna), listen(stranger)]);
     expect(own.response.headers.get("content-type")).toContain("text/event-stream");
@@ -53,7 +55,7 @@ eachDatabase("the inbox's live events", (open) => {
     await foreign.close();
   });
 
-  it("tell that a message did not reach the customer", async () => {
+  it("report a message that did not reach the customer", async () => {
     const customer = await start("unreached");
     await settled(app);
     const delivery = await app.store.read
@@ -74,7 +76,7 @@ eachDatabase("the inbox's live events", (open) => {
     await events.close();
   });
 
-  it("tell an agent of what is assigned to them, and nobody else", async () => {
+  it("report an assignment to its agent only", async () => {
     const customer = await start("assigned");
     const [annas, bens] = [await listen(anna), await listen(ben)];
     await expect.poll(annas.text).toContain("connected");
@@ -87,12 +89,12 @@ eachDatabase("the inbox's live events", (open) => {
     await app.call("PATCH", `/v1/conversations/${conversationId}`, { body: { assigned_to: anna.email } });
     await expect.poll(annas.text).toContain(assigned(null));
     expect(annas.text()).not.toContain(assigned("Anna"));
-    // What somebody takes for themselves they know of.
+    // An agent gets no notice of an own claim.
     await ben.send("POST", `conversations/${conversationId}/claim`, { takeOver: true });
     const last = await start("after-assigned");
     await expect.poll(bens.text).toContain(last.conversationId);
     expect(bens.text().match(/"assigned"/gu)).toHaveLength(1);
-    // Nor of what they wake themselves; but that a colleague woke it for them.
+    // An agent gets no notice of an own un-snooze, but of a colleague's.
     const asleep = { status: "snoozed", assignedTo: ben.email };
     for (const by of [ben, anna]) {
       await ben.send("POST", `conversations/${conversationId}/snooze`);
@@ -104,7 +106,7 @@ eachDatabase("the inbox's live events", (open) => {
     await bens.close();
   });
 
-  it("end at once when the session does, and another session's go on", async () => {
+  it("end at once when their session ends, while other sessions' continue", async () => {
     const [leaving, staying] = [await signIn(app, ben), await signIn(app, ben)];
     const [events, others] = [await listen(leaving), await listen(staying)];
     await expect.poll(events.text).toContain("connected");
@@ -120,19 +122,28 @@ eachDatabase("the inbox's live events", (open) => {
     await others.close();
   });
 
-  it("end when the agent is removed, from wherever that is done", async () => {
+  it("end when another process ends their session, whose signals do not arrive", async () => {
+    const [leaving, staying] = [await signIn(app, ben), await signIn(app, ben)];
+    const [events, others] = [await listen(leaving), await listen(staying)];
+    await expect.poll(events.text).toContain("connected");
+    await expect.poll(others.text).toContain("connected");
+    await endSession(app.store, leaving.cookie.split("=")[1] ?? "");
+    app.clock.advance(500);
+    await events.ended;
+    const customer = await start("after-another-process");
+    await expect.poll(others.text).toContain(customer.conversationId);
+    await others.close();
+  });
+
+  it("end when the agent is removed, whoever removes them", async () => {
     const agent = await addAgent(app, "Gone");
     const events = await listen(await signIn(app, agent));
     await expect.poll(events.text).toContain("connected");
-    expect(await removeAgent(app.store, app.clock, app.workspace.id, " GONE@shop.example ")).toMatchObject({
-      id: agent.id,
-      claimed: 0,
-    });
-    // A worker's next look into the queue.
+    const removal = { workspaceId: app.workspace.id, agentId: agent.id, by: systemActor("test"), to: null };
+    expect(await removeAgent(app.store, app.clock, removal)).toMatchObject({ id: agent.id, held: 0 });
+    // The worker's next poll.
     app.clock.advance(1_000);
     await events.ended;
-    await expect(removeAgent(app.store, app.clock, app.workspace.id, agent.email)).rejects.toMatchObject({
-      code: "not_found",
-    });
+    await expect(removeAgent(app.store, app.clock, removal)).rejects.toMatchObject({ code: "not_found" });
   });
 });

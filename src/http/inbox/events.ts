@@ -4,20 +4,24 @@ import type { Clock } from "#runtime/clock.ts";
 import type { Fanout } from "#runtime/signals.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Reader } from "#database/contract.ts";
+import { lastingSessions } from "#admin/team/sessions.ts";
 import { customerLabel } from "#domain/customer/display-name.ts";
 import { conversationOfContext } from "#database/queries/conversations.ts";
 import type { LiveEvent } from "./wire.ts";
 
 const heartbeatMs = 20_000;
-/** A reader that is this far behind is let go; it comes back and fetches what it missed. */
+/** A session that ended in another process is noticed after this time, also without Redis. */
+const sessionsMs = 500;
+/** A slower reader is disconnected. It reconnects and fetches what it missed. */
 const unsentBytesMax = 256 * 1_024;
 const streamsPerAgentMax = 20;
 
 export interface LiveEvents {
-  /** Keeps the response open and tells of every change in the workspace until `stillSignedIn` says no. */
+  /** Streams every change in the workspace until `stillSignedIn` returns false or the session of `token` ends. */
   open(
     reply: FastifyReply,
     agent: { readonly id: string; readonly email: string; readonly workspace_id: string },
+    token: string,
     stillSignedIn: () => Promise<boolean>,
   ): void;
   close(): void;
@@ -30,33 +34,35 @@ type Signal =
 
 export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: Log): LiveEvents {
   const streams = new Map<string, Set<() => void>>();
+  const sessions = createSessionWatch(db, clock, log);
 
   return {
-    open(reply, agent, stillSignedIn) {
+    open(reply, agent, token, stillSignedIn) {
       reply.hijack();
       const { raw } = reply;
       raw.writeHead(200, {
         "content-type": "text/event-stream; charset=utf-8",
         "cache-control": "no-store",
         "x-content-type-options": "nosniff",
-        // Proxies that gather answers would hold the events back.
+        // Without it, proxies buffer the events.
         "x-accel-buffering": "no",
       });
       raw.write("retry: 2000\n\n: connected\n\n");
 
       const own = streams.get(agent.id) ?? new Set();
       streams.set(agent.id, own);
-      // More than anybody has windows: the oldest goes.
+      // More than an agent has windows: closes the oldest.
       if (own.size >= streamsPerAgentMax) [...own][0]?.();
 
       let ended = false;
-      let stopBeating = (): void => undefined;
+      let stopHeartbeat = (): void => undefined;
       const end = (): void => {
         if (ended) return;
         ended = true;
-        stopBeating();
+        stopHeartbeat();
         unsubscribe();
         stopListening();
+        stopWatching();
         own.delete(end);
         if (own.size === 0) streams.delete(agent.id);
         raw.end();
@@ -68,36 +74,36 @@ export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: 
           raw.destroy();
         } else raw.write(text);
       };
-      const tell = (event: LiveEvent): void => write(`data: ${JSON.stringify(event)}\n\n`);
+      const emit = (event: LiveEvent): void => write(`data: ${JSON.stringify(event)}\n\n`);
       const failed = (error: unknown): void => {
         log.warn({ err: error }, "inbox: live connection failed");
         end();
       };
 
-      const tellOfTyping = async (accountId: string, thread: string): Promise<void> => {
+      const emitTyping = async (accountId: string, thread: string): Promise<void> => {
         const row = await conversationOfContext(db, { accountId, contextKey: thread });
-        if (row?.workspace_id === agent.workspace_id) tell({ kind: "typing", conversationId: row.id });
+        if (row?.workspace_id === agent.workspace_id) emit({ kind: "typing", conversationId: row.id });
       };
-      const tellOfAssignment = async (conversationId: string, by: string | null): Promise<void> => {
+      const emitAssignment = async (conversationId: string, by: string | null): Promise<void> => {
         const row = await db
           .selectFrom("conversations")
           .select(["id", "customer_name", "customer_email", "customer_phone"])
           .where("id", "=", conversationId)
           .where("workspace_id", "=", agent.workspace_id)
           .executeTakeFirst();
-        if (row !== undefined) tell({ kind: "assigned", conversationId, by, customer: customerLabel(row) });
+        if (row !== undefined) emit({ kind: "assigned", conversationId, by, customer: customerLabel(row) });
       };
       const unsubscribe = fanout.subscribe(workspaceTopic(agent.workspace_id), (message) => {
         const signal = JSON.parse(message) as Signal;
         switch (signal.kind) {
           case "changed":
-            tell({ kind: "changed", conversationId: signal.conversationId });
+            emit({ kind: "changed", conversationId: signal.conversationId });
             break;
           case "assigned":
-            if (signal.to === agent.email) tellOfAssignment(signal.conversationId, signal.by).catch(failed);
+            if (signal.to === agent.email) emitAssignment(signal.conversationId, signal.by).catch(failed);
             break;
           case "typing":
-            tellOfTyping(signal.accountId, signal.thread).catch(failed);
+            emitTyping(signal.accountId, signal.thread).catch(failed);
             break;
         }
       });
@@ -107,24 +113,63 @@ export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: 
           .catch(failed);
       };
       const stopListening = fanout.subscribe(agentTopic(agent.id), endUnlessSignedIn);
-      const checkAndBeat = async (): Promise<void> => {
+      const stopWatching = sessions.watch(token, end);
+      const checkSession = async (): Promise<void> => {
         if (!(await stillSignedIn())) end();
         if (ended) return;
         write(": \n\n");
-        beat();
+        nextHeartbeat();
       };
-      const beat = (): void => {
-        stopBeating = clock.timer(heartbeatMs, () => void checkAndBeat().catch(failed));
+      const nextHeartbeat = (): void => {
+        stopHeartbeat = clock.timer(heartbeatMs, () => void checkSession().catch(failed));
       };
       own.add(end);
       raw.on("close", end);
       raw.on("error", end);
-      beat();
-      // Who signed out while this was being opened was told of nothing yet.
+      nextHeartbeat();
+      // The agent may have signed out before the subscription.
       endUnlessSignedIn();
     },
     close() {
       for (const own of streams.values()) for (const end of own) end();
+    },
+  };
+}
+
+/** Looks for ended sessions, with one query for all streams of this process. */
+function createSessionWatch(db: Reader, clock: Clock, log: Log) {
+  const watched = new Map<string, Set<() => void>>();
+  let stop: (() => void) | undefined;
+
+  async function look(): Promise<void> {
+    const lasting = await lastingSessions(db, watched.keys(), clock.now());
+    for (const [token, ends] of watched) if (!lasting.has(token)) for (const end of ends) end();
+  }
+
+  function next(): void {
+    const cancel = clock.timer(sessionsMs, () => {
+      void look()
+        .catch((error: unknown) => log.warn({ err: error }, "inbox: looking for ended sessions failed, retrying"))
+        .then(() => {
+          if (stop === cancel) next();
+        });
+    });
+    stop = cancel;
+  }
+
+  return {
+    /** Calls `end` when the session ends. Returns a function that stops watching. */
+    watch(token: string, end: () => void): () => void {
+      const ends = watched.get(token) ?? new Set();
+      watched.set(token, ends.add(end));
+      if (stop === undefined) next();
+      return () => {
+        ends.delete(end);
+        if (ends.size === 0) watched.delete(token);
+        if (watched.size > 0) return;
+        stop?.();
+        stop = undefined;
+      };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { setAgentAway } from "#admin/agents.ts";
+import { systemActor } from "#domain/conversation/message.ts";
+import { changeAgent } from "#admin/team/agents.ts";
 import type { BulkResult, Colleague, ConversationView, ListPage, Me, Refusal } from "./wire.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
@@ -30,7 +31,7 @@ eachDatabase("agents who share an inbox", (open) => {
   const ids = async (user: InboxUser, query: string) =>
     ((await user.get(`conversations?${query}`)).body as ListPage).items.map(({ id }) => id);
 
-  it("have the saved replies of their own workspace", async () => {
+  it("get the saved replies of their own workspace", async () => {
     expect((await anna.get("saved-replies")).body).toEqual([
       { name: "bye", text: "Bye" },
       { name: "thanks", text: "Thank you, {customer}." },
@@ -38,7 +39,7 @@ eachDatabase("agents who share an inbox", (open) => {
     expect((await stranger.get("saved-replies")).body).toEqual([]);
   });
 
-  it("are told when a colleague changed it first, and their own changes do not conflict", async () => {
+  it("get a conflict when a colleague changed it first, but not for their own changes", async () => {
     const { conversationId: id } = await asked(app, "quicker");
     await ben.send("POST", `conversations/${id}/resolve`, { seen: unclaimed });
     for (const action of ["snooze", "release", "archive", "reopen"]) {
@@ -52,7 +53,7 @@ eachDatabase("agents who share an inbox", (open) => {
     expect((await ben.send("POST", `conversations/${id}/snooze`, { seen: unclaimed })).status).toBe(200);
   });
 
-  it("take their own resolve back, into the state before it, and no one else's", async () => {
+  it("undo their own resolution, back to the state before, but not a colleague's", async () => {
     const undo = async (by: InboxUser, id: string, body: object = {}) =>
       by.send("POST", `conversations/${id}/undo-resolve`, body);
     const resolve = (by: InboxUser, id: string) => by.send("POST", `conversations/${id}/resolve`);
@@ -74,7 +75,7 @@ eachDatabase("agents who share an inbox", (open) => {
       snoozedUntil: null,
     });
     await resolve(anna, escalated);
-    // The time of the snooze is over.
+    // The snooze has expired.
     expect(view(await undo(anna, escalated, { snoozedUntil: app.clock.now() - 1 })).status).toBe("escalated");
     expect(await said(escalated)).toBe(words);
     await resolve(anna, escalated);
@@ -87,7 +88,7 @@ eachDatabase("agents who share an inbox", (open) => {
     expect((await undo(stranger, claimed)).status).toBe(404);
   });
 
-  it("keep the SLA time, and so the place in the list, of a conversation whose resolve they take back", async () => {
+  it("keep the SLA time and list position of a conversation when they undo its resolution", async () => {
     const { conversationId: id } = await asked(app, "undo-clock", "I want to talk to a human");
     app.clock.advance(50 * 60_000);
     const { sla } = view(await anna.get(`conversations/${id}`));
@@ -100,7 +101,7 @@ eachDatabase("agents who share an inbox", (open) => {
     expect(waited(back.sla, back.now)).toBe(50 * 60_000);
   });
 
-  it("remove the built-in manual with the role admin only, and nothing else with it", async () => {
+  it("can remove the built-in manual, and nothing else, only as admins", async () => {
     const mine = await app.learn("prices.md", "# Prices\n\nA lamp costs 20 euros.\n");
     await app.learn("troubleshooting.md", "# Troubleshooting\n\nRestart the server.\n");
     const replaced = await app.learn("inbox.md", "# Inbox\n\nOur own text.\n");
@@ -136,9 +137,13 @@ eachDatabase("agents who share an inbox", (open) => {
     expect((await anna.send("POST", "manual/remove")).status).toBe(204);
     expect(await left()).toEqual([mine, replaced].toSorted());
     expect(await hasManual(anna)).toBe(false);
+    const entries = app.store.read.selectFrom("audit").select(["action", "actor_id", "detail"]);
+    expect(await entries.where("action", "=", "document_removed").execute()).toEqual([
+      { action: "document_removed", actor_id: anna.email, detail: "Troubleshooting" },
+    ]);
   });
 
-  it("both keep the tags that they add and take away at once", async () => {
+  it("lose no tag when they add and remove tags at the same time", async () => {
     const { conversationId: id } = await asked(app, "tags");
     await anna.send("PATCH", `conversations/${id}`, { tags: ["old", "older"] });
     await Promise.all([
@@ -162,7 +167,7 @@ eachDatabase("agents who share an inbox", (open) => {
       return views.map((answer) => view(answer).status);
     };
 
-    it("are resolved, archived, tagged and assigned, each as if it were alone", async () => {
+    it("are resolved, archived, tagged and assigned like single ones", async () => {
       const all = await three("bulk");
       expect(
         refused(
@@ -195,7 +200,7 @@ eachDatabase("agents who share an inbox", (open) => {
       expect(await statuses(all)).toEqual(["archived", "archived", "archived"]);
     });
 
-    it("are left as they are where a colleague changed them first, with the reason, and the others are done", async () => {
+    it("are skipped with a reason where a colleague changed them first, and the others are changed", async () => {
       const [one = "", other = "", last = ""] = await three("race");
       await ben.send("POST", `conversations/${other}/claim`);
       const answer = await bulk(
@@ -213,7 +218,7 @@ eachDatabase("agents who share an inbox", (open) => {
       expect(refused(again)).toEqual([null, expect.stringContaining("cannot become archived")]);
     });
 
-    it("can be asked for twice, and name each conversation once", async () => {
+    it("are changed once if the request is repeated or lists one twice", async () => {
       const [one = ""] = await three("again");
       const items = [listed(one), listed(one)];
       expect(refused(await bulk(anna, { action: "resolve" }, items))).toEqual([null]);
@@ -222,7 +227,7 @@ eachDatabase("agents who share an inbox", (open) => {
       expect(audit.filter(({ to }) => to === "resolved")).toHaveLength(1);
     });
 
-    it("are a hundred at most, of the own workspace, with what the action needs", async () => {
+    it("are limited to a hundred of the agent's workspace, with the action's fields", async () => {
       const [one = ""] = await three("bounds");
       const hundred = Array.from({ length: 101 }, (_, i) => listed(`conv_${String(i).padStart(26, "0")}`));
       for (const [change, items, status] of [
@@ -243,7 +248,7 @@ eachDatabase("agents who share an inbox", (open) => {
   });
 
   describe("assigning", () => {
-    it("gives a conversation to a colleague, from them to another one, and back to the assistant", async () => {
+    it("gives a conversation to a colleague, then to another one, and back to the assistant", async () => {
       const { conversationId: id } = await asked(app, "given");
       const given = view(await assign(anna, id, ben.email.toUpperCase(), unclaimed));
       expect([given.status, given.assignee?.email]).toEqual(["claimed", ben.email]);
@@ -258,7 +263,7 @@ eachDatabase("agents who share an inbox", (open) => {
       expect(await ids(anna, "view=claimed")).not.toContain(id);
     });
 
-    it("changes nothing when a colleague claimed it first, and tells who has it", async () => {
+    it("changes nothing if a colleague claimed it first, and names the owner", async () => {
       const { conversationId: id } = await asked(app, "crossed");
       await ben.send("POST", `conversations/${id}/claim`);
       const late = await assign(anna, id, carl.email, unclaimed);
@@ -269,7 +274,7 @@ eachDatabase("agents who share an inbox", (open) => {
       expect(view(await ben.get(`conversations/${id}`)).assignee?.email).toBe(ben.email);
     });
 
-    it("has one winner of two who assign at once, and says so to the other", async () => {
+    it("succeeds for one of two agents at the same time, and gives the other a conflict", async () => {
       const { conversationId: id } = await asked(app, "both");
       const [one, other] = await Promise.all([
         assign(anna, id, carl.email, unclaimed),
@@ -280,7 +285,7 @@ eachDatabase("agents who share an inbox", (open) => {
       expect(view(await anna.get(`conversations/${id}`)).assignee?.email).toBe(won);
     });
 
-    it("does it once, however often it is asked for", async () => {
+    it("takes effect once, however often it is requested", async () => {
       const { conversationId: id } = await asked(app, "twice");
       await assign(anna, id, ben.email, unclaimed);
       const again = await assign(anna, id, ben.email, unclaimed);
@@ -289,7 +294,7 @@ eachDatabase("agents who share an inbox", (open) => {
       expect(assigned).toHaveLength(1);
     });
 
-    it("wakes what is snoozed for who gets it, and leaves what is resolved alone", async () => {
+    it("un-snoozes a conversation for its new owner, and refuses a resolved one", async () => {
       const { conversationId: id } = await asked(app, "asleep");
       await ben.send("POST", `conversations/${id}/claim`);
       await ben.send("POST", `conversations/${id}/snooze`);
@@ -302,7 +307,7 @@ eachDatabase("agents who share an inbox", (open) => {
       expect(view(await anna.get(`conversations/${id}`)).status).toBe("resolved");
     });
 
-    it("wakes what a colleague put off for that colleague, as given to them", async () => {
+    it("un-snoozes a conversation for the colleague who snoozed it, and assigns it to them", async () => {
       const { conversationId: id } = await asked(app, "woken");
       const assigned = async () =>
         view(await anna.get(`conversations/${id}`)).audit.filter(({ action }) => action === "assigned");
@@ -317,14 +322,15 @@ eachDatabase("agents who share an inbox", (open) => {
       expect(woken.audit.at(-1)).toMatchObject({ action: "assigned", actor: "Anna", to: "Ben" });
     });
 
-    it("takes agents of the workspace only, and names them with who is away", async () => {
+    it("accepts agents of the workspace only, and lists them with those who are away", async () => {
       const { conversationId: id } = await asked(app, "nobody");
       for (const to of [stranger.email, "nobody@shop.example", "x'; drop table agents", `${ben.email} `]) {
         const answer = await assign(anna, id, to, unclaimed);
         expect([to, answer.status]).toEqual([to, 422]);
       }
       expect(view(await anna.get(`conversations/${id}`)).status).toBe("open");
-      await setAgentAway(app.store, app.workspace.id, carl.email, true);
+      const carlOf = { workspaceId: app.workspace.id, agentId: carl.id, by: systemActor("test") };
+      await changeAgent(app.store, app.clock, carlOf, { away: true });
       const colleagues = (await anna.get("agents")).body as readonly Colleague[];
       expect(colleagues).toEqual([
         { email: anna.email, name: "Anna", away: false },

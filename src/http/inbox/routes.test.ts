@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ConversationView, Counts, ListPage, MessagePage, Refusal } from "./wire.ts";
-import { createLoginToken } from "#admin/agents.ts";
+import { createLoginToken } from "#admin/team/login-links.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
@@ -33,7 +33,7 @@ eachDatabase("the inbox", (open) => {
   ) => fetch(`${app.url}${path}`, { method: "POST", headers, body: new URLSearchParams(fields), redirect: "manual" });
 
   describe("signing in", () => {
-    it("leads whoever is not signed in to the sign-in page, which may run nothing from elsewhere", async () => {
+    it("redirects to the sign-in page, which loads nothing from other sites", async () => {
       const page = await fetch(`${app.url}/inbox`, { redirect: "manual" });
       expect([page.status, page.headers.get("location")]).toEqual([303, "/inbox/login"]);
       const login = await fetch(`${app.url}/inbox/login`);
@@ -42,7 +42,7 @@ eachDatabase("the inbox", (open) => {
       expect(await login.text()).toContain("Password");
     });
 
-    it("does not use a link up by looking at it, and takes it once", async () => {
+    it("accepts a link once, and does not use it up by opening it", async () => {
       const token = await createLoginToken(app.store, app.clock, anna.id);
       const logged = () => app.logged.filter((line) => line.includes("/inbox/login/:token")).length;
       const before = logged();
@@ -56,12 +56,12 @@ eachDatabase("the inbox", (open) => {
       expect(first.headers.get("set-cookie")).toContain("Path=/inbox");
       const second = await form(`/inbox/login/${token}`, {});
       expect([second.status, second.headers.get("set-cookie")]).toEqual([401, null]);
-      // Until it is used, whoever can read the log could sign in with it.
+      // A reader of the log could sign in with an unused link.
       await expect.poll(() => logged() - before).toBe(4);
       expect(app.logged.join("")).not.toContain(token);
     });
 
-    it("takes the right password and no other", async () => {
+    it("accepts the right password only", async () => {
       const wrong = await form("/inbox/login", { email: anna.email, password: "not the password" });
       expect([wrong.status, wrong.headers.get("set-cookie")]).toEqual([401, null]);
       const right = await form("/inbox/login", { email: anna.email.toUpperCase(), password });
@@ -70,13 +70,13 @@ eachDatabase("the inbox", (open) => {
       expect(await shell.text()).toContain("/inbox/app.js");
     });
 
-    it("refuses a form that another site sends, right as the password may be", async () => {
+    it("refuses a form that another site sends, even with the right password", async () => {
       const elsewhere = await form("/inbox/login", { email: anna.email, password }, { origin: "https://evil.example" });
       expect([elsewhere.status, elsewhere.headers.get("set-cookie")]).toEqual([403, null]);
       expect((await form("/inbox/login", { email: anna.email, password }, {})).status).toBe(403);
     });
 
-    it("ends a session when its agent signs out, and when it is two weeks old", async () => {
+    it("ends a session on sign-out, and after two weeks", async () => {
       const leaving = await signIn(app, anna);
       expect((await leaving.get("me")).status).toBe(200);
       await fetch(`${app.url}/inbox/logout`, {
@@ -95,14 +95,14 @@ eachDatabase("the inbox", (open) => {
   });
 
   describe("protection", () => {
-    it("answers nobody who is not signed in", async () => {
+    it("refuses requests without a session", async () => {
       for (const path of ["me", "counts", "conversations?view=all", "events"]) {
         const answer = await fetch(`${app.url}/inbox/api/${path}`, { headers: { cookie: "parley_session=x" } });
         expect([path, answer.status]).toEqual([path, 401]);
       }
     });
 
-    it("refuses changes that another site asks for, or that do not say where they come from", async () => {
+    it("refuses changes from another site or without an origin", async () => {
       const { conversationId } = await start("forged");
       const path = `conversations/${conversationId}/resolve`;
       for (const headers of [
@@ -148,7 +148,7 @@ eachDatabase("the inbox", (open) => {
       ["conversations?view=all&cursor=whatever", 422],
       ["conversations/not-an-id", 422],
       ["nothing", 404],
-    ])("answers GET %s with %i", async (path, status) => {
+    ])("answers GET %s with status %i", async (path, status) => {
       expect((await anna.get(path)).status).toBe(status);
     });
 
@@ -159,7 +159,7 @@ eachDatabase("the inbox", (open) => {
       ["notes", { content: { $ne: 1 } }],
       ["snooze", { until: -1 }],
       ["notes", { content: "x", visible: true }],
-    ])("refuses what makes no sense for %s", async (action, body) => {
+    ])("refuses an invalid body for %s", async (action, body) => {
       const { conversationId } = await start(`odd-${JSON.stringify(body).length}-${action}`);
       const answer = await anna.send("POST", `conversations/${conversationId}/${action}`, body);
       expect(answer.status).toBe(422);
@@ -167,7 +167,7 @@ eachDatabase("the inbox", (open) => {
   });
 
   describe("a conversation", () => {
-    it("shows the customer's text as it was written, and the answer with its confidence and sources", async () => {
+    it("shows the customer's text as written, and the answer with its confidence and sources", async () => {
       const { conversationId } = await start("shown", "How *long* does <b>delivery</b> take?", "Ada Byron");
       const shown = view(await anna.get(`conversations/${conversationId}`));
       expect(shown.customer).toMatchObject({ label: "Ada Byron", email: "shown@customers.example", verified: true });
@@ -181,7 +181,7 @@ eachDatabase("the inbox", (open) => {
       expect(shown.sla.targetMs).toBe(3_600_000);
     });
 
-    it("has one winner when two agents claim it, and the other is told who", async () => {
+    it("goes to one of two agents who claim it, and names the owner to the other", async () => {
       const { conversationId } = await start("claimed");
       const answers = await Promise.all(
         [anna, ben].map((user) => user.send("POST", `conversations/${conversationId}/claim`)),
@@ -201,7 +201,7 @@ eachDatabase("the inbox", (open) => {
       });
     });
 
-    it("can be taken over on purpose, and given back to the assistant", async () => {
+    it("can be taken over explicitly, and given back to the assistant", async () => {
       const { conversationId } = await start("taken");
       await ben.send("POST", `conversations/${conversationId}/claim`);
       const taken = view(await anna.send("POST", `conversations/${conversationId}/claim`, { takeOver: true }));
@@ -210,23 +210,23 @@ eachDatabase("the inbox", (open) => {
       expect([released.status, released.assignee]).toEqual(["open", null]);
     });
 
-    it("goes through its life by the buttons", async () => {
+    it("changes its status by the buttons", async () => {
       const { conversationId } = await start("life");
-      const act = async (action: string, body: object = {}) =>
+      const applyAction = async (action: string, body: object = {}) =>
         view(await anna.send("POST", `conversations/${conversationId}/${action}`, body));
-      await act("claim");
-      const snoozed = await act("snooze", { until: app.clock.now() + 3_600_000 });
+      await applyAction("claim");
+      const snoozed = await applyAction("snooze", { until: app.clock.now() + 3_600_000 });
       expect([snoozed.status, snoozed.snoozedUntil]).toEqual(["snoozed", app.clock.now() + 3_600_000]);
-      const woken = await act("reopen");
+      const woken = await applyAction("reopen");
       expect([woken.status, woken.assignee?.email]).toEqual(["claimed", anna.email]);
-      expect((await act("snooze")).snoozedUntil).toBeNull();
-      expect((await act("resolve")).status).toBe("resolved");
-      expect((await act("archive")).status).toBe("archived");
-      expect((await act("reopen")).status).toBe("open");
+      expect((await applyAction("snooze")).snoozedUntil).toBeNull();
+      expect((await applyAction("resolve")).status).toBe("resolved");
+      expect((await applyAction("archive")).status).toBe("archived");
+      expect((await applyAction("reopen")).status).toBe("open");
       expect((await anna.send("POST", `conversations/${conversationId}/archive`)).status).toBe(409);
     });
 
-    it("takes a reply, which claims it and is sent to the customer once, however often it is tried", async () => {
+    it("is claimed by a reply, which is sent once, however often it is posted", async () => {
       const { conversationId } = await start("replied");
       const { lastSeq } = view(await anna.get(`conversations/${conversationId}`));
       const reply = { content: "Hello, **Anna** here.", clientId: "reply-0001", lastSeq };
@@ -243,7 +243,7 @@ eachDatabase("the inbox", (open) => {
       expect([shown.status, shown.assignee?.email]).toEqual(["claimed", anna.email]);
     });
 
-    it("holds a reply back that was written without knowing the newest messages", async () => {
+    it("holds back a reply whose author has not seen the newest messages", async () => {
       const customer = await start("stale");
       const { conversationId } = customer;
       await anna.send("POST", `conversations/${conversationId}/claim`);
@@ -268,7 +268,7 @@ eachDatabase("the inbox", (open) => {
       expect(refusal(bens).newer?.map(({ author }) => author)).toEqual(["Anna"]);
     });
 
-    it("keeps notes away from the customer", async () => {
+    it("hides notes from the customer", async () => {
       const { conversationId } = await start("noted");
       const noted = view(await anna.send("POST", `conversations/${conversationId}/notes`, { content: "Be **kind**." }));
       expect(noted.notes).toMatchObject([{ author: "Anna" }]);
@@ -281,7 +281,7 @@ eachDatabase("the inbox", (open) => {
       expect(sent.map(({ payload }) => payload).join("")).not.toContain("kind");
     });
 
-    it("takes tags and a priority, cleaned", async () => {
+    it("accepts tags, which are normalised, and a priority", async () => {
       const { conversationId } = await start("tagged");
       const changed = view(
         await anna.send("PATCH", `conversations/${conversationId}`, {
@@ -293,7 +293,7 @@ eachDatabase("the inbox", (open) => {
       expect(changed.audit.map(({ action }) => action)).toEqual(expect.arrayContaining(["tagged", "priority_changed"]));
     });
 
-    it("hands out a long thread from its end", async () => {
+    it("returns a long thread from its end", async () => {
       const { conversationId } = await start("long");
       await app.store.write(async (tx) => {
         const rows = Array.from({ length: 130 }, (_, index) => ({
@@ -329,7 +329,7 @@ eachDatabase("the inbox", (open) => {
       }
     });
 
-    it("says which messages did not arrive", async () => {
+    it("shows which messages did not arrive", async () => {
       const { conversationId } = await start("lost");
       await app.store.write((tx) =>
         tx
@@ -342,10 +342,10 @@ eachDatabase("the inbox", (open) => {
       expect(shown.messages[1]?.delivery).toEqual({ state: "unknown", error: "The connection broke." });
     });
 
-    it("says which messages wait as a whole, and not of which a part has left", async () => {
+    it("shows which messages are still unsent in all their parts", async () => {
       const { conversationId } = await start("in-parts");
       await settled(app);
-      const standing = async () => {
+      const lastState = async () => {
         const message = view(await anna.get(`conversations/${conversationId}`)).messages[1];
         return [message?.delivery?.state, message?.unsent];
       };
@@ -370,16 +370,16 @@ eachDatabase("the inbox", (open) => {
           .values({ ...first, ...second })
           .execute();
       });
-      expect(await standing()).toEqual(["queued", false]);
+      expect(await lastState()).toEqual(["queued", false]);
       await ofIt({ state: "queued" }, 0);
-      expect(await standing()).toEqual(["queued", true]);
+      expect(await lastState()).toEqual(["queued", true]);
       await ofIt({ state: "queued", thread: "ada@example.com" }, 1);
-      expect(await standing()).toEqual(["queued", false]);
+      expect(await lastState()).toEqual(["queued", false]);
     });
   });
 
   describe("the views", () => {
-    it("hold what belongs to them, the latest first, and count it", async () => {
+    it("contain their conversations, the latest first, and count them", async () => {
       const before = (await anna.get("counts")).body as Counts;
       const [one, two, mine] = [await start("view-1"), await start("view-2"), await start("view-3")];
       app.clock.advance(1_000);
@@ -400,10 +400,10 @@ eachDatabase("the inbox", (open) => {
       ]).toEqual([2, 1, 1]);
     });
 
-    it("find words in their conversations", async () => {
+    it("find conversations by words", async () => {
       const found = await start("search-1", "My zeppelin arrived damaged");
       await start("search-2", "My parcel arrived damaged");
-      // Words are found from the next second on.
+      // Search finds words from the next second on.
       app.clock.advance(1_000);
       await expect.poll(() => ids(anna, "view=all&q=zeppelin")).toEqual([found.conversationId]);
       expect(await ids(anna, "view=unassigned&q=zeppelin+damaged")).toEqual([found.conversationId]);
@@ -413,19 +413,19 @@ eachDatabase("the inbox", (open) => {
       expect(await ids(anna, "view=all&q=%22%22+***+(")).toEqual([]);
     });
 
-    it("find a customer's conversations by their e-mail address, and where nobody has it, who wrote of it", async () => {
+    it("find a customer's conversations by e-mail address; an unknown address is searched as text", async () => {
       const { conversationId: first } = await customerWrites(app, "ida.rhodes", "Good morning", "Ida");
       await settled(app);
-      const spoken = await start("search-address", "Please write to nobody.here@shop.example");
+      const mentioning = await start("search-address", "Please write to nobody.here@shop.example");
       app.clock.advance(1_000);
       expect(await ids(anna, "view=all&q=Ida.Rhodes%40customers.example")).toEqual([first]);
       expect(await ids(anna, "view=mine&q=ida.rhodes%40customers.example")).toEqual([]);
       await anna.send("POST", `conversations/${first}/claim`);
       expect(await ids(anna, "view=mine&q=ida.rhodes%40customers.example")).toEqual([first]);
-      await expect.poll(() => ids(anna, "view=all&q=nobody.here%40shop.example")).toEqual([spoken.conversationId]);
+      await expect.poll(() => ids(anna, "view=all&q=nobody.here%40shop.example")).toEqual([mentioning.conversationId]);
     });
 
-    it("page through everything once", async () => {
+    it("page through all conversations once", async () => {
       for (let index = 0; index < 45; index += 1) await customerWrites(app, `page-${index}`, "Hello");
       await settled(app);
       for (const name of ["all", "open"]) {

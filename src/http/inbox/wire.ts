@@ -1,9 +1,11 @@
 import type { Block } from "#channels/text/markdown.ts";
 import type { Status } from "#domain/conversation/status.ts";
 import type { Channel, Confidence, Role, Source } from "#domain/conversation/message.ts";
+import type { AgentRole } from "#domain/workspace/agent-role.ts";
 import type { Priority, SlaState } from "#domain/conversation/sla.ts";
+import type { MacroAction } from "#domain/workspace/macro.ts";
 
-/** What the inbox's server and its browser code say to each other. Times are epoch milliseconds. */
+/** JSON between the inbox's server and its browser code. Times are epoch milliseconds. */
 
 export const views = ["unassigned", "mine", "claimed", "escalated", "open", "snoozed", "resolved", "all"] as const;
 export type View = (typeof views)[number];
@@ -13,26 +15,38 @@ export interface Person {
   readonly name: string;
 }
 
-/** Whom a conversation can be assigned to. */
+/** An agent to assign conversations to. */
 export interface Colleague extends Person {
   readonly away: boolean;
 }
 
-/** A text that agents insert by its name. */
+/** A text that agents insert by name. */
 export interface SavedReply {
   readonly name: string;
   readonly text: string;
 }
 
-/** How those that wait are sorted: by SLA state and then by how long they have waited, or by their latest message. */
+/** Actions that agents apply at once. */
+export interface MacroView {
+  readonly name: string;
+  /** Another text when the actions change. */
+  readonly version: string;
+  readonly actions: readonly MacroAction[];
+  /** Why it cannot be applied. */
+  readonly problems: readonly string[];
+}
+
+/** Order of waiting conversations: by SLA state and waiting time, or by their latest message. */
 export const waitingOrders = ["urgency", "latest"] as const;
 export type WaitingOrder = (typeof waitingOrders)[number];
 
 export interface Me {
-  readonly agent: Person & { readonly role: "agent" | "admin"; readonly waitingOrder: WaitingOrder };
+  readonly agent: Person & { readonly role: AgentRole; readonly waitingOrder: WaitingOrder };
   readonly workspace: { readonly id: string; readonly name: string };
   /** This agent can remove the built-in manual, which the bot still answers from. */
   readonly hasManual: boolean;
+  /** Labels of channels, by name. */
+  readonly channels: Readonly<Record<Channel, string>>;
   /** The server's time, so that countdowns do not depend on the agent's clock. */
   readonly now: number;
 }
@@ -53,9 +67,9 @@ export interface ListItem {
   readonly priority: Priority;
   readonly customer: string;
   readonly assignee: Person | null;
-  /** The customer's last words; where they have written none, the last message. */
+  /** The customer's last message, or the last message if there is none. */
   readonly preview: { readonly role: Role; readonly text: string } | null;
-  /** Who wrote the last message. */
+  /** The author of the last message. */
   readonly lastRole: Role | null;
   readonly lastMessageAt: number;
   readonly startedAt: number;
@@ -73,7 +87,7 @@ export interface ListPage {
   readonly now: number;
 }
 
-/** What is known of a message's way to the customer; of several parts, the one that is worst off. */
+/** Delivery state of a message: the worst of its parts. */
 export type Delivery = "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "unknown";
 
 /** A file of a message. */
@@ -100,14 +114,16 @@ export interface MessageView {
   readonly deleted: boolean;
   readonly confidence: Confidence | null;
   readonly sources: readonly Source[];
-  /** Null for what needs no sending: the customer's own messages, and those that are fetched over the API. */
+  /** Customers' thumbs for an answer of the bot. */
+  readonly thumbs: { readonly up: number; readonly down: number };
+  /** Null for messages without a delivery: those of customers, and on the channel `api`. */
   readonly delivery: { readonly state: Delivery; readonly error: string | null } | null;
-  /** No platform has been asked for any part of it yet: whatever the channel can, it still goes out as it is by then. */
+  /** No part was sent yet, so it can be changed on every channel. */
   readonly unsent: boolean;
   readonly files: readonly FileView[];
-  /** The Markdown of a reply of the agent who looks at it; null of all other messages. */
+  /** Markdown of the signed-in agent's own reply; null for other messages. */
   readonly own: string | null;
-  /** What is about to become of it where the customer sees it. */
+  /** A change that is not yet made on the platform. */
   readonly changing: "edit" | "remove" | null;
 }
 
@@ -122,7 +138,7 @@ export interface AuditView {
   readonly id: string;
   readonly action: string;
   readonly actor: string;
-  /** Nobody did it: the clock, or a rule. `actor` then says which. */
+  /** Done by a rule or a timer, which `actor` names. */
   readonly automatic: boolean;
   readonly from: string | null;
   readonly to: string | null;
@@ -143,11 +159,11 @@ export interface ConversationView {
     readonly name: string | null;
     readonly email: string | null;
     readonly phone: string | null;
-    /** Whether it is proven who they are. */
+    /** The identity is proven. */
     readonly verified: boolean;
-    /** Which of these values are the company's or the platform's, and not their own words. */
+    /** Values from the company or the platform, not from the customer. */
     readonly verifiedFields: readonly ("name" | "email" | "phone")[];
-    /** The page that they last wrote from. */
+    /** The page of the last message. */
     readonly page: string | null;
   };
   readonly sla: SlaView;
@@ -156,15 +172,15 @@ export interface ConversationView {
   readonly lastMessageAt: number;
   readonly resolvedAt: number | null;
   readonly lastSeq: number;
-  /** What this channel lets an agent do with a reply that was sent. */
+  /** Changes of sent replies that the channel supports. */
   readonly amendable: { readonly edit: boolean; readonly remove: boolean };
-  /** Until when the customer can be written to freely, and what becomes of a reply after it; null: at any time. */
+  /** The reply window and the effect of a reply after it; null: no window. */
   readonly window: {
     readonly isOpen: boolean;
     readonly closesAt: number | null;
     readonly closed: string | null;
   } | null;
-  /** Why nothing that is sent reaches the customer; null: it does. */
+  /** The reason why the customer cannot be reached; null: reachable. */
   readonly unreachable: string | null;
   readonly messages: readonly MessageView[];
   /** There are messages before the first of `messages`. */
@@ -193,7 +209,7 @@ export const messagesShownMax = 300;
 
 export type LiveEvent =
   | { readonly kind: "changed"; readonly conversationId: string }
-  /** A colleague, or (`by` null) a rule or the API, has given the conversation to whoever hears this. */
+  /** A colleague, or (`by` null) a rule or the API, assigned the conversation to this agent. */
   | {
       readonly kind: "assigned";
       readonly conversationId: string;
@@ -202,22 +218,22 @@ export type LiveEvent =
     }
   | { readonly kind: "typing"; readonly conversationId: string };
 
-/** How many conversations can be changed at once. */
+/** Most conversations in one bulk change. */
 export const bulkMax = 100;
 
-/** What became of one of several conversations; `refused` null: it is done. */
+/** Result for one of several conversations. `refused` null: done. */
 export interface BulkResult {
   readonly id: string;
   readonly refused: string | null;
 }
 
-/** The body of every answer that is not a 2xx. */
+/** The body of every response that is not a 2xx. */
 export interface Refusal {
   readonly detail: string;
   readonly code: string;
   readonly request_id: string;
-  /** `claimed_by_other`: who has it. */
+  /** With `claimed_by_other`: the owner. */
   readonly assignee?: Person;
-  /** `stale_view`: what was written since. */
+  /** With `stale_view`: the newer messages. */
   readonly newer?: readonly MessageView[];
 }

@@ -13,7 +13,7 @@ interface Raw {
   readonly body: Buffer;
 }
 
-describe("served text", () => {
+describe("text responses", () => {
   let app: TestApp;
 
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe("served text", () => {
   }
 
   it.each(["/widget.js", "/inbox/app.js", "/inbox/app.css", "/docs", "/openapi.json"])(
-    "is compressed as the client asks: %s",
+    "are compressed as the client asks: %s",
     async (path) => {
       const plain = await get(path);
       expect(plain.headers["content-encoding"]).toBeUndefined();
@@ -49,7 +49,7 @@ describe("served text", () => {
     },
   );
 
-  it.each(["/widget.js", "/inbox/app.js"])("keeps its ETag comparable: %s", async (path) => {
+  it.each(["/widget.js", "/inbox/app.js"])("keep a comparable ETag: %s", async (path) => {
     const plain = await get(path);
     const br = await get(path, { "accept-encoding": "br" });
     expect(br.headers.etag).toBe(`W/${plain.headers.etag}`);
@@ -59,7 +59,7 @@ describe("served text", () => {
     }
   });
 
-  it("is left as it is where it is short, or holds what only a cookie opens", async () => {
+  it("stay uncompressed if they are short or need a session", async () => {
     const short = await get("/v1/conversations/none", { "accept-encoding": "br" });
     expect(short.headers["content-encoding"]).toBeUndefined();
     const page = await get("/inbox/login", { "accept-encoding": "br" });
@@ -67,7 +67,7 @@ describe("served text", () => {
     expect(page.headers["content-encoding"]).toBeUndefined();
   });
 
-  it("leaves streams of events as they are", async () => {
+  it("stay uncompressed if they are event streams", async () => {
     const { key, id } = app.workspace;
     const response = await fetch(`${app.url}/v1/query/stream`, {
       method: "POST",

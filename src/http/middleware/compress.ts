@@ -3,11 +3,11 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { createCache } from "#runtime/cache.ts";
 
-/** A shorter body fits into one packet, compressed or not. */
+/** Shorter bodies fit into one packet anyway. */
 const bytesMin = 1_000;
 const compressible = /^(?:text\/(?:html|css|javascript|plain)|application\/(?:json|javascript)|image\/svg\+xml)\b/i;
-/** Assets are compressed once and kept; all of them together are far smaller. */
-const keptBytesMax = 8 * 1_048_576;
+/** Compressed assets are cached; all of them together are far smaller. */
+const cacheBytesMax = 8 * 1_048_576;
 
 const encoders = {
   br: (body: Buffer, quality: number) =>
@@ -22,12 +22,11 @@ const answerQuality = 4;
 type Done = (error?: Error | null, payload?: unknown) => void;
 
 /**
- * An onSend hook that compresses text by Accept-Encoding. Streams pass as they are. Below /inbox only assets are
- * compressed: its other responses hold what a cookie opens beside what others have written, and their compressed length
- * would give it away (BREACH).
+ * An onSend hook that compresses text as Accept-Encoding allows. Streams are not compressed. Below /inbox only assets are:
+ * its other responses mix private data with text of customers, so their compressed length would reveal data (BREACH).
  */
 export function createCompression() {
-  const kept = createCache<string, Buffer>(keptBytesMax);
+  const cache = createCache<string, Buffer>(cacheBytesMax);
 
   return function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
     const etag = String(reply.getHeader("etag") ?? "");
@@ -49,32 +48,32 @@ export function createCompression() {
     if (!/accept-encoding/i.test(vary)) {
       void reply.header("vary", vary === "" ? "Accept-Encoding" : `${vary}, Accept-Encoding`);
     }
-    const encoding = wanted(request.headers["accept-encoding"]);
+    const encoding = acceptedEncoding(request.headers["accept-encoding"]);
     if (encoding === undefined) {
       done(null, payload);
       return;
     }
     const finish = (compressed: Buffer): void => {
       void reply.removeHeader("content-length").header("content-encoding", encoding);
-      // The same text in other bytes: a client may compare it, but not continue a download of it.
+      // A weak ETag: the bytes differ between encodings, so a client must not resume a download.
       if (isAsset && !etag.startsWith("W/")) void reply.header("etag", `W/${etag}`);
       done(null, compressed);
     };
     const key = `${encoding} ${etag}`;
-    const known = isAsset ? kept.get(key) : undefined;
-    if (known !== undefined) {
-      finish(known);
+    const cached = isAsset ? cache.get(key) : undefined;
+    if (cached !== undefined) {
+      finish(cached);
       return;
     }
     encoders[encoding](body, isAsset ? assetQuality : answerQuality).then((compressed) => {
-      if (isAsset) kept.set(key, compressed, compressed.length);
+      if (isAsset) cache.set(key, compressed, compressed.length);
       finish(compressed);
     }, done);
   };
 }
 
-/** Brotli where it is as welcome as gzip; undefined: neither is. */
-function wanted(header: string | string[] | undefined): Encoding | undefined {
+/** Prefers Brotli at equal weight. Undefined: the client accepts neither. */
+function acceptedEncoding(header: string | string[] | undefined): Encoding | undefined {
   const weights = new Map<string, number>();
   for (const part of String(header ?? "")
     .slice(0, 500)

@@ -1,9 +1,9 @@
-/** Requests that still have something to store when their connections are gone. */
+/** Requests that may still store something after their connections are closed. */
 export interface InFlight {
-  /** Enters a request; the end of it. */
+  /** Counts a request. The returned function ends it. */
   enter(): () => void;
-  /** Resolves when none is left, or after `mostMs`. */
-  settled(mostMs: number): Promise<void>;
+  /** Resolves when no request is left, or after `timeoutMs`. */
+  settled(timeoutMs: number): Promise<void>;
 }
 
 export function createInFlight(): InFlight {
@@ -20,11 +20,11 @@ export function createInFlight(): InFlight {
         if (count === 0) onSettled?.();
       };
     },
-    async settled(mostMs) {
+    async settled(timeoutMs) {
       if (count === 0) return;
       const done = Promise.withResolvers<void>();
       onSettled = done.resolve;
-      const timer = setTimeout(done.resolve, mostMs);
+      const timer = setTimeout(done.resolve, timeoutMs);
       await done.promise;
       clearTimeout(timer);
     },

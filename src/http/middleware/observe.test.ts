@@ -22,9 +22,9 @@ afterAll(() => app.close());
 
 const linesSince = (from: number): Line[] => app.logged.slice(from).map((line) => JSON.parse(line) as Line);
 
-it("writes a line for each request under the id that its client was given, and no complaint of a client's mistakes", async () => {
+it("logs each request under the id that its client received, and no warning for a client's error", async () => {
   const from = app.logged.length;
-  const mistakes = [
+  const refused = [
     await app.get("/v1/conversations"),
     await app.get("/v1/nothing"),
     await app.get("/v1/documents", { key: null }),
@@ -38,14 +38,14 @@ it("writes a line for each request under the id that its client was given, and n
     await app.get("/channels/telegram/acc_unknown", { key: null }),
   ];
   const lines = linesSince(from);
-  for (const { status, headers } of mistakes) {
+  for (const { status, headers } of refused) {
     expect(status).toBeGreaterThanOrEqual(400);
     expect(lines.filter(({ requestId }) => requestId === headers.get("x-request-id"))).toHaveLength(1);
   }
   expect(lines.filter(({ level }) => level >= warning)).toEqual([]);
 });
 
-it("does not complain of a client that goes away in the middle of its request", async () => {
+it("logs no warning when a client disconnects during its request", async () => {
   const from = app.logged.length;
   const { hostname, port } = new URL(app.url);
   const sending = request({
@@ -71,7 +71,7 @@ it("does not complain of a client that goes away in the middle of its request", 
   expect(linesSince(from).filter(({ level }) => level >= warning)).toEqual([]);
 });
 
-it("writes the request's id into the lines of the work that it causes", async () => {
+it("adds the request's id to the log lines of the work that it causes", async () => {
   const rename = (from: string, to: string) =>
     app.store.write((tx) => sql`alter table ${sql.table(from)} rename to ${sql.table(to)}`.execute(tx));
   await rename("outbox", "away");
@@ -88,7 +88,7 @@ it("writes the request's id into the lines of the work that it causes", async ()
   for (const line of app.logged.slice(from)) expect(line.match(/"requestId":/g) ?? []).not.toHaveLength(2);
 });
 
-it("writes nothing of what customers wrote, and no key", async () => {
+it("logs no customer's text and no key", async () => {
   const from = app.logged.length;
   const question = "My IBAN is DE02120300000000202051, why?";
   await app.post(
@@ -107,12 +107,15 @@ it("writes nothing of what customers wrote, and no key", async () => {
   expect(text).not.toContain(app.workspace.key.slice(10));
 });
 
-it("writes down no link that opens something, whatever the method it is asked by", async () => {
+it("logs no link that grants access, whatever the method", async () => {
   const from = app.logged.length;
   for (const [method, path] of [
     ["GET", "/files/a-secret.link"],
     ["POST", "/files/a-secret.link"],
     ["PUT", "/inbox/login/a-secret.link"],
+    ["GET", "/inbox/invitation/a-secret.link/"],
+    ["PUT", "/inbox/invitation/a-secret.link"],
+    ["PUT", "/inbox/login/reset/a-secret.link"],
   ] as const) {
     await app.call(method, path);
   }

@@ -3,12 +3,12 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HttpDependencies } from "#http/dependencies.ts";
 import type { App } from "#http/app-type.ts";
 
-/** What proxies write for a client that did not wait for its answer; no response has it. */
-const clientGone = 499;
+/** Status in log and metrics when the client closed the connection before the response. */
+const clientClosed = 499;
 
 /**
- * One log line and one measurement a request. Neither holds a body, a query string, a header or a login link's token:
- * they carry what customers write, and keys.
+ * Writes one log line and one measurement per request, without bodies, query strings, headers and tokens of links: these
+ * hold text of customers, and keys.
  */
 export function observe(app: App, { metrics, log }: HttpDependencies): void {
   const duration = new Histogram({
@@ -20,18 +20,18 @@ export function observe(app: App, { metrics, log }: HttpDependencies): void {
   });
 
   app.addHook("onRequest", (request, reply, done) => {
-    // A response that nobody waited for is not one that ended, and is told all the same.
+    // There is no onResponse if the client closes the connection first.
     reply.raw.once("close", () => {
-      if (!reply.raw.writableFinished) told(request, reply, reply.raw.headersSent ? reply.statusCode : clientGone);
+      if (!reply.raw.writableFinished) record(request, reply, reply.raw.headersSent ? reply.statusCode : clientClosed);
     });
     done();
   });
   app.addHook("onResponse", (request, reply, done) => {
-    if (reply.raw.writableFinished) told(request, reply, reply.statusCode);
+    if (reply.raw.writableFinished) record(request, reply, reply.statusCode);
     done();
   });
 
-  function told(request: FastifyRequest, reply: FastifyReply, status: number): void {
+  function record(request: FastifyRequest, reply: FastifyReply, status: number): void {
     const seconds = reply.elapsedTime / 1_000;
     const route = request.routeOptions.url ?? "none";
     duration.observe({ method: request.method, route, status: String(status) }, seconds);
@@ -48,9 +48,9 @@ export function observe(app: App, { metrics, log }: HttpDependencies): void {
   }
 }
 
-/** A link that opens something is told by its route, and by where it would be with a method that there is none for. */
+/** The path without the token of a link, also for a method that the route does not have. */
 function pathOf(request: FastifyRequest, route: string): string {
   if (route.includes("/:token")) return route;
   const path = request.originalUrl.split("?", 1)[0] ?? "";
-  return path.replace(/^(\/files\/|\/inbox\/login\/).+$/u, "$1:token").slice(0, 200);
+  return path.replace(/^(\/files\/|\/inbox\/(?:login|invitation)\/).+$/u, "$1:token").slice(0, 200);
 }

@@ -9,25 +9,25 @@ export interface Fields {
 
 const shownCharsMax = 64;
 
-/** The Problem for the first field that the schema does not name; objects without named fields take any. */
+/** Returns a Problem for the first field that the schema lacks. An object schema without fields allows any. */
 export function unknownField(value: unknown, schema: Fields, kind: "field" | "parameter"): Problem | undefined {
   const found = find(value, schema, "");
   return found === undefined ? undefined : problemOf(found.path, found.name, found.known, kind);
 }
 
-/** The same where a request takes no fields, or these alone. */
+/** Returns a Problem for the first name that is not in `known`. */
 export function unknownName(given: object, known: readonly string[], kind: "field" | "parameter"): Problem | undefined {
   const name = Object.keys(given).find((each) => !known.includes(each));
   return name === undefined ? undefined : problemOf("", name, known, kind);
 }
 
-interface Found {
+interface UnknownField {
   readonly path: string;
   readonly name: string;
   readonly known: readonly string[];
 }
 
-function find(value: unknown, { properties, items }: Fields, path: string): Found | undefined {
+function find(value: unknown, { properties, items }: Fields, path: string): UnknownField | undefined {
   if (Array.isArray(value)) {
     if (items === undefined) return undefined;
     return firstOf(value.keys(), (at) => find(value[at], items, `${path.slice(0, -1)}[${at}].`));
@@ -40,7 +40,7 @@ function find(value: unknown, { properties, items }: Fields, path: string): Foun
   });
 }
 
-function firstOf<T>(all: Iterable<T>, look: (each: T) => Found | undefined): Found | undefined {
+function firstOf<T>(all: Iterable<T>, look: (each: T) => UnknownField | undefined): UnknownField | undefined {
   for (const each of all) {
     const found = look(each);
     if (found !== undefined) return found;

@@ -20,7 +20,9 @@ interface Node {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly pattern?: string;
-  /** Said instead of what follows from the schema. */
+  readonly anyOf?: readonly Node[];
+  readonly description?: string;
+  /** Replaces the generated description in error texts. */
   readonly allowed?: string;
 }
 
@@ -30,21 +32,25 @@ interface SchemaError {
   readonly params: object;
 }
 
-/** Compiles a route's schema once; each request's failure becomes the Problem that the contract names for it. */
+/**
+ * The check of a route's schema. Errors of requests become Problems with the codes of the API. A schema is compiled at its
+ * first request: hundreds of routes would delay the start, and most of them would hold memory for nothing.
+ */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  const check = Compile(schema);
+  let check: ReturnType<typeof Compile<TSchema>> | undefined;
   const node = schema as Node;
   const kind = httpPart === "body" ? "field" : "parameter";
   return (value: unknown) => {
     const unknown = unknownField(value, node, kind);
     if (unknown !== undefined) return { error: unknown };
     const given = httpPart === "body" ? withoutNulls(value, node) : fromText(value, node);
+    check ??= Compile(schema);
     if (check.Check(given)) return { value: given };
     return { error: problemOf(check.Errors(given), node) };
   };
 };
 
-/** A field that is null counts as absent; what the schema does not name (free-form metadata) stays as it is. */
+/** Removes fields that are null, which count as absent. Free-form fields stay as they are. */
 function withoutNulls(value: unknown, node: Node): unknown {
   if (Array.isArray(value)) {
     const { items } = node;
@@ -60,7 +66,7 @@ function withoutNulls(value: unknown, node: Node): unknown {
   return Object.fromEntries(kept);
 }
 
-/** Query parameters are text: numbers are read where the schema asks for them, one value stands for a list of one. */
+/** Converts query parameters to the numbers and lists of the schema. */
 function fromText(value: unknown, { properties }: Node): unknown {
   if (typeof value !== "object" || value === null || properties === undefined) return value;
   return Object.fromEntries(
@@ -83,7 +89,7 @@ const ownCode: Readonly<Record<string, ProblemCode>> = {
 };
 
 function problemOf(errors: readonly SchemaError[], schema: Node): Problem {
-  // The last one of a choice speaks for all of it.
+  // The anyOf error describes the whole choice; the others describe one alternative each.
   const error = errors.find(({ keyword }) => keyword === "anyOf") ?? errors[0];
   if (error === undefined) return new Problem("invalid_parameter", "The request does not match the API reference.");
   const steps = error.instancePath.split("/").slice(1);
@@ -123,6 +129,7 @@ function allowed(node: Node | undefined): string {
   if (node?.allowed !== undefined) return node.allowed;
   if (node?.enum !== undefined) return `one of ${node.enum.join(", ")}`;
   if (node?.const !== undefined) return JSON.stringify(node.const);
+  if (node?.anyOf !== undefined) return node.anyOf.map(allowed).join(" or ");
   switch (node?.type) {
     case "integer":
       return `an integer${range(node)}`;

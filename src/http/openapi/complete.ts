@@ -3,10 +3,11 @@ import type { Example } from "./examples.ts";
 import { examples } from "./examples.ts";
 import type { Components, Schema } from "./components.ts";
 import { hoist, resolve } from "./components.ts";
+import { describeOAuth } from "./oauth.ts";
 import { describeWebhooks } from "./webhooks.ts";
-import { answerSchema } from "#http/v1/query.ts";
+import { answerSchema } from "#http/v1/query/schemas.ts";
 
-/** The parts of the document that are completed here: what no JSON schema of a route says. */
+/** The parts of the document that the routes' schemas do not have. */
 export interface ApiDocument {
   paths?: Record<string, Record<string, Operation>>;
   webhooks?: Record<string, object>;
@@ -15,6 +16,7 @@ export interface ApiDocument {
 
 interface Operation {
   operationId?: string;
+  security?: object[];
   tags?: string[];
   parameters?: Parameter[];
   requestBody?: ApiResponse;
@@ -41,18 +43,18 @@ const integer = (description: string): object => ({ description, schema: { type:
 /** Headers of responses, by the name that their component has. */
 export const responseHeaders = {
   "X-Request-Id": {
-    description: "Names this request in the server's log and in error bodies",
+    description: "Id of this request, in the server's log and in error bodies",
     schema: { type: "string", pattern: "^req_" },
   },
-  "X-RateLimit-Limit-Minute": integer("Requests that the key may make in a minute; 0 where no key was recognised"),
-  "X-RateLimit-Remaining-Minute": integer("What is left of them in this minute"),
-  "X-RateLimit-Limit-Day": integer("Requests that the key may make in a day; 0 where no key was recognised"),
-  "X-RateLimit-Remaining-Day": integer("What is left of them until midnight UTC"),
-  "X-RateLimit-Reset-Day": integer("When the day ends, in Unix seconds"),
-  "Retry-After": { description: "Seconds to wait before the next try", schema: { type: "integer", minimum: 1 } },
-  Allow: { description: "The methods that this path has", schema: { type: "string" } },
+  "X-RateLimit-Limit-Minute": integer("Requests per minute of this key; 0 without a valid key"),
+  "X-RateLimit-Remaining-Minute": integer("Remaining requests of this minute"),
+  "X-RateLimit-Limit-Day": integer("Requests per UTC day of this key; 0 without a valid key"),
+  "X-RateLimit-Remaining-Day": integer("Remaining requests until midnight UTC"),
+  "X-RateLimit-Reset-Day": integer("End of the UTC day, in Unix seconds"),
+  "Retry-After": { description: "Seconds to wait before a retry", schema: { type: "integer", minimum: 1 } },
+  Allow: { description: "Methods of this path", schema: { type: "string" } },
   "Idempotency-Replayed": {
-    description: "Present where this is the stored response to an earlier request with the same Idempotency-Key",
+    description: "Present if this is the stored response to an earlier request with the same Idempotency-Key",
     schema: { type: "string", const: "true" },
   },
 } as const;
@@ -67,37 +69,40 @@ const everywhere = [
 ] as const;
 
 const parameterMeaning: Readonly<Record<string, string>> = {
+  id: "The entry's id, as its list has it",
+  cursor: "`next_cursor` of the page before",
   conversation_id: "Id of the conversation, `conv_…`",
+  contact_id: "Id of the contact, `con_…`",
   document_id: "Id of the document, `doc_…`",
   workspace_id: "Id of the workspace, `wt_…`; it must be the one that the API key belongs to",
-  limit: "How many entries a page may have",
-  channel: "Only conversations that came in by this channel",
-  status: "Only what has this status",
-  email: "Only conversations of the customer with this address, in upper or lower case",
-  sla_state: "Only conversations whose time for a human answer stands so at this moment",
+  limit: "Maximum number of entries on the page",
+  channel: "Only conversations of this channel",
+  status: "Only entries with this status",
+  email: "Only conversations of the customer with this e-mail address, whatever its capitals",
+  sla_state: "Only conversations with this SLA state at the time of the request",
   order: "`asc`: oldest first; `desc`: newest first",
 };
 
 const fieldMeaning: Readonly<Record<string, string>> = {
   workspace_id: "Id of the workspace, `wt_…`; it must be the one that the API key belongs to",
-  user: "Who asks",
-  user_id: "Your own id of the customer; without a proof it counts for limits only",
+  user: "The customer who asks",
+  user_id: "Your own id of the customer; without a proof it is used for limits only",
   name: "The customer's name",
   email: "The customer's e-mail address",
-  document_ids: "Only these documents may support the answer",
-  top_k: "How many passages may support the answer",
-  temperature: "How freely a language model may word the answer",
-  strictness: "`strict`: only what the documents say; `helpful`: the nearest thing that they say",
-  audience: "Tags whose documents may be used, beside those for everyone",
+  document_ids: "Answers only from these documents",
+  top_k: "Maximum number of passages for the answer",
+  temperature: "The language model's freedom of wording",
+  strictness: "`strict`: answers only when sure; `helpful`: also when the passage may be right",
+  audience: "Answers also from documents with these tags, in addition to those for everyone",
   content: "The text, in Markdown",
-  author_email: "The agent who acts",
+  author_email: "E-mail address of the acting agent",
   assigned_to: "The agent's e-mail address",
-  action: "What to do to each of them",
+  action: "The change of each conversation",
   conversation_ids: "Ids of the conversations, `conv_…`",
   status: "The new status",
-  priority: "How soon a person should answer",
-  snooze_hours: "For so long",
-  snooze_until_reply: "Until the customer writes",
+  priority: "Priority, which sets the SLA target",
+  snooze_hours: "Hours until the snooze ends",
+  snooze_until_reply: "Snoozes until the customer writes",
   tags: "Trimmed and in lower case",
 };
 
@@ -106,7 +111,7 @@ const idempotencyKey = {
   in: "header",
   required: false,
   description:
-    "A value of your own, the same on each retry: within 24 hours the same request gives the stored response, and is counted once",
+    "A value of your own, the same on each retry. For 24 hours, a repeated request gets the stored response and is counted once",
   schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
 };
 
@@ -144,7 +149,10 @@ const uploadForm: ApiResponse & { readonly required: boolean } = {
   },
 };
 
-/** Adds names, headers, examples, events and the bodies that are not JSON to what the routes' schemas give. */
+/** Access tokens open these paths, and their fields have meanings of their own. */
+const isAdministration = (path: string): boolean => path.startsWith("/admin/");
+
+/** Adds names, headers, examples, events and non-JSON bodies to the document made of the routes' schemas. */
 export function completeApi(document: ApiDocument): void {
   const components: Components = { ...document.components?.schemas };
   const bodies: Schema[] = [];
@@ -153,14 +161,15 @@ export function completeApi(document: ApiDocument): void {
     for (const [method, operation] of Object.entries(operations)) {
       const example = examples[`${method.toUpperCase()} ${path}`];
       if (operation.operationId === undefined) throw new Error(`${method} ${path} has no operationId`);
-      if (path === "/v1/documents/upload") operation.requestBody = structuredClone(uploadForm);
+      if (isAdministration(path)) operation.security = [{ accessToken: [] }];
+      if (path.endsWith("/v1/documents/upload")) operation.requestBody = structuredClone(uploadForm);
       completeResponses(path, operation, example);
       withoutOwnKeywords(operation);
       const body = Object.values(operation.requestBody?.content ?? {})[0];
       if (body !== undefined) {
         onlyNamedFields(body.schema);
         body.schema = named(body.schema ?? {});
-        bodies.push(body.schema);
+        if (!isAdministration(path)) bodies.push(body.schema);
         const given = example?.body ?? example?.form;
         if (given !== undefined) body.example = given;
       }
@@ -171,13 +180,14 @@ export function completeApi(document: ApiDocument): void {
       for (const each of operation.parameters ?? []) each.schema = named(each.schema ?? {});
     }
   }
-  // Once all are named: the same schema stands in several bodies.
+  // After all are named, because bodies share schemas.
   for (const body of bodies) describeFields(resolve(body, components), components);
+  document.paths = { ...document.paths, ...named(structuredClone(describeOAuth())) };
   document.webhooks = named(structuredClone(describeWebhooks()));
   document.components = { ...document.components, schemas: components };
 }
 
-/** Fields that are not named are refused; objects without named fields are free. */
+/** Marks unknown fields as refused, except in objects without named fields. */
 function onlyNamedFields(schema: Schema | undefined): void {
   if (schema?.properties !== undefined) schema.additionalProperties = false;
   for (const field of Object.values(schema?.properties ?? {})) onlyNamedFields(field.items ?? field);
@@ -195,7 +205,7 @@ function completeParameters(operation: Operation, example: Example | undefined):
   if (parameters.length > 0) operation.parameters = parameters;
 }
 
-/** What may be refused for its key is what takes one. */
+/** Operations that can fail with `duplicate_request_id` accept an Idempotency-Key. */
 function isIdempotent(operation: Operation): boolean {
   return JSON.stringify(operation.responses?.["409"] ?? {}).includes('"duplicate_request_id"');
 }
@@ -212,6 +222,9 @@ function completeResponses(path: string, operation: Operation, example: Example 
     if (path === "/v1/query/stream" && status === "200") {
       response.content = { "text/event-stream": { schema: structuredClone(streamEvent) as Schema } };
     }
+    const file = Object.values(response.content ?? {})[0];
+    const mediaType = file?.schema?.contentMediaType;
+    if (file !== undefined && mediaType !== undefined) response.content = { [mediaType]: file };
     const content = Object.values(response.content ?? {})[0];
     if (!status.startsWith("2") && content !== undefined) {
       response["x-error-codes"] = content.schema?.properties?.["code"]?.enum ?? [];
@@ -231,7 +244,7 @@ function describeFields(schema: Schema | undefined, components: Components): voi
   }
 }
 
-/** `allowed` is for our own error messages, and nothing that JSON Schema has. */
+/** Removes `allowed`, a keyword of our own for error messages. */
 function withoutOwnKeywords(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   if ("allowed" in value && typeof value.allowed === "string") delete value.allowed;

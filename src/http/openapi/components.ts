@@ -1,4 +1,4 @@
-/** What of a schema is walked here. */
+/** The part of a schema that is traversed. */
 export interface Schema {
   $ref?: string;
   title?: string;
@@ -6,6 +6,7 @@ export interface Schema {
   type?: string;
   enum?: unknown[];
   format?: string;
+  contentMediaType?: string;
   required?: string[];
   additionalProperties?: unknown;
   properties?: Record<string, Schema>;

@@ -3,13 +3,14 @@ export interface Example {
   /** Values for the path and the query string. */
   readonly parameters?: Readonly<Record<string, string | number>>;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** Of a form; a value that begins with @ names a file. */
+  /** Fields of a form; a value that begins with @ names a file. */
   readonly form?: Readonly<Record<string, string>>;
   readonly response?: unknown;
 }
 
 const workspace_id = "wt_8v6qe3_qj5ay4dsa8";
 const conversation_id = "conv_01k9z6t2h4e8rj5vwm0c3x7a1b";
+const contact_id = "con_01k9z6t2h4e8rj5vwm0c3x7a1c";
 const document_id = "doc_01k9z6q8t3m5n7p2r4s6v8x0yz";
 const at = "2026-01-31T09:30:00.000Z";
 const pagination = { next_cursor: "cur_Zm9sbG93aW5nIHBhZ2U", has_more: false };
@@ -34,7 +35,7 @@ const item = {
   sla_state: "in_compliance",
   assigned_to: null,
   priority: "normal",
-  contact_id: "con_01k9z6t2h4e8rj5vwm0c3x7a1c",
+  contact_id,
   previous_conversation_id: null,
 };
 
@@ -90,6 +91,19 @@ const conversation = {
   ],
 };
 
+const contact = {
+  id: contact_id,
+  workspace_id,
+  name: "Ada",
+  email: "ada@example.com",
+  phone: null,
+  user_id: "ada",
+  verified: ["name", "email"],
+  attributes: { plan: "pro" },
+  created_at: at,
+  updated_at: at,
+};
+
 const document = {
   id: document_id,
   workspace_id,
@@ -143,6 +157,35 @@ export const examples: Readonly<Record<string, Example>> = {
   "GET /v1/conversations": {
     parameters: { workspace_id, status: "open", limit: 20 },
     response: { conversations: [item], pagination },
+  },
+  "GET /v1/analytics": {
+    parameters: { from: "2026-01-01", to: "2026-01-31", by: "channel", metrics: "resolved" },
+    response: {
+      timezone: "Europe/Berlin",
+      from: "2026-01-01",
+      to: "2026-01-31",
+      by: "channel",
+      totals: { resolved: 410 },
+      rows: [
+        { key: "widget", name: "widget", values: { resolved: 320 } },
+        { key: "telegram", name: "telegram", values: { resolved: 90 } },
+      ],
+    },
+  },
+  "GET /v1/contacts": {
+    parameters: { email: "ada@example.com", limit: 20 },
+    response: { contacts: [contact], pagination },
+  },
+  "GET /v1/contacts/{contact_id}": {
+    parameters: { contact_id },
+    response: {
+      contact: {
+        ...contact,
+        identities: [{ kind: "user_id", value: "ada", verified: true, created_at: at }],
+        merged_contact_ids: [],
+        conversation_count: 1,
+      },
+    },
   },
   "GET /v1/conversations/{conversation_id}": { parameters: { conversation_id }, response: conversation },
   "PATCH /v1/conversations/{conversation_id}": {

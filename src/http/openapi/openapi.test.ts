@@ -29,6 +29,7 @@ interface Body {
 
 interface Operation {
   readonly operationId: string;
+  readonly security?: unknown;
   readonly summary: string;
   readonly tags: readonly string[];
   readonly parameters?: readonly (Content & {
@@ -64,7 +65,7 @@ beforeAll(async () => {
 });
 afterAll(() => http.close());
 
-const operations = (): (Operation & { readonly name: string; readonly path: string })[] =>
+const allOperations = (): (Operation & { readonly name: string; readonly path: string })[] =>
   Object.entries(api.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
@@ -73,18 +74,28 @@ const operations = (): (Operation & { readonly name: string; readonly path: stri
     })),
   );
 
+const isOAuth = ({ tags }: Operation): boolean => tags.includes("OAuth");
+/** Routes whose errors are Problems. */
+const operations = () => allOperations().filter((operation) => !isOAuth(operation));
+
 const streamed = (example: string): readonly object[] =>
   [...example.matchAll(/^event: (.+)\ndata: (.+)$/gm)].map(([, event, data = ""]) => ({
     event,
     data: JSON.parse(data) as unknown,
   }));
 
+/** The operations that API keys open. */
+const keyed = () => operations().filter(({ path }) => path.startsWith("/v1/"));
+
 it("describes every operation of the API", () => {
   expect(api.openapi).toBe("3.1.0");
-  const names = operations().map(({ name }) => name);
+  const names = keyed().map(({ name }) => name);
   expect(names.toSorted()).toEqual([
     "DELETE /v1/conversations/{conversation_id}",
     "DELETE /v1/documents/{document_id}",
+    "GET /v1/analytics",
+    "GET /v1/contacts",
+    "GET /v1/contacts/{contact_id}",
     "GET /v1/conversations",
     "GET /v1/conversations/{conversation_id}",
     "GET /v1/conversations/{conversation_id}/messages",
@@ -102,7 +113,7 @@ it("describes every operation of the API", () => {
   ]);
 });
 
-it("lists for each operation the codes that it can fail with, and together all codes there are", () => {
+it("lists the error codes of each operation, and all codes in total", () => {
   const listed = new Set<string>();
   for (const { responses } of operations()) {
     for (const [status, response] of Object.entries(responses)) {
@@ -114,16 +125,22 @@ it("lists for each operation the codes that it can fail with, and together all c
       }
     }
   }
-  // Plans, and what they hold, are changed on the command line; the codes are kept for clients that know the table.
-  expect([...listed, "feature_not_in_plan", "plan_downgrade_blocked"].toSorted()).toEqual(
-    Object.keys(problemStatus).toSorted(),
-  );
+  expect([...listed].toSorted()).toEqual(Object.keys(problemStatus).toSorted());
+});
+
+it("says that administration needs an access token, and never an API key", () => {
+  const administration = operations().filter(({ path }) => path.startsWith("/admin/v1/"));
+  expect(administration.length).toBeGreaterThan(0);
+  for (const { security, tags } of administration) {
+    expect([security, tags]).toEqual([[{ accessToken: [] }], ["Administration"]]);
+  }
+  expect(keyed().filter(({ security }) => security !== undefined)).toEqual([]);
 });
 
 it("names the headers of every response", () => {
   for (const { name, responses, parameters = [] } of operations()) {
-    const keyed = parameters.some((each) => each.in === "header" && each.name === "Idempotency-Key");
-    expect([name, keyed]).toEqual([name, /^(?:POST|PATCH) (?!\/v1\/documents)/.test(name)]);
+    const isIdempotent = parameters.some((each) => each.in === "header" && each.name === "Idempotency-Key");
+    expect([name, isIdempotent]).toEqual([name, /^(?:POST|PATCH) \/v1\/(?!documents)/.test(name)]);
     for (const [status, { headers = {} }] of Object.entries(responses)) {
       expect(Object.keys(headers)).toEqual([
         "X-Request-Id",
@@ -134,19 +151,19 @@ it("names the headers of every response", () => {
         "X-RateLimit-Reset-Day",
         ...(["429", "503"].includes(status) ? ["Retry-After"] : []),
         ...(status === "405" ? ["Allow"] : []),
-        ...(status.startsWith("2") && keyed ? ["Idempotency-Replayed"] : []),
+        ...(status.startsWith("2") && isIdempotent ? ["Idempotency-Replayed"] : []),
       ]);
     }
   }
 });
 
-it("has an example of every request and answer, which its own schemas accept", () => {
+it("has an example of every request and response that its own schemas accept", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   const accepts = (name: string, { schema = {}, example }: Content): void => {
     expect(example, name).toBeDefined();
     expect(ajv.validate(schema, example), `${name}: ${ajv.errorsText()}`).toBe(true);
   };
-  for (const { name, parameters = [], requestBody, responses } of operations()) {
+  for (const { name, parameters = [], requestBody, responses } of keyed()) {
     for (const each of parameters.filter((one) => one.required === true)) accepts(`${name} ${each.name}`, each);
     for (const content of Object.values(requestBody?.content ?? {})) accepts(name, content);
     for (const [status, { content = {} }] of Object.entries(responses)) {
@@ -160,13 +177,13 @@ it("has an example of every request and answer, which its own schemas accept", (
   }
 });
 
-it("is a sound OpenAPI 3.1 document", () => {
+it("is a valid OpenAPI 3.1 document", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  const ids = operations().map(({ operationId }) => operationId);
+  const ids = allOperations().map(({ operationId }) => operationId);
   expect(new Set(ids).size).toBe(ids.length);
   expect(api.components.securitySchemes).toMatchObject({ apiKey: { type: "http", scheme: "bearer" } });
   expect(api.security).toEqual([{ apiKey: [] }]);
-  for (const { name, path, tags, summary, parameters = [], requestBody, responses } of operations()) {
+  for (const { name, path, tags, summary, parameters = [], requestBody, responses } of allOperations()) {
     expect(summary).toMatch(/^[A-Z].*[^.]$/);
     expect(api.tags.map((tag) => tag.name)).toEqual(expect.arrayContaining([...tags]));
     const inPath = [...path.matchAll(/\{([^}]+)\}/g)].map(([, each]) => each);
@@ -189,7 +206,7 @@ it("is a sound OpenAPI 3.1 document", () => {
   expect(text).not.toContain('"allowed"');
 });
 
-it("names what a client generator makes types and functions of", () => {
+it("names the types and functions of generated clients", () => {
   const named = (JSON.parse(text) as OpenApi).components.schemas;
   expect(Object.keys(named)).toEqual(
     expect.arrayContaining(
@@ -203,9 +220,9 @@ it("names what a client generator makes types and functions of", () => {
     additionalProperties: false,
     properties: { status: { $ref: "#/components/schemas/ConversationStatus" } },
   });
-  const ids = operations().map(({ operationId }) => operationId);
+  const ids = keyed().map(({ operationId }) => operationId);
   expect(ids.toSorted()).toEqual(
-    "addNote bulkUpdateConversations crawlWebsite deleteConversation deleteDocument getConversation getDocument listConversations listDocuments listMessages query recrawlWebsite sendReply streamQuery updateConversation uploadDocument".split(
+    "addNote bulkUpdateConversations crawlWebsite deleteConversation deleteDocument getContact getConversation getDocument listContacts listConversations listDocuments listMessages query readAnalytics recrawlWebsite sendReply streamQuery updateConversation uploadDocument".split(
       " ",
     ),
   );
@@ -219,7 +236,31 @@ it("names what a client generator makes types and functions of", () => {
   }
 });
 
-it("has every event among its webhooks", () => {
+it("describes how OAuth clients get and revoke tokens, as the server answers", async () => {
+  const ajv = new Ajv2020({ strict: false });
+  const of = (method: string, path: string) => {
+    const operation = api.paths[path]?.[method];
+    if (operation === undefined) throw new Error(`no ${path}`);
+    return operation;
+  };
+  const accepts = (operation: Operation, status: number, body: unknown): void => {
+    const { schema = {} } = Object.values(operation.responses[status]?.content ?? {})[0] ?? {};
+    expect(ajv.validate({ ...schema, additionalProperties: false }, body), ajv.errorsText()).toBe(true);
+  };
+  const metadata = of("get", "/.well-known/oauth-authorization-server");
+  accepts(metadata, 200, await (await fetch(`${http.url}/.well-known/oauth-authorization-server`)).json());
+  for (const path of ["/oauth/token", "/oauth/revoke"]) {
+    const operation = of("post", path);
+    expect(Object.keys(operation.requestBody?.content ?? {})).toEqual(["application/x-www-form-urlencoded"]);
+    const bodies = [new URLSearchParams({ grant_type: "client_credentials" }), new URLSearchParams("token=a&token=b")];
+    for (const body of bodies) {
+      const answer = await fetch(`${http.url}${path}`, { method: "POST", body });
+      accepts(operation, answer.status, await answer.json());
+    }
+  }
+});
+
+it("describes every event as a webhook", () => {
   expect(Object.keys(api.webhooks).toSorted()).toEqual([...eventTypes, "webhook.test"].toSorted());
   for (const [type, { post }] of Object.entries(api.webhooks)) {
     const schema = Object.values(post.requestBody?.content ?? {})[0]?.schema;
@@ -233,20 +274,18 @@ it("names every code and its status", () => {
 });
 
 it("names every code of each operation under its status", () => {
-  for (const methods of Object.values(api.paths)) {
-    for (const { responses, summary } of Object.values(methods)) {
-      expect(summary).toMatch(/./);
-      for (const status of ["401", "404", "405", "429", "500", "503"]) expect(responses).toHaveProperty(status);
-    }
+  for (const { responses, summary } of operations()) {
+    expect(summary).toMatch(/./);
+    for (const status of ["401", "404", "405", "429", "500", "503"]) expect(responses).toHaveProperty(status);
   }
 });
 
-it("describes the form of an upload and the stream of a query", () => {
+it("describes the upload form and the stream of a query", () => {
   expect(text).toContain('"multipart/form-data":{"schema"');
   expect(text).toContain('"text/event-stream":{"schema"');
 });
 
-it("shows the reference as a page that loads nothing from elsewhere and runs nothing", async () => {
+it("serves the reference as a page without scripts or external resources", async () => {
   const response = await fetch(`${http.url}/docs`);
   const html = await response.text();
   expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");

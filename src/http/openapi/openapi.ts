@@ -21,7 +21,27 @@ A POST or PATCH with a JSON body to a query or a conversation may carry \`Idempo
 
 Lists are read page by page: pass \`pagination.next_cursor\` as \`cursor\` with the same filters, until \`has_more\` is false.`;
 
-/** `/openapi.json` and `/docs`, both made of the routes' own schemas. To be called before the routes are declared. */
+const securitySchemes = {
+  apiKey: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "ak_<workspace>_<32 characters>",
+    description: "An API key of the workspace; `parley key create` makes one. For servers only, never for browsers.",
+  },
+  oauthClient: {
+    type: "http",
+    scheme: "basic",
+    description: "Id and secret of an OAuth client, made in the dashboard on the plan enterprise.",
+  },
+  accessToken: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "pat_<40 characters>",
+    description: "An access token of an admin, made in the dashboard. It opens `/admin/v1`, and never `/v1`.",
+  },
+} as const;
+
+/** `/openapi.json` and `/docs`, both generated from the routes' schemas. Call it before the routes are declared. */
 export async function describeApi(app: App, { options }: HttpDependencies): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -29,15 +49,7 @@ export async function describeApi(app: App, { options }: HttpDependencies): Prom
       info: { title: "Parley API", version: options.version, description: introduction },
       servers: [{ url: options.publicUrl }],
       components: {
-        securitySchemes: {
-          apiKey: {
-            type: "http",
-            scheme: "bearer",
-            bearerFormat: "ak_<workspace>_<32 characters>",
-            description:
-              "An API key of the workspace; `parley key create` makes one. For servers only, never for browsers.",
-          },
-        },
+        securitySchemes,
         headers: responseHeaders,
         schemas: {
           Error: {
@@ -53,22 +65,26 @@ export async function describeApi(app: App, { options }: HttpDependencies): Prom
       },
       security: [{ apiKey: [] }],
       tags: [
-        { name: "Query", description: "Ask a question; the answer comes with the passages that support it." },
+        { name: "Query", description: "Ask a question and get an answer with its sources." },
         { name: "Conversations", description: "Read what customers, the bot and agents wrote, and act as an agent." },
-        { name: "Documents", description: "What the bot answers from." },
+        { name: "Contacts", description: "Read who the customers are." },
+        { name: "Documents", description: "Manage the knowledge base that the bot answers from." },
+        { name: "Analytics", description: "Read the numbers of the reports." },
+        { name: "OAuth", description: "Get access tokens for an OAuth client. They open `/v1` like an API key." },
+        { name: "Administration", description: "Run the workspace as its admin. Send an access token." },
       ],
       externalDocs: { description: "This reference as a page", url: `${options.publicUrl}/docs` },
     },
     hideUntagged: true,
     transformObject: (document) => {
       if (!("openapiObject" in document)) return document.swaggerObject;
-      // Its type knows no more than what its schemas can hold.
+      // The plugin's type lacks fields that the document has.
       completeApi(document.openapiObject as ApiDocument);
       return document.openapiObject;
     },
   });
 
-  // Made when first asked for: most processes never are.
+  // Created at the first request; most processes get none.
   let text: string | undefined;
   let page: ReturnType<typeof referencePage> | undefined;
 

@@ -81,7 +81,7 @@ td:first-child code{white-space:nowrap}
 @media (max-width:40rem){nav ul{columns:1}td{display:block;border-top:0;padding-top:0}td:first-child{border-top:1px solid var(--line);padding-top:.3rem}}
 `;
 
-/** The API reference as one page without script, and the policy that it can be shown under. */
+/** The API reference as one page without script, and its content security policy. */
 export function referencePage(source: object): { readonly html: string; readonly policy: string } {
   const api = source as OpenApi;
   const operations = Object.entries(api.paths ?? {}).flatMap(([path, methods]) =>
@@ -184,7 +184,7 @@ function curl(method: string, path: string, operation: Operation): string {
   const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   const given = (content?.example ?? {}) as Readonly<Record<string, unknown>>;
   if (type === "application/json") {
-    // In double quotes, where the shell puts in the workspace.
+    // In double quotes, in which the shell replaces the variable.
     const json = JSON.stringify({ ...given, ...("workspace_id" in given ? { workspace_id: "$WORKSPACE_ID" } : {}) });
     lines.push('-H "Content-Type: application/json"', `-d "${json.replaceAll(/["\\`]/g, "\\$&")}"`);
   } else if (type !== undefined) {
@@ -249,7 +249,7 @@ function bounds(schema: Schema): string {
   );
 }
 
-/** Backticks and double stars of the descriptions; all else is text. */
+/** Renders backticks and double stars of descriptions; the rest is text. */
 function inline(text: string): string {
   return escape(text)
     .replaceAll(/`([^`]+)`/g, "<code>$1</code>")

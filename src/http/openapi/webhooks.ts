@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { TSchema } from "typebox";
-import { eventTypes } from "#domain/event-types.ts";
+import { changedParts, eventTypes } from "#domain/event-types.ts";
 import type { EventType } from "#domain/event-types.ts";
 import * as schemas from "#http/v1/schemas.ts";
 
@@ -13,8 +13,31 @@ const standard = {
 const ofConversation = {
   ...standard,
   conversation: schemas.conversationItem,
-  sequence: Type.Integer({ description: "Counts the events of the conversation from 1" }),
+  sequence: Type.Integer({ description: "Number of the event within its conversation, from 1" }),
 };
+const rating = Type.Object(
+  {
+    id: Type.String(),
+    score: Type.Integer({ minimum: 1, maximum: 5, description: "1 is poor, 5 is very good" }),
+    comment: schemas.nullable(Type.String()),
+    agent: schemas.nullable(
+      Type.String({ description: "The e-mail address of the agent who resolved the conversation" }),
+    ),
+    created_at: schemas.time,
+    updated_at: schemas.time,
+  },
+  { title: "Rating" },
+);
+const merge = Type.Object({
+  source_contact_id: Type.String({ description: "The contact that had the conversation" }),
+  target_contact_id: Type.String({ description: "The contact that represents the customer now" }),
+});
+const sla = Type.Object({
+  target_minutes: Type.Integer(),
+  due_at: schemas.nullable(
+    Type.String({ format: "date-time", description: "End of the target; null while the conversation does not wait" }),
+  ),
+});
 const noSequence = Type.Null();
 
 function eventSchema(title: string, types: readonly EventType[], data: Record<string, TSchema>): TSchema {
@@ -25,8 +48,27 @@ const documentTypes = ["document.indexed", "document.failed"] as const;
 const messageTypes = ["message.created", "message.updated"] as const;
 const failedTypes = ["message.delivery_failed"] as const;
 const noticeTypes = ["conversation.notice"] as const;
+const ratingTypes = ["rating.created", "rating.updated"] as const;
 const testTypes = ["webhook.test"] as const;
-const others: readonly string[] = [...documentTypes, ...messageTypes, ...failedTypes, ...noticeTypes];
+const updatedTypes = ["conversation.updated"] as const;
+const mergedTypes = ["conversation.merged"] as const;
+const deletedTypes = ["conversation.deleted"] as const;
+const noteTypes = ["note.created"] as const;
+const slaTypes = ["sla.at_risk", "sla.breached"] as const;
+const contactTypes = ["contact.updated"] as const;
+const others: readonly string[] = [
+  ...documentTypes,
+  ...messageTypes,
+  ...failedTypes,
+  ...noticeTypes,
+  ...ratingTypes,
+  ...updatedTypes,
+  ...mergedTypes,
+  ...deletedTypes,
+  ...noteTypes,
+  ...slaTypes,
+  ...contactTypes,
+];
 const conversationTypes = eventTypes.filter((type) => !others.includes(type));
 
 const events: readonly { readonly types: readonly EventType[]; readonly schema: TSchema }[] = [
@@ -48,6 +90,40 @@ const events: readonly { readonly types: readonly EventType[]; readonly schema: 
     schema: eventSchema("NoticeEvent", noticeTypes, {
       ...ofConversation,
       notice: Type.Object({ rule: Type.String(), text: Type.String() }),
+    }),
+  },
+  {
+    types: ratingTypes,
+    schema: eventSchema("RatingEvent", ratingTypes, { ...ofConversation, rating }),
+  },
+  {
+    types: updatedTypes,
+    schema: eventSchema("ConversationUpdatedEvent", updatedTypes, {
+      ...ofConversation,
+      changed: Type.Array(Type.Enum([...changedParts]), { minItems: 1 }),
+    }),
+  },
+  {
+    types: mergedTypes,
+    schema: eventSchema("ConversationMergedEvent", mergedTypes, { ...ofConversation, merge }),
+  },
+  {
+    types: deletedTypes,
+    schema: eventSchema("ConversationDeletedEvent", deletedTypes, {
+      ...ofConversation,
+      previous_status: Type.Null(),
+      conversation: Type.Object({ id: Type.String() }),
+    }),
+  },
+  { types: noteTypes, schema: eventSchema("NoteEvent", noteTypes, { ...ofConversation, note: schemas.note }) },
+  { types: slaTypes, schema: eventSchema("SlaEvent", slaTypes, { ...ofConversation, sla }) },
+  {
+    types: contactTypes,
+    schema: eventSchema("ContactEvent", contactTypes, {
+      ...standard,
+      previous_status: Type.Null(),
+      contact: schemas.contactItem,
+      sequence: noSequence,
     }),
   },
   {
@@ -78,7 +154,7 @@ const header = (name: string, description: string): object => ({
   schema: { type: "string" },
 });
 
-/** What is sent to a webhook, by the event's type: the `webhooks` of the OpenAPI document. */
+/** The `webhooks` of the OpenAPI document, by type of event. */
 export function describeWebhooks(): Record<string, object> {
   return Object.fromEntries(
     events.flatMap(({ types, schema }) => types.map((type) => [type, { post: webhook(type, schema) }] as const)),
@@ -98,7 +174,7 @@ function webhook(type: EventType, schema: TSchema): object {
     ],
     requestBody: { required: true, content: { "application/json": { schema } } },
     responses: {
-      "2XX": { description: "The event was taken; everything else but 410 is sent again later" },
+      "2XX": { description: "The event was accepted. After any other status but 410 it is retried" },
       "410": { description: "Disables the webhook" },
     },
   };

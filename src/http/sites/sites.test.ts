@@ -75,12 +75,12 @@ it("serves the widget's script and pages without a key", async () => {
   expect(await (await fetch(`${http.url}/demo`)).text()).toBe("<h1>Demo</h1>");
 });
 
-it("leads who opens the bare address to the inbox", async () => {
+it("redirects the bare address to the inbox", async () => {
   const response = await fetch(`${http.url}/`, { redirect: "manual" });
   expect([response.status, response.headers.get("location")]).toEqual([302, "/inbox"]);
 });
 
-it("serves a workspace's chat page, also under its alias, and a page that says when there is none", async () => {
+it("serves a workspace's chat page, also under its alias, and an error page for an unknown workspace", async () => {
   expect(await (await fetch(`${http.url}/chat/wt_abcdef_0123456789?lang=de`)).text()).toBe("chat de");
   expect((await fetch(`${http.url}/chat/ws_abcdef_0123456789`)).status).toBe(200);
   for (const id of ["wt_zzzzzz_0123456789", "x", "%3Cscript%3E"]) {
@@ -90,7 +90,7 @@ it("serves a workspace's chat page, also under its alias, and a page that says w
   }
 });
 
-it("hands a webhook's bytes to the account as they came", async () => {
+it("passes a webhook's bytes unchanged to the account", async () => {
   const body = Buffer.from([0xff, 0x00, 0x7b, 0x22]);
   const answered = await http.post("/channels/telegram/acc_1?a=1&b=%20", body, {
     "content-type": "application/json",
@@ -107,7 +107,7 @@ it("hands a webhook's bytes to the account as they came", async () => {
   expect(received.at(-1)?.body.equals(body)).toBe(true);
 });
 
-it("takes a webhook of any type, or without one, up to four mebibytes", async () => {
+it("accepts a webhook of any content type, or none, up to 4 MiB", async () => {
   for (const type of ["application/x-www-form-urlencoded", "text/plain"]) {
     expect((await http.post("/channels/telegram/acc_1", "a=1", { "content-type": type })).status).toBe(200);
     expect(received.at(-1)?.body.toString()).toBe("a=1");
@@ -121,7 +121,7 @@ it("takes a webhook of any type, or without one, up to four mebibytes", async ()
   expect(over.status).toBe(413);
 });
 
-it("does not acknowledge a webhook that could not be accepted, and does not say why", async () => {
+it("answers a webhook that cannot be stored with an error, without details", async () => {
   failing = true;
   const answered = await http.post("/channels/telegram/acc_1", "{}");
   failing = false;
@@ -129,12 +129,12 @@ it("does not acknowledge a webhook that could not be accepted, and does not say 
   expect(JSON.stringify(answered.body)).not.toContain("secrets");
 });
 
-it("knows no account that is not there", async () => {
+it("answers 404 for an unknown account", async () => {
   expect((await http.post("/channels/telegram/acc_2", "{}")).status).toBe(404);
   expect((await http.post("/channels/fax/acc_1", "{}")).status).toBe(404);
 });
 
-it("hands a handshake to the account of its workspace and channel", async () => {
+it("passes a handshake to the account of its workspace and channel", async () => {
   const ws = new WebSocket(`${http.url.replace("http", "ws")}/widget/ws?workspace=ws_abcdef_0123456789&channel=hosted`);
   const message = await new Promise((resolve, reject) => {
     ws.addEventListener("message", ({ data }) => resolve(data));
@@ -159,7 +159,7 @@ it.each([
   expect(answer).toMatch(/^HTTP\/1\.1 404 Not Found\r\n/);
 });
 
-it("lets go of whoever was refused a socket and keeps the connection open", async () => {
+it("closes a connection that a client keeps open after a refused handshake", async () => {
   const { port } = new URL(http.url);
   const socket = connect({ port: Number(port), host: "127.0.0.1", allowHalfOpen: true });
   socket.on("error", () => undefined);
@@ -168,7 +168,7 @@ it("lets go of whoever was refused a socket and keeps the connection open", asyn
   );
   await once(socket.resume(), "end");
 
-  // Whoever has let go answers what still comes with a reset, which this side then sees as the end.
+  // A closed peer answers later bytes with a reset, which ends this side too.
   const closed = new Promise((resolve) => socket.once("close", resolve));
   const writing = setInterval(() => socket.write("x"), 10);
   await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 5_000))]);
@@ -178,7 +178,7 @@ it("lets go of whoever was refused a socket and keeps the connection open", asyn
   expect(letGo).toBe(true);
 });
 
-it("serves a plain request that offers another protocol", async () => {
+it("answers a plain request that offers another protocol", async () => {
   const answer = await raw(
     http.port,
     "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
@@ -187,7 +187,7 @@ it("serves a plain request that offers another protocol", async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
 });
 
-/** Sends bytes and reads until the end, or until `enough` is there. */
+/** Sends bytes and reads until the end, or until `enough` matches. */
 function raw(port: number, text: string, enough?: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = "";

@@ -4,23 +4,23 @@ import { storedSettings } from "#domain/workspace/settings.ts";
 import type { Store } from "#database/contract.ts";
 import type { Note } from "#conversations/agents/requests.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
-import { conversationItem, documentItem, messageItem, timestamp } from "#conversations/representation.ts";
+import { conversationItem, documentItem, messageItem, noteItem, timestamp } from "#conversations/representation.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { prepareRead } from "#database/dialects/prepared.ts";
 import type { AuditTable, MessagesTable } from "#database/schema/tables.ts";
 import type { DocumentsTable } from "#database/schema/knowledge.ts";
-import type { Caller } from "#http/middleware/auth.ts";
+import type { Caller } from "#http/v1/access/auth.ts";
 import { conversationNotFound } from "./not-found.ts";
 
 export type MessageRow = Selectable<MessagesTable>;
 export type DocumentRow = Selectable<DocumentsTable>;
 
-/** Rows of the database as the JSON that the API shows. */
+/** Turns rows of the database into the JSON of the API. */
 export interface Representation {
   conversationItems(caller: Caller, rows: readonly ConversationRow[]): Promise<object[]>;
-  /** The whole conversation. Throws Problem conversation_not_found. */
+  /** The conversation with messages, notes and audit log. Throws Problem conversation_not_found. */
   conversation(caller: Caller, id: string): Promise<object>;
-  /** With the files that came with them. */
+  /** Messages with their attachments. */
   messages(rows: readonly MessageRow[]): Promise<object[]>;
   document(row: DocumentRow): object;
   note(note: Note): object;
@@ -56,7 +56,7 @@ export function createRepresentation(
           : {}),
         messages: await messageItems(messages),
         internal_notes: notes.map((each) =>
-          note({ ...each, conversationId: each.conversation_id, createdAt: each.created_at }),
+          noteItem({ ...each, conversationId: each.conversation_id, createdAt: each.created_at }),
         ),
         audit_log: audit.map(auditEntry),
       };
@@ -64,7 +64,7 @@ export function createRepresentation(
 
     messages: messageItems,
     document: documentItem,
-    note,
+    note: noteItem,
   };
 
   async function messageItems(rows: readonly MessageRow[]): Promise<object[]> {
@@ -81,23 +81,23 @@ export function createRepresentation(
   }
 }
 
-interface OfConversation extends Readonly<Record<string, string>> {
+interface ConversationKey extends Readonly<Record<string, string>> {
   readonly id: string;
 }
 
-const conversationRows = prepareRead((db, { id, workspaceId }: OfConversation & { readonly workspaceId: string }) =>
+const conversationRows = prepareRead((db, { id, workspaceId }: ConversationKey & { readonly workspaceId: string }) =>
   db.selectFrom("conversations").selectAll().where("id", "=", id).where("workspace_id", "=", workspaceId),
 );
-const messageRows = prepareRead((db, { id }: OfConversation) =>
+const messageRows = prepareRead((db, { id }: ConversationKey) =>
   db.selectFrom("messages").selectAll().where("conversation_id", "=", id).orderBy("seq"),
 );
-const noteRows = prepareRead((db, { id }: OfConversation) =>
+const noteRows = prepareRead((db, { id }: ConversationKey) =>
   db.selectFrom("notes").selectAll().where("conversation_id", "=", id).orderBy("id"),
 );
-const auditRows = prepareRead((db, { id }: OfConversation) =>
+const auditRows = prepareRead((db, { id }: ConversationKey) =>
   db.selectFrom("audit").selectAll().where("conversation_id", "=", id).orderBy("id"),
 );
-/** Of as many conversations as the shape says. */
+/** Prepared once per number of conversations. */
 const tagRows = prepareRead((db, ids: Readonly<Record<string, string>>) =>
   db
     .selectFrom("conversation_tags")
@@ -105,10 +105,6 @@ const tagRows = prepareRead((db, ids: Readonly<Record<string, string>>) =>
     .where("conversation_id", "in", Object.values(ids))
     .orderBy("tag"),
 );
-
-function note({ id, conversationId, content, author, createdAt }: Note): object {
-  return { id, conversation_id: conversationId, content, author, created_at: timestamp(createdAt) };
-}
 
 function auditEntry(row: Selectable<AuditTable>): object {
   return {

@@ -1,12 +1,13 @@
 import { Type } from "typebox";
 import type { TSchema } from "typebox";
-import { auditActions, channels, confidences } from "#domain/conversation/message.ts";
+import { channels } from "#channels/catalog.ts";
+import { auditActions, confidences } from "#domain/conversation/message.ts";
 import { statuses } from "#domain/conversation/status.ts";
 import type { ProblemCode } from "#domain/problem.ts";
 import { problemStatus } from "#domain/problem.ts";
 import { priorities, slaStates } from "#domain/conversation/sla.ts";
 
-// A schema with a title is a component of the OpenAPI document by that name.
+// A title makes a schema a component of the OpenAPI document.
 
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 export const time = Type.String({ format: "date-time", description: "ISO 8601, UTC, with milliseconds" });
@@ -17,7 +18,7 @@ export const slaState = Type.Enum([...slaStates], { title: "SlaState" });
 export const confidence = Type.Enum([...confidences], { title: "Confidence" });
 export const priority = Type.Enum([...priorities], { title: "Priority" });
 
-/** Enough for an address; what it may look like beyond one @ is for mail servers to say. */
+/** Only checks for one @: which addresses exist is up to mail servers. */
 export const emailAddress = Type.String({
   minLength: 3,
   maxLength: 190,
@@ -32,7 +33,7 @@ export const noteText = Type.String({
   allowed: "a text of 1 to 20,000 characters",
 });
 
-/** Space around a tag does not count, so the tag itself is measured by `normalTags`. */
+/** Longer than a tag may be, because `normalTags` trims before it counts. */
 export const tag = Type.String({
   minLength: 1,
   maxLength: 200,
@@ -40,7 +41,7 @@ export const tag = Type.String({
   allowed: "a string of 1 to 64 characters",
 });
 
-/** Tags of one conversation; how many there are is counted when those that are the same are one. */
+/** Tags of one conversation. `normalTags` counts them after it has removed duplicates. */
 export const tagList = (description: string) => Type.Array(tag, { maxItems: 1_000, description });
 
 export const listLimit = (standard: number) =>
@@ -51,7 +52,7 @@ export const source = Type.Object(
   {
     title: Type.String(),
     url: Type.String({ description: "Empty for an uploaded file that has no address" }),
-    chunk: Type.String({ description: "The exact text that was retrieved" }),
+    chunk: Type.String({ description: "The exact text of the passage" }),
     score: Type.Number(),
   },
   { title: "Source" },
@@ -61,11 +62,11 @@ const attachment = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    media_type: Type.String({ description: "What the bytes say; until they are stored, what the sender says" }),
+    media_type: Type.String({ description: "Detected from the bytes; until they are stored, as sent" }),
     bytes: nullable(Type.Integer()),
     state: Type.Enum(["pending", "stored", "failed"]),
     error: nullable(Type.String({ description: "Why it could not be fetched" })),
-    url: nullable(Type.String({ description: "Opens the file for an hour; null until it is stored" })),
+    url: nullable(Type.String({ description: "Link to the file, valid for an hour; null until it is stored" })),
   },
   { title: "Attachment" },
 );
@@ -83,7 +84,7 @@ export const message = Type.Object(
       Type.Unsafe<Readonly<Record<string, unknown>>>({
         type: "object",
         additionalProperties: true,
-        description: "What came with a customer's message",
+        description: "Metadata of a customer's message",
       }),
     ),
     sources: Type.Optional(Type.Array(source)),
@@ -95,6 +96,27 @@ export const message = Type.Object(
   },
   { title: "Message" },
 );
+
+export const contactFields = {
+  id: Type.String(),
+  workspace_id: Type.String(),
+  name: nullable(Type.String()),
+  email: nullable(Type.String()),
+  phone: nullable(Type.String()),
+  user_id: nullable(Type.String({ description: "Your own id of the customer, once proven" })),
+  verified: Type.Array(Type.Enum(["name", "email", "phone"]), {
+    description: "Values that your company or the customer's platform vouches for; the others are claims",
+  }),
+  attributes: Type.Unsafe<Readonly<Record<string, unknown>>>({
+    type: "object",
+    additionalProperties: true,
+    description: "Attributes that your company has signed or sent",
+  }),
+  created_at: time,
+  updated_at: time,
+};
+
+export const contactItem = Type.Object(contactFields, { title: "ContactItem" });
 
 export const note = Type.Object(
   {
@@ -179,7 +201,7 @@ export const document = Type.Object(
     url: nullable(Type.String()),
     status: documentStatus,
     error: nullable(
-      Type.String({ description: "Why it could not be read; with status indexed: why the last crawl has failed" }),
+      Type.String({ description: "Why it could not be read; with status `indexed`: why the last crawl failed" }),
     ),
     chunks: Type.Integer(),
     pages: Type.Integer(),
@@ -190,7 +212,7 @@ export const document = Type.Object(
       nullable(
         Type.String({
           format: "date-time",
-          description: "Of a website: when the last crawl ended; null while it is crawled",
+          description: "Website: end of the last crawl; null during a crawl",
         }),
       ),
     ),
@@ -198,7 +220,14 @@ export const document = Type.Object(
   { title: "Document" },
 );
 
-/** What any route below /v1 can answer, whatever it does: a request without Host lacks a field, too. */
+export const oneDocument = Type.Object({ document }, { title: "DocumentResult" });
+
+export const audience = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+  maxItems: 50,
+  allowed: "an array of audience tags",
+});
+
+/** Errors of every route below /v1. A request without the Host header is `missing_field`. */
 const everywhere = [
   "missing_field",
   "invalid_parameter",
@@ -215,6 +244,7 @@ const everywhere = [
   "internal_error",
   "upstream_timeout",
   "deploying",
+  "feature_not_in_plan",
 ] as const satisfies readonly ProblemCode[];
 
 export const withBody = [
@@ -230,7 +260,7 @@ export const withWorkspaceId = [
   "workspace_access_denied",
 ] as const satisfies readonly ProblemCode[];
 
-/** A route's responses: those that succeed, and for each status the codes that it can fail with. */
+/** The responses of a route: the successful ones, and one for each status of its error codes. */
 export function responses(
   success: Readonly<Record<number, TSchema>>,
   codes: readonly ProblemCode[],

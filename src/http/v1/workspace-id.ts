@@ -2,7 +2,7 @@ import { parseWorkspaceId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Reader } from "#database/contract.ts";
 
-/** Throws the Problem that the contract has for a `workspace_id` that is not the key's own. */
+/** Throws Problem unless `value` is the workspace of the key, or may be absent. */
 export async function checkWorkspaceId(
   db: Reader,
   value: unknown,

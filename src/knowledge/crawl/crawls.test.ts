@@ -3,12 +3,12 @@ import { runLane } from "#queue/worker/run-lane.ts";
 import type { Document } from "#knowledge/documents/documents.ts";
 import type { OpenStore } from "#database/open.ts";
 import type { Crawling } from "#test/support/knowledge/crawling.ts";
-import { hurriedClock, startCrawling } from "#test/support/knowledge/crawling.ts";
+import { skippingClock, startCrawling } from "#test/support/knowledge/crawling.ts";
 import { eachDatabase, openTestStore } from "#test/support/database/databases.ts";
 import type { FakeSite } from "#test/support/servers/fake-site.ts";
 import { htmlPage, startSite } from "#test/support/servers/fake-site.ts";
 import { newWorkspace } from "#test/support/knowledge/knowledge.ts";
-import { readsWork } from "#app/work-payloads.ts";
+import { createWorkTable } from "#queue/work-table.ts";
 
 eachDatabase("another crawl of the same site", (open) => {
   let store: OpenStore;
@@ -17,7 +17,7 @@ eachDatabase("another crawl of the same site", (open) => {
   let crawling: Crawling;
   let workspaceId: string;
   let settled: Document[];
-  const clock = hurriedClock();
+  const clock = skippingClock();
 
   beforeAll(async () => {
     ({ store, close } = await openTestStore(open));
@@ -46,7 +46,7 @@ eachDatabase("another crawl of the same site", (open) => {
     if (again === undefined) throw new Error("the document is gone");
     return crawling.finish(again);
   };
-  /** What answers: the address and the text of each passage. */
+  /** The address and the text of each searchable passage. */
   const passages = async () => {
     const rows = await store.read
       .selectFrom("chunks")
@@ -61,7 +61,7 @@ eachDatabase("another crawl of the same site", (open) => {
   };
   const urls = async () => [...new Set((await passages()).map(({ url }) => url))];
 
-  it("leaves alone what did not change, and replaces what did, the old version serving until then", async () => {
+  it("keeps unchanged pages, and replaces changed ones, which answer until then", async () => {
     site.pages.set("/", { headers: { etag: '"1"' }, body: htmlPage("Help", "Welcome.", ["/a", "/b"]) });
     site.pages.set("/a", htmlPage("A", "Text of A."));
     site.pages.set("/b", htmlPage("B", "Text of B."));
@@ -70,7 +70,7 @@ eachDatabase("another crawl of the same site", (open) => {
     site.pages.set("/b", htmlPage("B", "A newer text of B."));
     site.pages.set("/c", htmlPage("C", "Text of C."));
     site.pages.set("/a", htmlPage("A", "Text of A.", ["/c"]));
-    site.forget();
+    site.clearRequests();
     const again = await crawl();
     expect(again).toMatchObject({ id: done.id, status: "indexed", crawledAt: null, pages: 3 });
     expect(await passages()).toEqual(before);
@@ -86,7 +86,7 @@ eachDatabase("another crawl of the same site", (open) => {
     expect(site.requests.find(({ path }) => path === "/")?.headers["if-none-match"]).toBe('"1"');
   });
 
-  it("removes pages that are gone, and keeps those that only fail for now", async () => {
+  it("removes pages that are gone, and keeps pages that fail for now", async () => {
     site.pages.set("/", htmlPage("Help", "Welcome.", ["/gone", "/down", "/closing"]));
     for (const name of ["gone", "down", "closing"]) site.pages.set(`/${name}`, htmlPage(name, `Text of ${name}.`));
     const done = await crawled();
@@ -97,7 +97,7 @@ eachDatabase("another crawl of the same site", (open) => {
     expect(await urls()).toEqual(["/", "/down"]);
   });
 
-  it("keeps everything when the whole site is down, and tells of it", async () => {
+  it("keeps all pages when the site is down, and reports the error", async () => {
     site.pages.set("/", htmlPage("Help", "Welcome."));
     const done = await crawled();
     site.pages.set("/", { status: 500 });
@@ -116,13 +116,13 @@ eachDatabase("another crawl of the same site", (open) => {
     expect((await passages())[0]?.text).toBe("Welcome back.");
   });
 
-  it("happens by itself after the days that the workspace has set, and not where it has set none", async () => {
+  it("runs after the number of days set in the workspace, and never without a setting", async () => {
     site.pages.set("/", htmlPage("Help", "Welcome."));
     const done = await crawled();
     const { documents } = crawling;
     const day = async (): Promise<void> => {
       clock.advance(86_400_000);
-      await runLane({ store, clock, handlers: documents.work, reads: readsWork }, `recrawl:${done.id}`);
+      await runLane({ store, clock, works: createWorkTable(documents.work) }, `recrawl:${done.id}`);
     };
     const isCrawled = async () => (await documents.get(workspaceId, done.id))?.crawledAt === null;
     const set = (recrawlDays: number | null) =>
@@ -146,7 +146,7 @@ eachDatabase("another crawl of the same site", (open) => {
     expect(await isCrawled()).toBe(true);
   });
 
-  it("changes who may see the pages at once", async () => {
+  it("changes the audience of all pages at once", async () => {
     site.pages.set("/", htmlPage("Help", "Welcome."));
     const done = await crawled();
     await crawl("/", { audience: ["staff"] });
@@ -159,7 +159,7 @@ eachDatabase("another crawl of the same site", (open) => {
     expect((await crawling.documents.get(workspaceId, done.id))?.audience).toEqual(["staff"]);
   });
 
-  it("moves no time and tells of nothing where nothing changed, and keeps its status", async () => {
+  it("keeps time and status and emits no event where nothing changed", async () => {
     site.pages.set("/", htmlPage("Help", "Welcome.", ["/a"]));
     site.pages.set("/a", htmlPage("A", "Text of A."));
     const done = await crawled();
@@ -184,7 +184,7 @@ eachDatabase("another crawl of the same site", (open) => {
     expect(settled).toHaveLength(toldOf + 1);
   });
 
-  it("is done once more after a crawl during which it was requested, however often", async () => {
+  it("runs once more after a run during which it was requested, however often", async () => {
     let asked = 0;
     site.pages.set("/", {
       answer: (_request, response) => {
@@ -197,7 +197,7 @@ eachDatabase("another crawl of the same site", (open) => {
     });
     const added = await crawl();
     while (asked === 0) await crawling.step(added);
-    // What was requested is in the database: another process goes on with it.
+    // The request is stored in the database, so another process continues it.
     await crawling.close();
     crawling = startCrawling(store, clock);
     await crawling.finish(added);
@@ -208,7 +208,7 @@ eachDatabase("another crawl of the same site", (open) => {
     expect(asked).toBe(2);
   });
 
-  it("is done where the crawl during which it was requested was given up", async () => {
+  it("runs after an abandoned run during which it was requested", async () => {
     site.pages.set("/", htmlPage("Help", "Welcome."));
     const done = await crawled();
     await crawling.documents.recrawl(workspaceId, done.id);
@@ -220,7 +220,10 @@ eachDatabase("another crawl of the same site", (open) => {
       const lane = crawling.documents.laneOf(done);
       const row = await tx.selectFrom("outbox").selectAll().where("lane", "=", lane).executeTakeFirstOrThrow();
       await tx.deleteFrom("outbox").where("lane", "=", lane).execute();
-      await crawling.documents.abandoned(tx, row, "it broke", clock.now());
+      const works = createWorkTable(crawling.documents.work);
+      const work = works.read(row);
+      if (work === undefined) throw new Error("the work cannot be read");
+      await works.get(row.kind)?.onAbandon?.(tx, work, "it broke", clock.now());
     });
     expect(settled.at(-1)).toMatchObject({
       status: "indexed",
@@ -229,7 +232,7 @@ eachDatabase("another crawl of the same site", (open) => {
     expect(await crawling.finish(done)).toMatchObject({ status: "indexed", error: null });
   });
 
-  it("is not begun twice at a time", async () => {
+  it("does not start twice at the same time", async () => {
     site.pages.set("/", htmlPage("Help", "Welcome."));
     const [first, second] = await Promise.all([crawl(), crawl()]);
     expect(second?.id).toBe(first?.id);

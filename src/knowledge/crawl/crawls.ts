@@ -1,18 +1,21 @@
 import { newId } from "#domain/ids.ts";
+import { Type } from "typebox";
+import type { PayloadOf } from "#database/work.ts";
+import { workKind } from "#database/work.ts";
 import { Problem } from "#domain/problem.ts";
 import { audienceTags } from "#domain/workspace/audience.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
 import type { Tx } from "#database/contract.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { DocumentsTable } from "#database/schema/knowledge.ts";
-import { documentOfOrigin, insertDocument, raiseKnowledgeVersion, sha256 } from "#knowledge/documents/rows.ts";
+import { changeAudience, documentOfOrigin, insertDocument, sha256 } from "#knowledge/documents/rows.ts";
 
 export interface NewCrawl {
   readonly workspaceId: string;
   readonly url: string;
-  /** Pages that are kept, 1 to 1,000. */
+  /** Most pages to index, 1 to 1,000. */
   readonly maxPages?: number;
-  /** Where the site's sitemap is, when robots.txt does not say it and it is not at /sitemap.xml. */
+  /** Address of the sitemap, when it is neither in robots.txt nor at /sitemap.xml. */
   readonly sitemap?: string;
   readonly audience?: readonly string[];
 }
@@ -21,16 +24,17 @@ const maxPagesStandard = 50;
 const maxPagesMost = 1_000;
 const dayMs = 86_400_000;
 
-/** A crawl's address and settings as they are stored; throws `Problem` for those that cannot be. */
+/** The address and settings of a crawl in the form in which they are stored. */
 export interface CheckedCrawl {
   readonly workspaceId: string;
   readonly url: string;
   readonly maxPages: number;
   readonly sitemap: string | null;
-  /** Undefined: as it was, or for everybody. */
+  /** Undefined: unchanged, or public for a new site. */
   readonly audience: string | undefined;
 }
 
+/** Throws `Problem` invalid_parameter. */
 export function checkCrawl({ workspaceId, url, maxPages, sitemap, audience }: NewCrawl): CheckedCrawl {
   const start = siteUrl("url", url);
   const map = sitemap === undefined ? null : siteUrl("sitemap", sitemap);
@@ -57,16 +61,16 @@ function siteUrl(name: string, given: string): URL {
   return url;
 }
 
-/** All crawls of a site share a lane, so that it never has two requests at a time, whatever the processes. */
+/** All crawls of a site share a lane: it gets one request at a time, however many processes run. */
 export const crawlLane = (url: string): string => `crawl:${sha256(new URL(url).origin).slice(0, 40)}`;
 const recrawlLane = (documentId: string): string => `recrawl:${documentId}`;
 
-/** Adds the site, or updates it in place and goes through it again. */
+/** Adds or updates the site, and starts a run. `queued` is false while a run is active, see {@link startRun}. */
 export async function putCrawl(
   tx: Tx,
   { workspaceId, url, maxPages, sitemap, audience: given }: CheckedCrawl,
   now: number,
-): Promise<{ readonly row: DocumentsTable; readonly queued: boolean }> {
+): Promise<{ readonly row: DocumentsTable; readonly queued: boolean; readonly isNew: boolean }> {
   const originKey = sha256(`crawl\n${url}`);
   const inserted = await insertDocument(tx, {
     id: newId("doc", now),
@@ -108,25 +112,15 @@ export async function putCrawl(
     if (row.audience !== audience) await changeAudience(tx, row, audience, now);
   }
   const queued = await startRun(tx, row.id, url, now);
-  return { row: await documentOfOrigin(tx, workspaceId, originKey), queued };
-}
-
-/** Who may see a site holds at once for all its pages. */
-async function changeAudience(tx: Tx, row: DocumentsTable, audience: string, now: number): Promise<void> {
-  await tx
-    .updateTable("documents")
-    .set({ audience })
-    .where((eb) => eb.or([eb("id", "=", row.id), eb("parent_id", "=", row.id)]))
-    .execute();
-  await raiseKnowledgeVersion(tx, row.workspace_id, now);
+  return { row: await documentOfOrigin(tx, workspaceId, originKey), queued, isNew: inserted !== undefined };
 }
 
 /**
- * False while the site is being crawled: then it is crawled once more afterwards, however often that was requested. The
- * pages that there are go on answering, and the site keeps its status while any do.
+ * False while a run is active: then one more run follows it, however often it was requested. Indexed pages go on
+ * answering, and a site with indexed pages keeps its status.
  */
 export async function startRun(tx: Tx, documentId: string, url: string, now: number): Promise<boolean> {
-  // Holds the row, so that the run cannot end between this statement and the next one. A run that has not begun will do.
+  // Locks the row, so that the run cannot end between this statement and the next. A queued run needs no further one.
   await tx
     .updateTable("crawls")
     .set({ requested: 1 })
@@ -171,10 +165,13 @@ export async function startRun(tx: Tx, documentId: string, url: string, now: num
   return true;
 }
 
-export interface CrawlWork {
-  readonly documentId: string;
-  readonly run: number;
-}
+/** A run through a website. */
+export const crawlKind = workKind("crawl", Type.Object({ documentId: Type.String(), run: Type.Number() }));
+
+export type CrawlWork = PayloadOf<typeof crawlKind>;
+
+/** The regular check whether a website is due for another run. */
+export const recrawlKind = workKind("recrawl", Type.Object({ documentId: Type.String() }));
 
 export async function enqueueRun(
   tx: Tx,
@@ -184,10 +181,10 @@ export async function enqueueRun(
   dueAt: number,
   now: number,
 ): Promise<void> {
-  await insertWork(tx, [{ lane: crawlLane(url), kind: "crawl", payload: { documentId, run }, dueAt }], now);
+  await insertWork(tx, [crawlKind.queued(crawlLane(url), { documentId, run }, dueAt)], now);
 }
 
-/** When the workspace wants the site looked at again; null: never. */
+/** Null where the workspace has no automatic crawls. */
 async function recrawlAt(tx: Tx, workspaceId: string, finishedAt: number): Promise<number | null> {
   const row = await tx
     .selectFrom("workspaces")
@@ -200,7 +197,7 @@ async function recrawlAt(tx: Tx, workspaceId: string, finishedAt: number): Promi
   return recrawlDays === null ? null : finishedAt + recrawlDays * dayMs;
 }
 
-/** Looks at least once a day whether it is time, since the setting can change meanwhile. */
+/** The check runs at least once a day, since the setting can change. */
 export async function scheduleRecrawl(
   tx: Tx,
   { id, workspace_id: workspaceId }: Pick<DocumentsTable, "id" | "workspace_id">,
@@ -210,10 +207,10 @@ export async function scheduleRecrawl(
   const at = await recrawlAt(tx, workspaceId, finishedAt);
   await tx.deleteFrom("outbox").where("lane", "=", recrawlLane(id)).execute();
   const dueAt = Math.max(now, Math.min(at ?? Number.POSITIVE_INFINITY, now + dayMs));
-  await insertWork(tx, [{ lane: recrawlLane(id), kind: "recrawl", payload: { documentId: id }, dueAt }], now);
+  await insertWork(tx, [recrawlKind.queued(recrawlLane(id), { documentId: id }, dueAt)], now);
 }
 
-/** The scheduled look at a site; true when it begins to be gone through. Does nothing where the site is gone. */
+/** Starts a run if one is due, and returns its lane; schedules the next check otherwise. */
 export async function recrawlWhenDue(tx: Tx, documentId: string, now: number): Promise<string | undefined> {
   const row = await tx
     .selectFrom("documents")
@@ -221,7 +218,7 @@ export async function recrawlWhenDue(tx: Tx, documentId: string, now: number): P
     .select(["documents.id", "workspace_id", "url", "state", "finished_at"])
     .where("documents.id", "=", documentId)
     .executeTakeFirst();
-  // While it is being gone through there is nothing to schedule: its end does.
+  // The end of an active run schedules the next check.
   if (row === undefined || row.url === null || row.state !== "done") return undefined;
   const at = await recrawlAt(tx, row.workspace_id, row.finished_at ?? now);
   if (at !== null && at <= now) {
@@ -232,7 +229,7 @@ export async function recrawlWhenDue(tx: Tx, documentId: string, now: number): P
   return undefined;
 }
 
-/** Everything of a site but its own row. The row of `crawls` goes first: whoever stores a page holds on to that. */
+/** Removes everything of a site but its document. The row of `crawls` goes first: storing a page locks it. */
 export async function removeCrawl(tx: Tx, documentId: string): Promise<void> {
   await tx.deleteFrom("crawls").where("document_id", "=", documentId).execute();
   await tx.deleteFrom("crawl_pages").where("document_id", "=", documentId).execute();
@@ -242,7 +239,7 @@ export async function removeCrawl(tx: Tx, documentId: string): Promise<void> {
   await tx.deleteFrom("outbox").where("lane", "=", recrawlLane(documentId)).execute();
 }
 
-/** What it is called until its first page has named it. */
+/** The title until the first page is indexed. */
 function titleOfUrl(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host}${pathname === "/" ? "" : decodePath(pathname)}`.slice(0, 300);

@@ -8,7 +8,7 @@ const types: ReadonlySet<ReadableType> = new Set<ReadableType>([
   "application/pdf",
 ]);
 
-/** How a page is to be read; undefined: it is not. Many servers send Markdown as plain text. */
+/** Undefined for a type that is not read. Markdown is recognised by the address, since many servers send it as plain text. */
 export function pageType(
   contentType: string | null,
   url: string,

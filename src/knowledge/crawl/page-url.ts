@@ -1,13 +1,13 @@
 const urlCharactersMax = 2_000;
-/** Added to links to count who follows them; the page is the same without. */
+/** Parameters that only count visits. */
 const trackers = /^(?:utm_[a-z_]+|gclid|fbclid|msclkid|mc_[ce]id|_hs(?:enc|mi))$/i;
-/** Files that hold no text that could be read. */
+/** Files without readable text. */
 const unreadable =
   /\.(?:png|jpe?g|gif|webp|avif|svg|ico|bmp|tiff?|css|m?js|map|woff2?|ttf|eot|mp[34]|m4[av]|webm|ogg|wav|mov|avi|zip|gz|tgz|rar|7z|dmg|exe|msi|apk|iso|docx?|xlsx?|pptx?|rss|atom|ics)$/i;
 
 /**
- * The address of a page as crawls compare them: absolute, without fragment and trackers. Null for what is none, or
- * what is a picture, a script or another file that is not read.
+ * The address of a page in the form in which crawls compare addresses: absolute, without fragment and tracking
+ * parameters. Null for other addresses, and for files that are not read.
  */
 export function pageUrl(href: string, base?: string): string | null {
   const url = URL.parse(href.trim(), base);

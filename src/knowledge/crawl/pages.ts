@@ -5,18 +5,17 @@ import type { CrawlPagesTable, DocumentsTable } from "#database/schema/knowledge
 import { insertDocument, raiseKnowledgeVersion, replaceChunks, sha256 } from "#knowledge/documents/rows.ts";
 import type { ReadDocument } from "#knowledge/parse/parse-in-worker.ts";
 
-/** Addresses that are remembered of one site. */
+/** Limit of addresses per site. */
 export const discoveredMax = 10_000;
 const insertedRowsMax = 200;
 
-/** The site whose page it is, in the run that it was fetched in. */
-export interface Site {
+/** A run of a site's crawl; a later run has a higher number. */
+export interface SiteRun {
   readonly document: DocumentsTable;
   readonly run: number;
 }
 
-/** What became of an address. */
-export type Outcome =
+export type VisitResult =
   | {
       readonly kind: "kept";
       readonly textHash: string;
@@ -25,23 +24,23 @@ export type Outcome =
       readonly lastModified: string | null;
       readonly fetchedHash: string;
     }
-  /** It is as it was; its validators may be new. */
+  /** The content did not change; its validators may have. */
   | { readonly kind: "unchanged"; readonly etag?: string | null; readonly lastModified?: string | null }
   | { readonly kind: "skipped" | "gone"; readonly reason: string; readonly canonical?: string }
-  /** What there was of it stays. */
+  /** The page's passages stay. */
   | { readonly kind: "failed"; readonly reason: string }
-  | { readonly kind: "again"; readonly reason: string };
+  | { readonly kind: "retry"; readonly reason: string };
 
 export interface Visit {
   readonly page: CrawlPagesTable;
-  readonly outcome: Outcome;
-  /** Addresses that were found on it, which may be known already. */
+  readonly result: VisitResult;
+  /** Addresses found on the page; known ones are ignored. */
   readonly links: readonly string[];
   readonly bytes: number;
 }
 
-/** Takes hold of the site's row; false when the site is gone, or is gone through anew. */
-async function hold(tx: Tx, { document, run }: Site, fetches: number, bytes: number): Promise<boolean> {
+/** Locks the crawl's row. False when the site was removed or a later run has begun. */
+async function lockRun(tx: Tx, { document, run }: SiteRun, fetches: number, bytes: number): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable("crawls")
     .set((eb) => ({ fetches: eb("fetches", "+", fetches), bytes: eb("bytes", "+", bytes) }))
@@ -52,8 +51,8 @@ async function hold(tx: Tx, { document, run }: Site, fetches: number, bytes: num
   return numUpdatedRows === 1n;
 }
 
-/** Addresses that the site is not known to have. */
-export async function unknownAddresses(store: Store, site: Site, urls: readonly string[]): Promise<string[]> {
+/** The addresses that are not in the site's list yet. */
+export async function unknownAddresses(store: Store, site: SiteRun, urls: readonly string[]): Promise<string[]> {
   const byHash = new Map(urls.map((url) => [sha256(url), url]));
   const hashes = [...byHash.keys()];
   for (let first = 0; first < hashes.length; first += 500) {
@@ -68,16 +67,16 @@ export async function unknownAddresses(store: Store, site: Site, urls: readonly 
   return [...byHash.values()];
 }
 
-/** Puts addresses at the end of the queue. */
-export async function addAddresses(store: Store, site: Site, urls: readonly string[]): Promise<boolean> {
+/** Appends addresses to the queue. False where the run is no longer active. */
+export async function addAddresses(store: Store, site: SiteRun, urls: readonly string[]): Promise<boolean> {
   return store.write(async (tx) => {
-    if (!(await hold(tx, site, 0, 0))) return false;
+    if (!(await lockRun(tx, site, 0, 0))) return false;
     await insertAddresses(tx, site, urls);
     return true;
   });
 }
 
-async function insertAddresses(tx: Tx, { document }: Site, urls: readonly string[]): Promise<void> {
+async function insertAddresses(tx: Tx, { document }: SiteRun, urls: readonly string[]): Promise<void> {
   if (urls.length === 0) return;
   const { discovered } = await tx
     .selectFrom("crawls")
@@ -113,63 +112,66 @@ async function insertAddresses(tx: Tx, { document }: Site, urls: readonly string
     .execute();
 }
 
-/** Stores what a visit gave, at once: the page's state, its passages, and where it leads. False: it is void. */
-export async function storeVisit(store: Store, site: Site, visit: Visit, now: number): Promise<boolean> {
+/**
+ * Stores the page's state, its passages and its links in one transaction. False where the run is no longer active:
+ * nothing is stored.
+ */
+export async function storeVisit(store: Store, site: SiteRun, visit: Visit, now: number): Promise<boolean> {
   return store.write(async (tx) => {
-    if (!(await hold(tx, site, 1, visit.bytes))) return false;
+    if (!(await lockRun(tx, site, 1, visit.bytes))) return false;
     await insertAddresses(tx, site, visit.links);
-    const change = await settle(tx, site, visit, now);
+    const change = await applyResult(tx, site, visit, now);
     await tx
       .updateTable("crawl_pages")
       .set(change)
       .where("document_id", "=", site.document.id)
       .where("url_hash", "=", visit.page.url_hash)
       .execute();
-    if (change.state !== "kept" && change.state !== "queued") await wakeOthers(tx, site, visit.page.url_hash);
+    if (change.state !== "kept" && change.state !== "queued") await requeueSkipped(tx, site, visit.page.url_hash);
     return true;
   });
 }
 
-async function settle(
+async function applyResult(
   tx: Tx,
-  site: Site,
-  { page, outcome }: Visit,
+  site: SiteRun,
+  { page, result }: Visit,
   now: number,
 ): Promise<Partial<CrawlPagesTable> & Pick<CrawlPagesTable, "state">> {
-  switch (outcome.kind) {
+  switch (result.kind) {
     case "kept": {
-      const { etag, lastModified, fetchedHash } = outcome;
-      const twin = await twinOf(tx, site, page, outcome.textHash);
+      const { etag, lastModified, fetchedHash } = result;
+      const twin = await twinOf(tx, site, page, result.textHash);
       if (twin !== undefined) {
         await removePage(tx, site, page.page_id, now);
         return { state: "skipped", reason: `it says the same as ${twin}`, page_id: null };
       }
-      const id = await keepPage(tx, site, page, outcome, now);
+      const id = await keepPage(tx, site, page, result, now);
       return { state: "kept", reason: null, page_id: id, etag, last_modified: lastModified, fetched_hash: fetchedHash };
     }
     case "unchanged":
       return {
         state: "kept",
         reason: null,
-        ...(outcome.etag === undefined ? {} : { etag: outcome.etag }),
-        ...(outcome.lastModified === undefined ? {} : { last_modified: outcome.lastModified }),
+        ...(result.etag === undefined ? {} : { etag: result.etag }),
+        ...(result.lastModified === undefined ? {} : { last_modified: result.lastModified }),
       };
     case "skipped":
     case "gone":
       await removePage(tx, site, page.page_id, now);
       return {
-        state: outcome.kind,
-        reason: outcome.reason,
+        state: result.kind,
+        reason: result.reason,
         page_id: null,
         etag: null,
         last_modified: null,
         fetched_hash: null,
-        canonical_hash: outcome.canonical === undefined ? null : sha256(outcome.canonical),
+        canonical_hash: result.canonical === undefined ? null : sha256(result.canonical),
       };
     case "failed":
-      return { state: "failed", reason: outcome.reason };
-    case "again": {
-      // At the end of the queue, as the last that was found.
+      return { state: "failed", reason: result.reason };
+    case "retry": {
+      // At the end of the queue.
       const last = await tx
         .selectFrom("crawl_pages")
         .select((eb) => eb.fn.max("position").as("position"))
@@ -177,7 +179,7 @@ async function settle(
         .executeTakeFirst();
       return {
         state: "queued",
-        reason: outcome.reason,
+        reason: result.reason,
         attempts: page.attempts + 1,
         position: (last?.position ?? 0) + 1,
       };
@@ -185,8 +187,8 @@ async function settle(
   }
 }
 
-/** The address of another page of the site with the same text. */
-async function twinOf(tx: Tx, site: Site, page: CrawlPagesTable, textHash: string): Promise<string | undefined> {
+/** The address of another page of the site with the same text, if there is one. */
+async function twinOf(tx: Tx, site: SiteRun, page: CrawlPagesTable, textHash: string): Promise<string | undefined> {
   let query = tx
     .selectFrom("documents")
     .select("url")
@@ -197,29 +199,29 @@ async function twinOf(tx: Tx, site: Site, page: CrawlPagesTable, textHash: strin
   return row?.url ?? undefined;
 }
 
-/** The id of the page's document; its passages are written only where its text is another than before. */
+/** Returns the id of the page's document. Passages are written only where the text or the title changed. */
 async function keepPage(
   tx: Tx,
-  site: Site,
+  site: SiteRun,
   page: CrawlPagesTable,
-  { textHash, document: { title, chunks } }: Outcome & { readonly kind: "kept" },
+  { textHash, document: { title, chunks } }: VisitResult & { readonly kind: "kept" },
   now: number,
 ): Promise<string> {
   const { id: siteId, workspace_id: workspaceId } = site.document;
-  // Who may see the site can have changed since the run began.
+  // The site's audience can have changed since the run began.
   const { audience } = await tx
     .selectFrom("documents")
     .select("audience")
     .where("id", "=", siteId)
     .executeTakeFirstOrThrow();
   const id = page.page_id ?? newId("doc", now);
-  const known = await tx
+  const before = await tx
     .selectFrom("documents")
     .select(["content_hash", "indexed_version", "title"])
     .where("id", "=", id)
     .executeTakeFirst();
-  if (known?.content_hash === textHash && known.title === title) return id;
-  if (known === undefined) {
+  if (before?.content_hash === textHash && before.title === title) return id;
+  if (before === undefined) {
     await insertDocument(tx, {
       id,
       workspaceId,
@@ -235,7 +237,7 @@ async function keepPage(
       parent_id: siteId,
     });
   }
-  const version = (known?.indexed_version ?? 0) + 1;
+  const version = (before?.indexed_version ?? 0) + 1;
   await replaceChunks(tx, { id, workspace_id: workspaceId, url: page.url }, version, chunks, now);
   await tx
     .updateTable("documents")
@@ -255,14 +257,18 @@ async function keepPage(
   return id;
 }
 
-export async function removePage(tx: Tx, site: Site, pageId: string | null, now: number): Promise<void> {
+export async function removePage(tx: Tx, site: SiteRun, pageId: string | null, now: number): Promise<void> {
   if (pageId === null) return;
   await tx.deleteFrom("chunks").where("document_id", "=", pageId).execute();
   await tx.deleteFrom("documents").where("id", "=", pageId).execute();
   await noteChange(tx, site, now);
 }
 
-async function noteChange(tx: Tx, { document: { id, workspace_id: workspaceId } }: Site, now: number): Promise<void> {
+async function noteChange(
+  tx: Tx,
+  { document: { id, workspace_id: workspaceId } }: SiteRun,
+  now: number,
+): Promise<void> {
   await raiseKnowledgeVersion(tx, workspaceId, now);
   await tx.updateTable("crawls").set({ changed: 1 }).where("document_id", "=", id).execute();
   await countPages(tx, id);
@@ -281,8 +287,8 @@ async function countPages(tx: Tx, siteId: string): Promise<void> {
     .execute();
 }
 
-/** Pages that were left out in favour of this one are looked at again when it is not kept itself. */
-async function wakeOthers(tx: Tx, { document }: Site, urlHash: string): Promise<void> {
+/** Queues the pages again that were skipped because this page, which is not indexed after all, is their canonical address. */
+async function requeueSkipped(tx: Tx, { document }: SiteRun, urlHash: string): Promise<void> {
   await tx
     .updateTable("crawl_pages")
     .set({ state: "queued", reason: null })

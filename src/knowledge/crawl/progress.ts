@@ -1,13 +1,13 @@
 import type { Reader } from "#database/contract.ts";
 
-/** How far the newest run through a website is. */
+/** Progress of the latest run of a site. */
 export interface CrawlProgress {
-  /** Addresses that are known. */
+  /** Discovered addresses. */
   readonly found: number;
-  /** Of those, looked at in this run. */
+  /** Addresses visited in this run. */
   readonly visited: number;
   readonly kept: number;
-  /** Pages that are not kept, and why; the first of them. */
+  /** The first pages that were not indexed, with the reason. */
   readonly left: readonly { readonly url: string; readonly reason: string }[];
 }
 

@@ -4,7 +4,7 @@ import type { Document } from "#knowledge/documents/documents.ts";
 import { openGuardedFetch } from "#outbound/guarded-fetch.ts";
 import type { OpenStore } from "#database/open.ts";
 import type { Crawling } from "#test/support/knowledge/crawling.ts";
-import { hurriedClock, startCrawling } from "#test/support/knowledge/crawling.ts";
+import { skippingClock, startCrawling } from "#test/support/knowledge/crawling.ts";
 import { eachDatabase, openTestStore } from "#test/support/database/databases.ts";
 import type { FakeSite } from "#test/support/servers/fake-site.ts";
 import { htmlPage, startSite } from "#test/support/servers/fake-site.ts";
@@ -17,7 +17,7 @@ eachDatabase("a crawl", (open) => {
   let crawling: Crawling;
   let workspaceId: string;
   let settled: Document[];
-  const clock = hurriedClock();
+  const clock = skippingClock();
 
   beforeAll(async () => {
     ({ store, close } = await openTestStore(open));
@@ -41,7 +41,7 @@ eachDatabase("a crawl", (open) => {
   const crawl = (path = "/", more: object = {}) =>
     crawling.documents.crawl({ workspaceId, url: `${site.origin}${path}`, ...more });
   const crawled = async (path = "/", more: object = {}) => crawling.finish(await crawl(path, more));
-  /** What answers: the address and the text of each passage. */
+  /** The address and the text of each searchable passage. */
   const passages = async () => {
     const rows = await store.read
       .selectFrom("chunks")
@@ -81,7 +81,7 @@ eachDatabase("a crawl", (open) => {
     expect((await crawling.documents.list(workspaceId)).documents.map(({ id }) => id)).toEqual([done.id]);
   });
 
-  it("asks one thing at a time, a quarter of a second apart, by its own name", async () => {
+  it("sends one request at a time, a quarter of a second apart, under its own name", async () => {
     site.pages.set("/", htmlPage("Help", "Welcome.", ["/a", "/b"]));
     site.pages.set("/a", htmlPage("A", "Text of A."));
     site.pages.set("/b", htmlPage("B", "Text of B."));
@@ -92,7 +92,7 @@ eachDatabase("a crawl", (open) => {
     expect(site.requests.every(({ headers }) => headers["user-agent"]?.includes("ParleyBot"))).toBe(true);
   });
 
-  it("does as robots.txt says, its delay included", async () => {
+  it("obeys robots.txt, including its crawl delay", async () => {
     site.pages.set("/robots.txt", {
       headers: { "content-type": "text/plain" },
       body: "User-agent: *\nDisallow: /\n\nUser-agent: ParleyBot\nDisallow: /private\nCrawl-delay: 2\n",
@@ -110,7 +110,7 @@ eachDatabase("a crawl", (open) => {
     });
   });
 
-  it("reads nothing while robots.txt cannot be had", async () => {
+  it("reads nothing while robots.txt is unavailable", async () => {
     site.pages.set("/robots.txt", { status: 503 });
     site.pages.set("/", htmlPage("Help", "Welcome."));
     expect(await crawled()).toMatchObject({
@@ -120,7 +120,7 @@ eachDatabase("a crawl", (open) => {
     expect(new Set(site.paths())).toEqual(new Set(["/robots.txt"]));
   });
 
-  it("follows sitemaps, indexes of them and compressed ones, within the site", async () => {
+  it("follows sitemaps, sitemap indexes and compressed sitemaps of the site", async () => {
     const loc = (path: string) => `<loc>${path.startsWith("http") ? path : `${site.origin}${path}`}</loc>`;
     site.pages.set("/robots.txt", `Sitemap: ${site.origin}/index.xml\nSitemap: http://elsewhere.example/map.xml`);
     site.pages.set("/index.xml", {
@@ -141,11 +141,11 @@ eachDatabase("a crawl", (open) => {
     site.pages.set("/help/deep", htmlPage("Deep", "Nothing links here."));
     site.pages.set("/far", htmlPage("Far", "Nor here."));
     expect(await crawled("/help/")).toMatchObject({ status: "indexed", pages: 3 });
-    // What is below the address that was given comes first.
+    // Addresses below the start address come first.
     expect(site.paths().slice(-2)).toEqual(["/help/deep", "/far"]);
   });
 
-  it("stays on the site where pages lead elsewhere, and out of circles", async () => {
+  it("follows no redirects to other sites, and no redirect loops", async () => {
     const other = await startSite(clock.now);
     other.pages.set("/", htmlPage("Other", "Another site."));
     const to = (location: string) => ({ status: 302, headers: { location } });
@@ -167,7 +167,7 @@ eachDatabase("a crawl", (open) => {
     await other.close();
   });
 
-  it("fails where the address itself leads to another site, and says where", async () => {
+  it("fails where the start address redirects to another site, and names it", async () => {
     site.pages.set("/", { status: 301, headers: { location: "https://www.shop.example/" } });
     expect(await crawled()).toMatchObject({
       status: "failed",
@@ -175,7 +175,7 @@ eachDatabase("a crawl", (open) => {
     });
   });
 
-  it("keeps as many pages as it may", async () => {
+  it("indexes no more pages than the limit", async () => {
     const links = Array.from({ length: 1_000 }, (_, n) => `/p/${n}`);
     site.pages.set("/", htmlPage("Help", "Welcome.", links));
     for (const link of links) site.pages.set(link, htmlPage(`Page ${link}`, `The text of page ${link}.`));
@@ -183,7 +183,7 @@ eachDatabase("a crawl", (open) => {
     expect(site.paths()).toHaveLength(9);
   });
 
-  it("leaves out what asks to be left out, copies, and what is no text, and says why", async () => {
+  it("skips noindex pages, copies and files without text, with a reason", async () => {
     site.pages.set(
       "/",
       htmlPage("Help", "Welcome.", ["/no", "/header", "/copy", "/print", "/huge", "/zip", "/empty", "/closed"]),
@@ -217,7 +217,7 @@ eachDatabase("a crawl", (open) => {
     });
   });
 
-  it("keeps a page whose own address, as it says, is not there, and one of two that name each other", async () => {
+  it("indexes a page whose canonical address is missing, and one of two that name each other", async () => {
     const own = (href: string) => `<link rel="canonical" href="${href}">`;
     site.pages.set("/", htmlPage("Help", "Welcome.", ["/left", "/right", "/lost"]));
     site.pages.set("/left", htmlPage("Left", "The left one.", [], own("/right")));
@@ -229,7 +229,7 @@ eachDatabase("a crawl", (open) => {
     expect(kept.filter((url) => url === "/left" || url === "/right")).toHaveLength(1);
   });
 
-  it("reads pages in other encodings and types, and unpacks what is compressed, up to the limit", async () => {
+  it("reads other encodings and types, and inflates compressed pages up to the limit", async () => {
     site.pages.set("/", htmlPage("Help", "Welcome.", ["/latin", "/wrong", "/notes.md", "/plain", "/bomb"]));
     site.pages.set("/latin", {
       headers: { "content-type": "text/html; charset=iso-8859-1" },
@@ -256,7 +256,7 @@ eachDatabase("a crawl", (open) => {
     expect(await why(done)).toMatchObject({ "/bomb": expect.stringContaining("5 MB") as unknown });
   });
 
-  it("tries a page again that fails, gives it up in the end, and rests when it is asked to", async () => {
+  it("retries a failing page, abandons it after three attempts, and obeys Retry-After", async () => {
     let tries = 0;
     site.pages.set("/", htmlPage("Help", "Welcome.", ["/flaky", "/down", "/busy"]));
     site.pages.set("/flaky", {
@@ -284,7 +284,7 @@ eachDatabase("a crawl", (open) => {
     expect((after?.at ?? 0) - (busy[0]?.at ?? 0)).toBeGreaterThanOrEqual(120_000);
   });
 
-  it("refuses addresses that are not public, and names the reason", async () => {
+  it("refuses addresses that are not public, with a reason", async () => {
     const strict = startCrawling(store, clock, { fetch: openGuardedFetch({ allowPrivate: false }) });
     site.pages.set("/", htmlPage("Help", "Welcome."));
     const added = await strict.documents.crawl({ workspaceId, url: `${site.origin}/` });
@@ -296,7 +296,7 @@ eachDatabase("a crawl", (open) => {
     await strict.close();
   });
 
-  it("goes on where it was when the process died in the middle, without doubling anything", async () => {
+  it("continues after a crash without storing anything twice", async () => {
     const links = Array.from({ length: 12 }, (_, n) => `/p/${n}`);
     site.pages.set("/", htmlPage("Help", "Welcome.", links));
     for (const link of links) site.pages.set(link, htmlPage(`Page ${link}`, `The text of page ${link}.`));
@@ -305,7 +305,7 @@ eachDatabase("a crawl", (open) => {
       ...store,
       write: (work) => {
         stored += 1;
-        // Where the process dies: nothing is stored any more.
+        // Simulates the death of the process: nothing more is stored.
         if (stored > 10) return Promise.reject(new Error("the process is gone"));
         return store.write(work);
       },
@@ -317,7 +317,7 @@ eachDatabase("a crawl", (open) => {
     const before = site.paths().filter((path) => path.startsWith("/p/"));
     expect(before.length).toBeGreaterThan(2);
     expect(await crawling.documents.get(workspaceId, added.id)).toMatchObject({ status: "processing" });
-    // The dead process's lease runs out.
+    // Lets the dead process's lease expire.
     clock.advance(20_000);
     expect(await crawling.finish(added)).toMatchObject({ status: "indexed", pages: 13, chunks: 13 });
     const fetched = site.paths().filter((path) => path.startsWith("/p/"));
@@ -326,7 +326,7 @@ eachDatabase("a crawl", (open) => {
     expect(await urls()).toHaveLength(13);
   });
 
-  it("brings nothing back when the document is removed in the middle", async () => {
+  it("stores nothing more once the document is removed", async () => {
     let removed: Promise<boolean> | undefined;
     site.pages.set("/", htmlPage("Help", "Welcome.", ["/a", "/b"]));
     site.pages.set("/b", htmlPage("B", "Text of B."));
@@ -353,7 +353,7 @@ eachDatabase("a crawl", (open) => {
     expect(site.paths()).not.toContain("/b");
   });
 
-  it("gives work again to a site that was left without", async () => {
+  it("queues work for a pending site that has none", async () => {
     site.pages.set("/", htmlPage("Help", "Welcome."));
     const added = await crawl();
     await store.write((tx) => tx.deleteFrom("outbox").where("lane", "=", crawling.documents.laneOf(added)).execute());
@@ -362,7 +362,7 @@ eachDatabase("a crawl", (open) => {
     expect(await crawling.finish(added)).toMatchObject({ status: "indexed", pages: 1 });
   });
 
-  it("refuses addresses that are none, and a file that is to be crawled", async () => {
+  it("refuses invalid addresses, and crawls of a file", async () => {
     for (const url of [
       "shop.example",
       "ftp://shop.example",

@@ -1,18 +1,15 @@
-/**
- * Whether an address that a website's own leads to is the same website: over TLS where it was not, or with `www` or
- * without. Never from TLS back to none.
- */
+/** Whether a redirect stays on the website: it may add TLS, and add or remove `www`, but not drop TLS. */
 export function isSameSite(from: string, to: string): boolean {
   const [a, b] = [new URL(from), new URL(to)];
   const sameHost = bare(a.hostname) === bare(b.hostname);
   const sameScheme = a.protocol === b.protocol || (a.protocol === "http:" && b.protocol === "https:");
-  // Empty where it is the scheme's own.
+  // The port is empty where it is the scheme's default.
   return sameHost && sameScheme && a.port === b.port;
 }
 
 const bare = (host: string): string => host.replace(/^www\./, "");
 
-/** An address of a website, at the address that the website has moved to. */
+/** Moves an address of a website to the origin that the website redirects to. */
 export function atHome(url: string, home: string): string {
   if (!isSameSite(url, home)) return url;
   const { pathname, search } = new URL(url);

@@ -3,17 +3,17 @@ import { Parser } from "htmlparser2";
 import { decodeText } from "#knowledge/parse/decode-text.ts";
 import { UnreadableDocument } from "#knowledge/documents/blocks.ts";
 
-/** Addresses as the file gives them. */
+/** Addresses exactly as written in the file. */
 export interface Sitemap {
   readonly pages: readonly string[];
-  /** Of further sitemaps. */
+  /** Addresses of further sitemaps. */
   readonly sitemaps: readonly string[];
 }
 
 const inflatedBytesMax = 20 * 1_048_576;
 const addressesMax = 20_000;
 
-/** sitemap.xml or an index of such, compressed or not; also a text file with an address a line. */
+/** Reads a sitemap, an index of sitemaps, or a text file with one address a line, each gzipped or not. */
 export function readSitemap(bytes: Uint8Array): Sitemap {
   const source = decodeText(inflate(bytes));
   if (!/<(?:\w+:)?(?:urlset|sitemapindex)[\s>]/.test(source.slice(0, 10_000))) {
@@ -32,7 +32,7 @@ export function readSitemap(bytes: Uint8Array): Sitemap {
       onopentag(name) {
         const local = name.replace(/^\w+:/, "");
         if (local === "url" || local === "sitemap") within = local;
-        // Of a picture or a film of the page.
+        // `image:loc` and `video:loc` are media of the page.
         else if (local === "loc" && !/^(?:image|video):/.test(name)) address = "";
       },
       ontext(data) {

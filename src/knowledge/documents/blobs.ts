@@ -5,7 +5,7 @@ import type { Clock } from "#runtime/clock.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { documentBytesMax } from "./blocks.ts";
 
-/** Bytes that are stored, though no document is made of them yet. */
+/** Stored bytes that belong to no document yet. */
 export interface StoredBlob {
   readonly id: string;
   /** SHA-256, hex. */
@@ -14,29 +14,29 @@ export interface StoredBlob {
 
 export interface Blobs {
   /**
-   * Stores bytes as they arrive, a part at a time, each durable before the next is taken. Throws `Problem`
-   * payload_too_large soon after the limit. Whatever ends it early leaves nothing, or what {@link removeOrphans} finds.
+   * Stores bytes as they arrive, in parts, each durable before the next is read. Throws `Problem` payload_too_large soon
+   * after the limit. {@link removeOrphans} finds the rest of an interrupted upload.
    */
   store(bytes: AsyncIterable<Uint8Array>): Promise<StoredBlob>;
-  /** The bytes as one, or undefined when they are gone. */
-  read(bodyId: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  remove(bodyId: string): Promise<void>;
-  /** Removes what uploads that broke off have left; how many. */
+  /** Undefined when the bytes were removed. */
+  read(blobId: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
+  remove(blobId: string): Promise<void>;
+  /** Removes the bytes of interrupted uploads, and returns their number. */
   removeOrphans(): Promise<number>;
 }
 
-/** MariaDB refuses a statement of more than 16 MB unless it is told otherwise, and ends the connection. */
+/** MariaDB's default limit closes the connection at a statement of more than 16 MB. */
 const partBytes = 1_048_576;
-/** An upload that takes longer than this has ended. */
+/** No upload takes longer. */
 const orphanedAfterMs = 3_600_000;
 
 export function createBlobs(store: Store, clock: Clock): Blobs {
-  async function insertPart(bodyId: string, part: number, body: Uint8Array): Promise<void> {
-    await store.write((tx) => tx.insertInto("document_body_parts").values({ body_id: bodyId, part, body }).execute());
+  async function insertPart(blobId: string, part: number, body: Uint8Array): Promise<void> {
+    await store.write((tx) => tx.insertInto("document_body_parts").values({ body_id: blobId, part, body }).execute());
   }
 
-  async function remove(bodyId: string): Promise<void> {
-    await store.write((tx) => deleteBlob(tx, bodyId));
+  async function remove(blobId: string): Promise<void> {
+    await store.write((tx) => deleteBlob(tx, blobId));
   }
 
   return {
@@ -64,27 +64,27 @@ export function createBlobs(store: Store, clock: Clock): Blobs {
             if (filled < partBytes) continue;
             await insertPart(id, part, open);
             part += 1;
-            // What is stored is durable, so its memory can be filled anew.
+            // The part is stored, so its memory is reused.
             filled = 0;
           }
         }
-        // At least one part, also of an empty file.
+        // An empty file has one part too.
         if (filled > 0 || part === 0) await insertPart(id, part, open.subarray(0, filled));
       } catch (error) {
-        // What cannot be removed now is removed as an orphan later.
+        // removeOrphans tries again later.
         await remove(id).catch(() => undefined);
         throw error;
       }
       return { id, hash: hash.digest("hex") };
     },
-    async read(bodyId) {
-      // One part after the other: all at once would be held twice.
+    async read(blobId) {
+      // One query for all parts would hold the file in memory twice.
       const parts: Uint8Array[] = [];
       for (let part = 0; ; part += 1) {
         const row = await store.read
           .selectFrom("document_body_parts")
           .select("body")
-          .where("body_id", "=", bodyId)
+          .where("body_id", "=", blobId)
           .where("part", "=", part)
           .executeTakeFirst();
         if (row === undefined) break;
@@ -97,11 +97,11 @@ export function createBlobs(store: Store, clock: Clock): Blobs {
         whole.set(part, at);
         at += part.byteLength;
       }
-      // Removed in the middle of the reading: half a document is none.
+      // The bytes may have been removed while the parts were read.
       const still = await store.read
         .selectFrom("document_bodies")
         .select("id")
-        .where("id", "=", bodyId)
+        .where("id", "=", blobId)
         .executeTakeFirst();
       return still === undefined ? undefined : whole;
     },
@@ -114,7 +114,7 @@ export function createBlobs(store: Store, clock: Clock): Blobs {
         .where("created_at", "<", clock.now() - orphanedAfterMs)
         .limit(1_000)
         .execute();
-      // Each by itself: parts are large.
+      // One transaction each: parts are large.
       for (const { id } of rows) {
         await store.write(async (tx) => {
           const { numDeletedRows } = await tx
@@ -130,18 +130,18 @@ export function createBlobs(store: Store, clock: Clock): Blobs {
   };
 }
 
-/** Gives stored bytes to a document. False when they are gone, taken for an orphan's. */
-export async function adoptBlob(tx: Tx, bodyId: string, documentId: string): Promise<boolean> {
+/** Attaches stored bytes to a document. False when they were removed as orphans. */
+export async function adoptBlob(tx: Tx, blobId: string, documentId: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable("document_bodies")
     .set({ document_id: documentId })
-    .where("id", "=", bodyId)
+    .where("id", "=", blobId)
     .where("document_id", "is", null)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }
 
-export async function deleteBlob(tx: Tx, bodyId: string): Promise<void> {
-  await tx.deleteFrom("document_bodies").where("id", "=", bodyId).execute();
-  await tx.deleteFrom("document_body_parts").where("body_id", "=", bodyId).execute();
+export async function deleteBlob(tx: Tx, blobId: string): Promise<void> {
+  await tx.deleteFrom("document_bodies").where("id", "=", blobId).execute();
+  await tx.deleteFrom("document_body_parts").where("body_id", "=", blobId).execute();
 }

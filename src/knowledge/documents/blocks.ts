@@ -1,4 +1,4 @@
-/** What a document is made of once its format is gone. Texts are one line each, white space collapsed. */
+/** A part of a document, independent of the file's format. Texts are one line each, white space collapsed. */
 export type Block =
   | { readonly kind: "heading"; readonly depth: number; readonly text: string }
   | { readonly kind: "paragraph"; readonly text: string }
@@ -9,18 +9,18 @@ export type Block =
       readonly depth: number;
       readonly text: string;
     }
-  /** Cells as "Column: value" where the table names its columns. `alone`: a passage by itself, as the rows of a list of things are. */
+  /** Cells as "Column: value" where the table names its columns. `alone`: the row becomes a passage of its own. */
   | { readonly kind: "row"; readonly cells: readonly string[]; readonly alone?: boolean }
-  /** Lines as they stand. */
+  /** Preformatted lines. */
   | { readonly kind: "code"; readonly text: string };
 
 export interface ParsedDocument {
-  /** From the content itself; null when it names none. */
+  /** The title in the content; null where it has none. */
   readonly title: string | null;
   readonly blocks: readonly Block[];
 }
 
-/** A file that cannot be made into text. The message is shown to whoever added it. */
+/** A file without readable text. The message is shown to the person who added it. */
 export class UnreadableDocument extends Error {
   constructor(message: string, options?: { readonly cause?: unknown }) {
     super(message, options);
@@ -29,13 +29,13 @@ export class UnreadableDocument extends Error {
 }
 
 export const documentBytesMax = 25 * 1024 * 1024;
-/** A document of more blocks than this is data, not something to read. */
+/** A document of more blocks holds data, not text. */
 const blocksMax = 200_000;
 export const titleCharactersMax = 300;
-/** The parser's time grows with the square of the depth. */
+/** Parsing takes time that grows with the square of the depth. */
 const elementDepthMax = 5_000;
 
-/** Counts open elements; refuses a page that nests deeper than any that a person wrote. */
+/** Counts open elements, and throws {@link UnreadableDocument} at a depth that no written page has. */
 export function createDepthGuard(): { open(): void; close(): void } {
   let depth = 0;
   return {
@@ -51,7 +51,7 @@ export function createDepthGuard(): { open(): void; close(): void } {
   };
 }
 
-/** Collects blocks within the limits; drops what is empty. */
+/** Collects blocks within the limits; drops empty ones. */
 export interface BlockList {
   add(block: Block): void;
   readonly blocks: readonly Block[];
@@ -70,25 +70,25 @@ export function createBlockList(): BlockList {
   };
 }
 
-/** One line: white space and invisible characters collapsed to single spaces. */
+/** Collapses white space and invisible characters to single spaces. */
 export function oneLine(text: string): string {
   return text
     .replaceAll(/[\s\u00ad\u200b\u2060\ufeff]+/g, (run) => (/^[\u00ad\u200b\u2060\ufeff]+$/.test(run) ? "" : " "))
     .trim();
 }
 
-/** Before a line that is nothing but links: it names other pages, and answers nothing. */
+/** Precedes a line of nothing but links, which names other pages and answers nothing. */
 export const linkMark = "→ ";
 
 const pictureStart = "\ue000";
 const pictureEnd = "\ue001";
 
-/** A picture's description, to be settled by {@link describePictures} once what follows it is known. */
+/** Marks a picture's description for {@link describePictures}, which decides by the text that follows. */
 export function markPicture(description: string): string {
   return `${pictureStart}${oneLine(description.replaceAll(/[\ue000\ue001]/g, ""))}${pictureEnd}`;
 }
 
-/** Puts pictures' descriptions into the text, but for those that the text beside them says again ("⟨Save⟩ **Save**"). */
+/** Inserts the marked descriptions, except those that the next word repeats ("⟨Save⟩ **Save**"). */
 export function describePictures(text: string): string {
   if (!text.includes(pictureStart)) return text;
   const [first = "", ...parts] = text.split(pictureStart);
@@ -100,7 +100,7 @@ export function describePictures(text: string): string {
   }, first);
 }
 
-/** "Column: value" for each cell that has a value; a table's first column stands alone where its name says nothing. */
+/** Makes "Column: value" of each cell with a value, where the column has a name. */
 export function namedCells(header: readonly string[], cells: readonly string[]): string[] {
   return cells.map((cell, column) => {
     const name = header[column] ?? "";

@@ -1,10 +1,10 @@
 import { oneLine } from "./blocks.ts";
-import { splitSentences } from "#language/sentences.ts";
+import { splitSentences } from "#language/words/sentences.ts";
 
 /**
- * The smallest pieces that an answer is made of. A chunk's text is light Markdown that people can read as it stands and
- * that can be cut into its pieces again: paragraphs parted by blank lines, "- " and "1. " for lists, "| " for the rows
- * of a table, "## " for a heading inside the chunk, fences for code.
+ * The smallest parts of an answer. The text of a chunk is light Markdown, readable by people, that {@link readUnits}
+ * splits into units again: blank lines between paragraphs, "- " and "1. " for lists, "| " for the rows of a table,
+ * "## " for a heading in the chunk, fences for code.
  */
 export type Unit =
   | { readonly kind: "heading"; readonly text: string }
@@ -46,7 +46,7 @@ export function writeUnit(unit: Unit): string {
   }
 }
 
-/** The text of a chunk. */
+/** The inverse of {@link readUnits}. */
 export function writeUnits(units: readonly Unit[]): string {
   let text = "";
   let previous: Unit | undefined;
@@ -63,7 +63,6 @@ export function writeUnits(units: readonly Unit[]): string {
 
 const itemLine = /^( *)(?:-|(\d{1,9})\.) (\S.*)$/;
 
-/** The pieces of a chunk's text. */
 export function readUnits(text: string): Unit[] {
   const units: Unit[] = [];
   const lines = text.split("\n");
@@ -101,7 +100,7 @@ export function readUnits(text: string): Unit[] {
   return units;
 }
 
-/** A paragraph that would be read as something else gets a sign before it that is not seen as one. */
+/** Puts an invisible character before a sentence that would be read as a unit of another kind. */
 export function guardSentence(text: string): string {
   return /^(?:## |\| |- |\d{1,9}\. |`{3})/.test(text) ? `\u2060${text}` : text;
 }

@@ -1,11 +1,11 @@
 import { array, assert, oneof, property, stringMatching } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { wordCount } from "#language/terms.ts";
+import { wordCount } from "#language/words/terms.ts";
 import type { Unit } from "./chunk-text.ts";
 import { readUnits, writeUnits } from "./chunk-text.ts";
 import { chunkDocument } from "./chunk.ts";
 import { parseTextDocument } from "#knowledge/parse/parse.ts";
-import { splitSentences } from "#language/sentences.ts";
+import { splitSentences } from "#language/words/sentences.ts";
 
 const chunksOf = (markdown: string, title = "Guide") =>
   chunkDocument(parseTextDocument(Buffer.from(markdown), "text/markdown"), title);
@@ -29,7 +29,7 @@ describe("sentences", () => {
 });
 
 describe("chunks", () => {
-  it("hold about 120 words, end with a sentence, and begin with the last sentence of the one before", () => {
+  it("hold about 120 words, end with a sentence, and repeat the last sentence of the previous chunk", () => {
     const chunks = chunksOf(sentences(1, 40));
     expect(chunks.length).toBe(3);
     for (const chunk of chunks) {
@@ -41,7 +41,7 @@ describe("chunks", () => {
     for (let n = 1; n <= 40; n += 1) expect(all).toContain(sentence(n));
   });
 
-  it("carry the document's title and the path of headings", () => {
+  it("have the document's title and the path of headings", () => {
     const chunks = chunksOf(
       `# Guide\n\n${sentences(1, 3)}\n\n## Setup\n\n${sentences(4, 6)}\n\n### Linux\n\n${sentences(7, 9)}`,
     );
@@ -55,7 +55,7 @@ describe("chunks", () => {
     expect(chunksOf("## Phone?\n\nCall 555.\n\n## Fax?\n\nFax 556.")).toHaveLength(2);
   });
 
-  it("keep a list with the sentence that leads to it", () => {
+  it("keep a list together with its introducing sentence", () => {
     const steps = Array.from(
       { length: 12 },
       (_, n) => `${n + 1}. Do the step that is called ${n} with great care.`,
@@ -66,7 +66,7 @@ describe("chunks", () => {
     expect(chunks[1]?.text).toContain("\n12. Do the step");
   });
 
-  it("say once what a page repeats, but every command, row and what a colon announces where it stands", () => {
+  it("drop repeated sentences of a page, but keep every command, table row and introduced text in its place", () => {
     const command = `curl -fsSL https://downloads.example.com/install.sh | sudo bash -s -- --region eu`;
     const tile = "The agent sends what it has measured to the region that is named when it is installed.";
     const point = "- It needs no more than forty megabytes of memory, wherever it runs.";
@@ -80,13 +80,13 @@ describe("chunks", () => {
     expect([tile, command, asRoot, point].map(times)).toEqual([1, 2, 2, 3]);
   });
 
-  it("leave out sections that only name other pages", () => {
+  it("leave out sections that only link to other pages", () => {
     expect(
       chunksOf("Text that says something.\n\n## More\n\n- [One](/1)\n- [Two](/2)").map((chunk) => chunk.title),
     ).toEqual(["Guide"]);
   });
 
-  it("are read back into the pieces they were written from", () => {
+  it("are parsed back into the units from which they were written", () => {
     const word = stringMatching(/^[A-Za-z]{1,9}$/);
     const line = array(word, { minLength: 2, maxLength: 8 }).map((words) => `X${words.join(" ")} end.`);
     const lines = array(line, { minLength: 1, maxLength: 3 });

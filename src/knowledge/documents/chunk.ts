@@ -1,9 +1,9 @@
-import { wordCount } from "#language/terms.ts";
+import { wordCount } from "#language/words/terms.ts";
 import type { Block, ParsedDocument } from "./blocks.ts";
 import { linkMark, titleCharactersMax } from "./blocks.ts";
 import type { Unit } from "./chunk-text.ts";
 import { guardSentence, writeUnit, writeUnits } from "./chunk-text.ts";
-import { splitSentences } from "#language/sentences.ts";
+import { splitSentences } from "#language/words/sentences.ts";
 
 export interface Chunk {
   /** "Document › Section › Subsection". */
@@ -11,13 +11,13 @@ export interface Chunk {
   readonly text: string;
 }
 
-/** Measured on four sets of questions: 60 to 120 words find best, 120 keep steps and their reasons together. */
+/** Measured on four sets of questions: 60 to 120 words rank best; 120 keep steps and their reasons together. */
 const chunkWordsMax = 120;
-/** A list of steps may be this long before it is cut. */
+/** Longer lists of steps are cut. */
 const listWordsMax = 180;
-/** A section shorter than this is kept with its neighbour. */
+/** Shorter sections are joined with a neighbour. */
 const tinyWords = 12;
-/** A "sentence" of this many characters is not one; it is cut so that a chunk stays a chunk. */
+/** Longer "sentences" are cut, so that no chunk becomes too long. */
 const unitCharactersMax = 1_200;
 const charactersPerWord = 10;
 const overlapWordsMax = 40;
@@ -26,34 +26,38 @@ interface Section {
   readonly path: readonly string[];
   readonly units: readonly Unit[];
   readonly words: number;
-  /** Never joined with another. */
+  /** Must not be joined with another section. */
   readonly alone?: boolean;
 }
 
-/** Cuts a document into passages: at ends of sentences, within a section, the last sentence repeated in the next. */
-export function chunkDocument(document: ParsedDocument, title: string): Chunk[] {
+/**
+ * Cuts a document into passages: within a section, at ends of sentences, with the last sentence repeated in the next.
+ * `replacedTitle` is the document's own title where a person gave it another one.
+ */
+export function chunkDocument(document: ParsedDocument, title: string, replacedTitle: string = title): Chunk[] {
   const chunks: Chunk[] = [];
-  for (const section of mergeTiny(sectionsOf(document, title))) {
+  const titles = [title, replacedTitle];
+  for (const section of mergeTiny(sectionsOf(document, titles))) {
     const heading = [title, ...section.path].join(" › ").slice(0, titleCharactersMax);
     for (const units of pack(section.units)) chunks.push({ title: heading, text: writeUnits(units) });
   }
   return chunks;
 }
 
-function sectionsOf(document: ParsedDocument, title: string): Section[] {
+function sectionsOf(document: ParsedDocument, titles: readonly string[]): Section[] {
   const sections: Section[] = [];
   let path: { readonly depth: number; readonly text: string }[] = [];
   let units: Unit[] = [];
   let group = 0;
   let last: Block["kind"] | null = null;
   const close = (alone = false): void => {
-    // A section that only names other pages would be found for what it does not tell.
+    // A section of links would match questions that it does not answer.
     const elsewhere =
       furtherReading.test(path.at(-1)?.text ?? "") || units.every((unit) => unit.text.startsWith(linkMark));
     units = withoutRepeats(units);
     if (units.length > 0 && !elsewhere) {
-      // The document's own title as its first heading would say the same twice.
-      const headings = path.map((each) => each.text).filter((text) => !sameWords(text, title));
+      // The first heading often repeats the document's title.
+      const headings = path.map((each) => each.text).filter((text) => !titles.some((title) => sameWords(text, title)));
       sections.push({ path: headings, units, words: wordsIn(units), alone });
     }
     units = [];
@@ -76,12 +80,12 @@ function sectionsOf(document: ParsedDocument, title: string): Section[] {
   return sections;
 }
 
-/** As many characters are no phrase that one says twice. */
+/** Longer phrases are not repeated by accident. */
 const repeatCharactersMin = 60;
 
 /**
- * What a section says again to the letter, as pages made of tabs and cards do, is said once: a sentence, or a whole list
- * of points. A command or a row belongs to what stands before it, and what ends in a colon to what comes after it.
+ * Removes sentences and whole lists that a section repeats word for word, as pages made of tabs and cards do. Code and
+ * rows belong to the text before them, and a text that ends in a colon to the text after it, so these are kept.
  */
 function withoutRepeats(units: readonly Unit[]): Unit[] {
   const said = new Set<string>();
@@ -138,14 +142,14 @@ function unitsOf(block: Exclude<Block, { readonly kind: "heading" }>, group: num
   }
 }
 
-/** Cuts at spaces where there are any. */
+/** Cuts at spaces where possible. */
 function cutLong(text: string): string[] {
   const parts: string[] = [];
   let rest = text;
   while (rest.length > unitCharactersMax) {
     const space = rest.lastIndexOf(" ", unitCharactersMax);
     let end = space > unitCharactersMax / 2 ? space : unitCharactersMax;
-    // Never between the halves of one character.
+    // A surrogate pair must not be cut.
     if (/[\ud800-\udbff]/.test(rest.charAt(end - 1))) end -= 1;
     parts.push(rest.slice(0, end).trim());
     rest = rest.slice(end).trim();
@@ -171,14 +175,14 @@ function cutLines(code: string): string[] {
   return parts;
 }
 
-/** Words; where there are no spaces to tell them, so many characters stand for one. */
+/** Counts words; in scripts without spaces, a fixed number of characters counts as a word. */
 function sizeOf(text: string): number {
   return Math.max(wordCount(text), Math.ceil(text.length / charactersPerWord));
 }
 
 const wordsIn = (units: readonly Unit[]): number => units.reduce((sum, unit) => sum + sizeOf(unit.text), 0);
 
-/** Joins neighbouring sections of a few words, each under its heading, while together they stay a chunk. */
+/** Joins short neighbouring sections, each under its heading, up to the size of a chunk. */
 function mergeTiny(sections: readonly Section[]): Section[] {
   const merged: Section[] = [];
   let group = 1_000_000;
@@ -189,7 +193,7 @@ function mergeTiny(sections: readonly Section[]): Section[] {
       before.words < tinyWords &&
       section.words < tinyWords &&
       before.words + section.words <= chunkWordsMax;
-    // A question and its answer stay by themselves, however short: each is somebody's whole question.
+    // A question with its answer is never joined, however short.
     const alone = section.alone === true || before?.alone === true;
     if (!joins || alone || isQuestion(section) || isQuestion(before)) {
       merged.push(section);
@@ -212,7 +216,7 @@ function isQuestion(section: Section): boolean {
   return section.path.at(-1)?.endsWith("?") === true;
 }
 
-/** Fills chunks in order. A list that fits into one chunk is not cut, and takes the sentence that leads to it along. */
+/** Fills chunks in order. A list that fits into one chunk is not cut, and stays with the sentence before it. */
 function pack(units: readonly Unit[]): Unit[][] {
   const packed: Unit[][] = [];
   let open: Unit[] = [];
@@ -236,7 +240,7 @@ function pack(units: readonly Unit[]): Unit[][] {
   return packed;
 }
 
-/** What stays together: a whole list with its leading sentence, or as much of its end as fits; else each unit by itself. */
+/** Groups units that must stay together: a list with its leading sentence, or as much of its end as fits. */
 function bundlesOf(units: readonly Unit[]): Unit[][] {
   const bundles: Unit[][] = [];
   for (let index = 0; index < units.length; index += 1) {
@@ -258,7 +262,7 @@ function bundlesOf(units: readonly Unit[]): Unit[][] {
   return bundles;
 }
 
-/** The last sentence of a full chunk, to begin the next with, so that what refers back to it is understood. */
+/** The last sentence of a full chunk, which the next chunk repeats, since it may refer to it. */
 function overlapOf(units: readonly Unit[], next: Unit): Unit[] {
   const last = units.at(-1);
   if (last?.kind !== "sentence" || next.kind === "code" || sizeOf(writeUnit(last)) > overlapWordsMax) return [];

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createWorkTable } from "#queue/work-table.ts";
 import type { OpenStore } from "#database/open.ts";
 import type { Document, Documents } from "./documents.ts";
 import { documentBytesMax } from "./blocks.ts";
@@ -58,7 +59,7 @@ eachDatabase("documents", (open) => {
         .executeTakeFirstOrThrow()
     ).knowledge_version;
 
-  it("stores an upload together with the work of indexing it", async () => {
+  it("stores an upload and queues its indexing in one transaction", async () => {
     const document = await upload("return-policy.md", "# Returns\n\nThirty days.", {
       audience: ["b", "a", "b"],
       url: "https://s.example/r",
@@ -83,7 +84,7 @@ eachDatabase("documents", (open) => {
     ]);
   });
 
-  it("indexes it once, however often and by how many it is taken up", async () => {
+  it("indexes a document once, even if several workers run the work", async () => {
     const { id } = await upload("a.md", "# Returns\n\nThirty days.");
     await Promise.all([documents.process(id), documents.process(id), documents.process(id)]);
     await documents.process(id);
@@ -99,7 +100,7 @@ eachDatabase("documents", (open) => {
     expect(settled.map(({ status }) => status)).toEqual(["indexed"]);
   });
 
-  it("does not index again what did not change", async () => {
+  it("does not index an unchanged document again", async () => {
     const { id } = await upload("a.md", "Thirty days.");
     await documents.process(id);
     const again = await upload("a.md", "Thirty days.");
@@ -108,7 +109,7 @@ eachDatabase("documents", (open) => {
     expect(await version()).toBe(1);
   });
 
-  it("replaces a document of the same name in place, the old version staying until the new one is ready", async () => {
+  it("replaces a document of the same name, whose old version answers until the new one is ready", async () => {
     const { id } = await upload("a.md", "Thirty days.");
     await documents.process(id);
     const again = await upload("a.md", "Forty days.");
@@ -120,7 +121,7 @@ eachDatabase("documents", (open) => {
     expect((await documents.list(workspaceId)).documents).toHaveLength(1);
   });
 
-  it("keeps the old version answering where the new one cannot be read, and says why it failed", async () => {
+  it("keeps the old version and reports the error if the new one is unreadable", async () => {
     const { id } = await upload("a.md", "Thirty days.");
     await documents.process(id);
     await documents.add({ workspaceId, fileName: "a.md", bytes: Buffer.from([0, 1, 2, 3]) });
@@ -131,19 +132,19 @@ eachDatabase("documents", (open) => {
     });
     expect(await chunkTexts(id)).toEqual(["Thirty days."]);
     expect(settled.map(({ status }) => status)).toEqual(["indexed", "failed"]);
-    // The same content again is a new try.
+    // Adding the same content again is a new attempt.
     expect(await documents.add({ workspaceId, fileName: "a.md", bytes: Buffer.from([0, 1, 2, 3]) })).toMatchObject({
       status: "pending",
     });
   });
 
-  it("ends an empty file as failed", async () => {
+  it("marks an empty file as failed", async () => {
     const { id } = await upload("empty.txt", "");
     await documents.process(id);
     expect(await documents.get(workspaceId, id)).toMatchObject({ status: "failed", error: "The file is empty." });
   });
 
-  it("indexes the newest content when it is replaced while it is being indexed", async () => {
+  it("indexes the newest content if the document is replaced during the indexing", async () => {
     const { id } = await upload("a.md", `Old. ${"Some words to read. ".repeat(2_000)}`);
     const running = documents.process(id);
     await upload("a.md", "New.");
@@ -153,12 +154,12 @@ eachDatabase("documents", (open) => {
     expect(await documents.get(workspaceId, id)).toMatchObject({ status: "indexed" });
   });
 
-  it("makes one document of the same file added twice at the same time", async () => {
+  it("creates one document for a file added twice concurrently", async () => {
     const added = await Promise.all(Array.from({ length: 6 }, () => upload("a.md", "Thirty days.")));
     expect(new Set(added.map(({ id }) => id)).size).toBe(1);
   });
 
-  it("changes who may see a document without indexing it anew", async () => {
+  it("changes the audience of a document without re-indexing it", async () => {
     const { id } = await upload("a.md", "Thirty days.");
     await documents.process(id);
     expect(await upload("a.md", "Thirty days.", { audience: ["staff"] })).toMatchObject({
@@ -169,7 +170,7 @@ eachDatabase("documents", (open) => {
     expect(await work(id)).toHaveLength(1);
   });
 
-  it("refuses files that it cannot read, and those that are too large", async () => {
+  it("refuses unreadable types and files that are too large", async () => {
     await expect(upload("photo.png", "x", { mediaType: "image/png" })).rejects.toMatchObject({
       code: "unsupported_media_type",
     });
@@ -179,7 +180,7 @@ eachDatabase("documents", (open) => {
     });
   });
 
-  it("stores and reads a file as large as may be, and one that is empty", async () => {
+  it("stores and reads a file of the maximum size, and an empty file", async () => {
     const sentence = "Parcels leave on Monday. ";
     const bytes = Buffer.from(sentence.repeat(Math.floor(documentBytesMax / sentence.length)));
     const large = await documents.add({ workspaceId, fileName: "large.txt", bytes });
@@ -196,7 +197,7 @@ eachDatabase("documents", (open) => {
     expect(await documents.get(workspaceId, empty.id)).toMatchObject({ status: "failed", error: "The file is empty." });
   });
 
-  it("leaves a gated document gated when it is added again without a word of that, and opens it on request", async () => {
+  it("keeps the audience of a document that is added again without one, and removes it on request", async () => {
     const add = (audience?: readonly string[]) =>
       documents.add({
         workspaceId,
@@ -214,17 +215,20 @@ eachDatabase("documents", (open) => {
     expect((await site([])).audience).toEqual([]);
   });
 
-  it("looks again some day at a website that was given up on", async () => {
+  it("retries an abandoned website at its next regular crawl", async () => {
     const { id } = await documents.crawl({ workspaceId, url: "https://broken.test/" });
     const itsWork = () => store.read.selectFrom("outbox").selectAll().where("payload", "like", `%${id}%`).execute();
     const [row] = await itsWork();
     if (row === undefined) throw new Error("the website has no work");
-    await store.write((tx) => documents.abandoned(tx, row, "it broke", row.created_at));
+    const works = createWorkTable(documents.work);
+    const read = works.read(row);
+    if (read === undefined) throw new Error("the work cannot be read");
+    await store.write(async (tx) => works.get(row.kind)?.onAbandon?.(tx, read, "it broke", row.created_at));
     expect(await documents.get(workspaceId, id)).toMatchObject({ status: "failed" });
     expect((await itsWork()).filter(({ kind }) => kind === "recrawl")).toHaveLength(1);
   });
 
-  it("gives work again to documents that were left without", async () => {
+  it("queues work for pending documents without work", async () => {
     const { id } = await upload("a.md", "Thirty days.");
     await store.write((tx) => tx.deleteFrom("outbox").where("lane", "=", `ingest:${id}`).execute());
     await documents.resumePending();
@@ -232,7 +236,7 @@ eachDatabase("documents", (open) => {
     expect(await work(id)).toHaveLength(1);
   });
 
-  it("removes a document with everything of it, and only of its own workspace", async () => {
+  it("removes a document with all its data, only in its own workspace", async () => {
     const { id } = await upload("a.md", "Thirty days.");
     await documents.process(id);
     expect(await documents.remove(await newWorkspace(store), id)).toBe(false);
@@ -241,12 +245,12 @@ eachDatabase("documents", (open) => {
     expect(await documents.get(workspaceId, id)).toBeUndefined();
     expect(await chunkTexts(id)).toEqual([]);
     expect(await version()).toBe(2);
-    // The work that was on its way finds nothing.
+    // The queued work finds no document.
     await documents.process(id);
   });
 
-  describe("the list", () => {
-    it("goes newest first, page by page, without repeating or skipping while documents are added", async () => {
+  describe("the list of documents", () => {
+    it("returns pages newest first, without repeats or gaps while documents are added", async () => {
       const ids: string[] = [];
       for (let n = 0; n < 5; n += 1) {
         if (n % 2 === 0) clock.advance(1);

@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 
-/** Media types that can be read, and the file endings that stand for them. */
+/** Readable media types, with their file endings. */
 export const readableTypes = {
   "text/markdown": [".md", ".markdown"],
   "text/html": [".html", ".htm", ".xhtml"],
@@ -16,7 +16,7 @@ export const wordType = "application/vnd.openxmlformats-officedocument.wordproce
 /** Types whose bytes are text. */
 export type TextType = Exclude<ReadableType, "application/pdf" | typeof wordType>;
 
-/** What a person is told where another type was added. */
+/** Named in the error for other types. */
 export const readableEndings =
   "Markdown (.md), HTML (.html), plain text (.txt), PDF (.pdf), Word (.docx), CSV (.csv) and JSON (.json)";
 
@@ -30,8 +30,8 @@ const byEnding: ReadonlyMap<string, ReadableType> = new Map(
 );
 
 /**
- * How a file is to be read: by its name's ending, else by the media type it was sent with. Undefined: it cannot be.
- * The name goes first since browsers send Markdown as `text/plain` or as nothing at all.
+ * The type of a file, by the ending of its name, or else by its media type; browsers send Markdown as `text/plain` or
+ * without a type. Undefined for a file that cannot be read.
  */
 export function readableType(fileName: string, mediaType: string | undefined): ReadableType | undefined {
   const known = byEnding.get(extname(fileName).toLowerCase());

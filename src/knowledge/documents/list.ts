@@ -5,7 +5,7 @@ import { toDocument } from "./rows.ts";
 
 export interface DocumentPage {
   readonly documents: readonly Document[];
-  /** Pass it on for what follows; after the last page it yields an empty one. */
+  /** Cursor of the next page; after the last page it yields an empty one. */
   readonly nextCursor: string;
   readonly hasMore: boolean;
 }
@@ -17,7 +17,7 @@ export interface DocumentFilter {
   readonly cursor?: string;
 }
 
-/** Newest first. The pages of a website are not listed; the website is. */
+/** Newest first. A website is one document; its pages are not listed. */
 export async function listDocuments(db: Reader, workspaceId: string, filter: DocumentFilter): Promise<DocumentPage> {
   const limit = Math.min(100, Math.max(1, Math.trunc(filter.limit ?? 20)));
   const after = filter.cursor === undefined ? undefined : readCursor(filter.cursor, workspaceId, filter.status);
@@ -47,17 +47,17 @@ export async function listDocuments(db: Reader, workspaceId: string, filter: Doc
   };
 }
 
-interface Place {
+interface ListPosition {
   readonly at: number;
   readonly id: string;
 }
 
-/** Names the list it was issued for, so that it is refused for another. */
-function writeCursor({ at, id }: Place, workspaceId: string, status: DocumentStatus | undefined): string {
+/** A cursor names the list that it was issued for, and is refused for any other. */
+function writeCursor({ at, id }: ListPosition, workspaceId: string, status: DocumentStatus | undefined): string {
   return `cur_${Buffer.from(JSON.stringify(["documents", workspaceId, status ?? "", at, id])).toString("base64url")}`;
 }
 
-function readCursor(cursor: string, workspaceId: string, status: DocumentStatus | undefined): Place {
+function readCursor(cursor: string, workspaceId: string, status: DocumentStatus | undefined): ListPosition {
   const invalid = new Problem("invalid_cursor", "The cursor was not issued for this list with these filters.");
   let data: unknown;
   try {

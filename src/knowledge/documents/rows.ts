@@ -8,7 +8,7 @@ import { queueKnowledgeWhereOutside } from "#knowledge/index/work.ts";
 
 export type DocumentStatus = DocumentsTable["status"];
 
-/** As the API shows it; times are epoch milliseconds. */
+/** A document in the form that the API returns. Times are epoch milliseconds. */
 export interface Document {
   readonly id: string;
   readonly workspaceId: string;
@@ -16,14 +16,14 @@ export interface Document {
   readonly title: string;
   readonly url: string | null;
   readonly status: DocumentStatus;
-  /** Why it failed, for whoever added it. */
+  /** Shown to the person who added the document. */
   readonly error: string | null;
   readonly chunks: number;
   readonly pages: number;
   readonly audience: readonly string[];
   readonly createdAt: number;
   readonly indexedAt: number | null;
-  /** Of a website: when the last crawl ended; null while one is under way. */
+  /** End of the last crawl of a website; null while a run is active. */
   readonly crawledAt: number | null;
 }
 
@@ -48,20 +48,36 @@ export function toDocument(row: DocumentsTable): Document {
   };
 }
 
-export type Fresh = Pick<
+/** Called in the transaction that ends the indexing of a document. */
+export type OnSettled = (tx: Tx, document: Document) => Promise<void>;
+
+/**
+ * Called in the transaction of a change by a person, to record it. `title`: the document's, before the change where it
+ * changes. `to`: what changed, for people.
+ */
+export type RecordChange = (
+  tx: Tx,
+  change: { readonly verb: "added" | "changed" | "removed"; readonly title: string; readonly to?: string },
+) => Promise<void>;
+
+export type NewDocumentRow = Pick<
   DocumentsTable,
   "source" | "origin_key" | "content_hash" | "media_type" | "url" | "audience" | "title" | "body_id" | "parent_id"
->;
+> &
+  Partial<Pick<DocumentsTable, "file_name" | "own_title" | "article">>;
 
-/** The new row, or undefined when a document of this origin is there already. */
+/** Undefined when the workspace has a document of this origin. */
 export async function insertDocument(
   tx: Tx,
-  fresh: Fresh & { readonly id: string; readonly workspaceId: string; readonly now: number },
+  fresh: NewDocumentRow & { readonly id: string; readonly workspaceId: string; readonly now: number },
 ): Promise<DocumentsTable | undefined> {
   const { id, workspaceId, now, ...given } = fresh;
   const row: DocumentsTable = {
     id,
     workspace_id: workspaceId,
+    file_name: null,
+    own_title: null,
+    article: null,
     ...given,
     status: "pending",
     error: null,
@@ -73,26 +89,74 @@ export async function insertDocument(
     crawled_at: null,
   };
   const insert = tx.insertInto("documents").values(row);
-  // The unique index decides between two that come together; the loser sees the winner's row.
+  // The unique index decides between concurrent inserts; the loser then reads the winner's row.
   const unlessThere =
     dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing());
   const { numInsertedOrUpdatedRows } = await unlessThere.executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n ? row : undefined;
 }
 
-/** The document of this origin, which is there. */
+/** Throws where there is no document of this origin. */
 export async function documentOfOrigin(tx: Tx, workspaceId: string, originKey: string): Promise<DocumentsTable> {
-  const found = await tx
+  const row = await tx
     .selectFrom("documents")
     .selectAll()
     .where("workspace_id", "=", workspaceId)
     .where("origin_key", "=", originKey)
     .executeTakeFirst();
-  if (found === undefined) throw new Error("a document of this origin was there and is gone within one transaction");
-  return found;
+  if (row === undefined) throw new Error("a document of this origin disappeared within one transaction");
+  return row;
 }
 
-/** Puts the chunks of a document's new version in the place of the old one's. */
+/** A file or a website of the workspace. Leaves out the pages of websites, which are not shown as documents. */
+export function findRow(
+  db: Pick<Tx, "selectFrom">,
+  workspaceId: string,
+  documentId: string,
+): Promise<DocumentsTable | undefined> {
+  return db
+    .selectFrom("documents")
+    .selectAll()
+    .where("id", "=", documentId)
+    .where("workspace_id", "=", workspaceId)
+    .where("parent_id", "is", null)
+    .executeTakeFirst();
+}
+
+/** The row, locked until the end of the transaction. */
+export async function lockRow(tx: Tx, documentId: string): Promise<DocumentsTable | undefined> {
+  const query = tx.selectFrom("documents").selectAll().where("id", "=", documentId);
+  const row = await (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
+  // MySQL ignores trailing spaces in comparisons.
+  return row?.id === documentId ? row : undefined;
+}
+
+/** Like {@link lockRow}, and undefined for other workspaces' documents and for pages of websites, which are not shown. */
+export async function lockDocument(
+  tx: Tx,
+  workspaceId: string,
+  documentId: string,
+): Promise<DocumentsTable | undefined> {
+  const row = await lockRow(tx, documentId);
+  return row?.workspace_id === workspaceId && row.parent_id === null ? row : undefined;
+}
+
+/** The audience of a website applies to all its pages at once. */
+export async function changeAudience(
+  tx: Tx,
+  row: Pick<DocumentsTable, "id" | "workspace_id">,
+  audience: string,
+  now: number,
+): Promise<void> {
+  await tx
+    .updateTable("documents")
+    .set({ audience })
+    .where((eb) => eb.or([eb("id", "=", row.id), eb("parent_id", "=", row.id)]))
+    .execute();
+  await raiseKnowledgeVersion(tx, row.workspace_id, now);
+}
+
+/** Replaces the chunks of the previous version. */
 export async function replaceChunks(
   tx: Tx,
   document: Pick<DocumentsTable, "id" | "workspace_id" | "url">,
@@ -116,7 +180,7 @@ export async function replaceChunks(
   }
 }
 
-/** Tells the indexes that there is something new. */
+/** Makes the indexes of the workspace outdated. Must be called in the transaction of every change of passages or audience. */
 export async function raiseKnowledgeVersion(tx: Tx, workspaceId: string, now: number): Promise<void> {
   await queueKnowledgeWhereOutside(tx, workspaceId, now);
   await tx

@@ -1,4 +1,4 @@
-import type { Word } from "#language/terms.ts";
+import type { Word } from "#language/words/terms.ts";
 
 /**
  * A search index for passages. It finds candidates and returns term statistics of the whole workspace. Ranking,

@@ -10,7 +10,7 @@ import { newSqlite, openTestStore } from "#test/support/database/databases.ts";
 import type { TestKnowledge } from "#test/support/knowledge/knowledge.ts";
 import { newWorkspace, silentLog, testKnowledge } from "#test/support/knowledge/knowledge.ts";
 
-describe("the embedded index's file", () => {
+describe("the file of the embedded index", () => {
   let store: Store;
   let closeStore: () => Promise<void>;
   let knowledge: TestKnowledge;
@@ -42,7 +42,7 @@ describe("the embedded index's file", () => {
       .map((each) => each.title)
       .toSorted();
 
-  it("is used again by the next process, and brought up to date by it", async () => {
+  it("is reused and updated by the next process", async () => {
     await knowledge.add(workspaceId, "a.md", "Kettle.");
     const first = open();
     expect(await found(first)).toEqual(["A"]);
@@ -51,7 +51,7 @@ describe("the embedded index's file", () => {
     expect(await found(open())).toEqual(["A", "B"]);
   });
 
-  it("serves two processes that both see every change", async () => {
+  it("serves two processes, which both see every change", async () => {
     const [one, two] = [open(), open()];
     for (let n = 0; n < 5; n += 1) {
       await knowledge.add(workspaceId, `d${n}.md`, "Kettle.");
@@ -61,7 +61,7 @@ describe("the embedded index's file", () => {
     }
   });
 
-  it("tells nothing that it found before and that another process has changed since", async () => {
+  it("returns no passage that another process has changed since", async () => {
     const [one, two] = [open(), open()];
     await knowledge.add(workspaceId, "a.md", "Kettle, red.");
     const look = async (index: KnowledgeIndex) => {
@@ -79,13 +79,13 @@ describe("the embedded index's file", () => {
     expect(await both()).toEqual([closed, closed]);
   });
 
-  it("is made anew when it is not a database", async () => {
+  it("is recreated if it is not a database", async () => {
     await knowledge.add(workspaceId, "a.md", "Kettle.");
     writeFileSync(path, "this is not a database, whatever its name says ".repeat(100));
     expect(await found(open())).toEqual(["A"]);
   });
 
-  it("is made anew when it is damaged while it is in use", async () => {
+  it("is recreated if it is damaged while in use", async () => {
     await knowledge.add(workspaceId, "a.md", "Kettle.");
     const index = open();
     expect(await found(index)).toEqual(["A"]);
@@ -96,7 +96,7 @@ describe("the embedded index's file", () => {
     expect(await found(index)).toEqual(["A"]);
   });
 
-  it("is made anew when it was written by another version of the program", async () => {
+  it("is recreated if another version of the program wrote it", async () => {
     await knowledge.add(workspaceId, "a.md", "Kettle.");
     const first = open();
     await found(first);
@@ -107,13 +107,13 @@ describe("the embedded index's file", () => {
     expect(await found(open())).toEqual(["A"]);
   });
 
-  it("takes up a catching-up that was cut short", async () => {
+  it("completes an interrupted refresh", async () => {
     await knowledge.add(workspaceId, "a.md", "Kettle.");
     await knowledge.add(workspaceId, "b.md", "Kettle.");
     const first = open();
     await found(first);
     await first.close();
-    // As after a crash between two of its transactions: a document is missing, and the version is the older one.
+    // The state after a crash between two transactions: a document is missing, and the version is the older one.
     const file = new DatabaseSync(path);
     file.exec(
       "update workspaces set version = version - 1; delete from documents_1 where id = (select min(id) from documents_1)",
@@ -122,7 +122,7 @@ describe("the embedded index's file", () => {
     expect(await found(open())).toEqual(["A", "B"]);
   });
 
-  it("holds nothing of a deleted workspace once that is asked for", async () => {
+  it("drops the data of a deleted workspace on the next search in it", async () => {
     await knowledge.add(workspaceId, "a.md", "Kettle.");
     const index = open();
     await found(index);
@@ -134,7 +134,7 @@ describe("the embedded index's file", () => {
     file.close();
   });
 
-  describe("while documents change", () => {
+  describe("during changes of documents", () => {
     /** The store, with something that happens after each of the index's reads, in their order. */
     const storeWith = (hooks: (() => Promise<unknown>)[]): Pick<Store, "read" | "select"> => ({
       async select(query) {
@@ -164,7 +164,7 @@ describe("the embedded index's file", () => {
       );
     const nothing = async (): Promise<void> => undefined;
 
-    it("finds a document that is replaced between the reads by its new text, and never none", async () => {
+    it("returns the new text of a document that is replaced during the search", async () => {
       await knowledge.add(workspaceId, "a.md", "Kettle, one.");
       // The reads of a search: the version, the documents, their texts.
       const hooks = [nothing, () => knowledge.add(workspaceId, "a.md", "Kettle, two.")];
@@ -175,7 +175,7 @@ describe("the embedded index's file", () => {
       expect(await texts(index)).toEqual(["Kettle, four."]);
     });
 
-    it("goes on finding a document's older text, and nothing that is gone or closed, while much is new", async () => {
+    it("returns older texts, but no removed or gated documents, while many changes are pending", async () => {
       for (const name of ["a", "b", "gone", "closed"])
         await knowledge.add(workspaceId, `${name}.md`, `Kettle, ${name}, old.`);
       const hooks: (() => Promise<unknown>)[] = [];
@@ -201,7 +201,7 @@ describe("the embedded index's file", () => {
         .toEqual(["Kettle, a, new.", "Kettle, b, old."]);
     });
 
-    it("tells that there are texts which it has never had, instead of waiting for many of them", async () => {
+    it("reports a partial result instead of waiting for many new texts", async () => {
       await knowledge.add(workspaceId, "a.md", "Kettle.");
       await knowledge.add(workspaceId, "b.md", "Kettle.");
       const held = Promise.withResolvers<undefined>();
@@ -215,7 +215,7 @@ describe("the embedded index's file", () => {
       expect(whole.partial).toBeUndefined();
     });
 
-    it("tells the same of the first texts where somebody has asked before there were any", async () => {
+    it("reports a partial result for the first texts of a workspace that was searched while empty", async () => {
       const hooks: (() => Promise<unknown>)[] = [];
       const index = openOver(storeWith(hooks), { patienceMs: 0 });
       expect(await texts(index)).toEqual([]);
@@ -229,7 +229,7 @@ describe("the embedded index's file", () => {
       expect(await texts(index)).toEqual(["Kettle."]);
     });
 
-    it("reads no text for a question about what was taken in ahead of it", async () => {
+    it("reads no text for a search after the index was prepared", async () => {
       await knowledge.add(workspaceId, "a.md", "Kettle.");
       let reads = 0;
       const count = async (): Promise<void> => void (reads += 1);
@@ -241,7 +241,7 @@ describe("the embedded index's file", () => {
       expect(reads).toBe(1);
     });
 
-    it("leaves a preparation that nobody waits for, and goes on with it", async () => {
+    it("rejects an aborted preparation, and continues it in the background", async () => {
       await knowledge.add(workspaceId, "a.md", "Kettle.");
       const held = Promise.withResolvers<undefined>();
       const index = openOver(storeWith([nothing, nothing, () => held.promise]));
@@ -253,7 +253,7 @@ describe("the embedded index's file", () => {
       expect(await texts(index)).toEqual(["Kettle."]);
     });
 
-    it("writes more than a few passages in its thread, and answers from the older ones meanwhile", async () => {
+    it("writes large changes in its thread, and answers from the older passages meanwhile", async () => {
       const long = Array.from({ length: 60 }, (_, n) => `## Kettle ${n}\n\n${"It boils water at home. ".repeat(30)}`);
       await knowledge.add(workspaceId, "a.md", "Kettle, old.");
       const index = openOver(store, { patienceMs: 0 });
@@ -264,7 +264,7 @@ describe("the embedded index's file", () => {
       expect(await texts(index)).toHaveLength(50);
     });
 
-    it("lets go of a search that nobody waits for", async () => {
+    it("rejects an aborted search", async () => {
       await knowledge.add(workspaceId, "a.md", "Kettle.");
       const held = Promise.withResolvers<undefined>();
       const index = openOver(storeWith([nothing, nothing, () => held.promise]));
@@ -276,7 +276,7 @@ describe("the embedded index's file", () => {
       expect(await texts(index)).toEqual(["Kettle."]);
     });
 
-    it("lets no slower process bring back who could see what before", async () => {
+    it("does not restore an older audience from a slower process", async () => {
       await knowledge.add(workspaceId, "a.md", "Kettle.");
       const hooks = [nothing];
       const slow = openOver(storeWith(hooks));
@@ -296,7 +296,7 @@ describe("the embedded index's file", () => {
       expect(await texts(slow, { audience: ["staff"] })).toEqual(["Kettle."]);
     });
 
-    it("starts over from a database that was put back to an older day", async () => {
+    it("starts again if the database was restored from an older backup", async () => {
       await knowledge.add(workspaceId, "a.md", "Kettle.");
       await knowledge.add(workspaceId, "b.md", "Kettle.");
       expect(await found(open())).toEqual(["A", "B"]);

@@ -1,14 +1,15 @@
 import { rmSync } from "node:fs";
 import { Problem } from "#domain/problem.ts";
 import type { Log } from "#runtime/log.ts";
-import type { IndexCall, IndexResults } from "./index-calls.ts";
-import { perform } from "./index-calls.ts";
+import type { IndexCall, IndexResults } from "./thread/index-calls.ts";
+import { perform } from "./thread/index-calls.ts";
 import type { StoreReads, WantedDocument } from "./index-changes.ts";
 import { batches, planOf, storedVersion, withChunks } from "./index-changes.ts";
-import type { IndexFile } from "./index-file.ts";
-import { isBusy, isDamage, openIndexFile } from "./index-file.ts";
+import type { IndexFile } from "./file/index-file.ts";
+import { isBusy, isDamage } from "./file/file-errors.ts";
+import { openIndexFile } from "./file/index-file.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "./contract.ts";
-import { createIndexThread } from "./index-thread.ts";
+import { createIndexThread } from "./thread/index-thread.ts";
 import { untilAborted } from "#runtime/abort.ts";
 
 /** Larger changes are written in a thread, however small the knowledge base is. */
@@ -38,7 +39,7 @@ interface RefreshRun {
 }
 
 /**
- * Full-text search in an SQLite file beside the database. Each workspace has its own tables, so that word frequencies
+ * Full-text search in an SQLite file next to the database. Each workspace has its own tables, so that word frequencies
  * count per workspace. Before each search the index compares its version with the store and applies the changes of all
  * processes, as far as a search can wait for them. Processes can share the file. A damaged file is rebuilt. Large
  * knowledge bases are searched in one thread and written in another.

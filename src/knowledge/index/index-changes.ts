@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Store } from "#database/contract.ts";
 import { prepareRead } from "#database/dialects/prepared.ts";
-import type { DocumentChange, IndexedDocument } from "./index-file.ts";
+import type { DocumentChange, IndexedDocument } from "./file/write-documents.ts";
 
 // Reads a workspace's documents from the store page by page, and yields to the event loop between pages.
 

@@ -1,6 +1,6 @@
-import type { Word } from "#language/terms.ts";
+import type { Word } from "#language/words/terms.ts";
 import { guessLanguages, languageOf } from "#language/detection.ts";
-import { contentWordsOf } from "#language/terms.ts";
+import { contentWordsOf } from "#language/words/terms.ts";
 
 export interface PassageWords {
   readonly titleWords: readonly Word[];

@@ -8,7 +8,7 @@ import { startApp } from "#test/support/http/app.ts";
 import type { TestDatabase } from "#test/support/database/databases.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 
-eachDatabase("documents are indexed before anybody asks", (open) => {
+eachDatabase("indexing of documents before the first question", (open) => {
   let database: TestDatabase;
   const apps: TestApp[] = [];
   const folders: string[] = [];
@@ -58,7 +58,7 @@ eachDatabase("documents are indexed before anybody asks", (open) => {
     );
   }
 
-  it("in every process, whichever of them got the document, and also what is removed", async () => {
+  it("runs in every process, also for removed documents", async () => {
     const [first, second] = [await start(), await start()];
     const { id } = first.app.workspace;
     const kettle = await first.app.learn("kettle.md", "The kettle boils three litres.");
@@ -74,7 +74,7 @@ eachDatabase("documents are indexed before anybody asks", (open) => {
     });
   });
 
-  it("at the start, where the index is not there", async () => {
+  it("runs at the start if the index is missing", async () => {
     const first = await start();
     await first.app.learn("kettle.md", "The kettle boils three litres.");
     const other = await first.app.createWorkspace();

@@ -1,17 +1,24 @@
+import { Type } from "typebox";
+import type { PayloadOf } from "#database/work.ts";
+import { workKind } from "#database/work.ts";
 import type { Tx } from "#database/contract.ts";
 import { insertWork, insertWorkOnce } from "#database/queries/outbox.ts";
 
 // Work for external indexes. Must be queued in the transaction of the change.
 
-export const knowledgeKind = "knowledge";
+/** The refresh of a workspace's collection. A lane's name ends with the workspace's id. */
+export const knowledgeKind = workKind(
+  "knowledge",
+  Type.Object({
+    /** A collection to delete. */
+    drop: Type.Optional(Type.String()),
+    /** A collection to verify, since it may be missing or incomplete. */
+    check: Type.Optional(Type.String()),
+  }),
+);
 export const knowledgeLane = (workspaceId: string): string => `knowledge:${workspaceId}`;
 
-interface KnowledgePayload {
-  /** A collection to delete. */
-  readonly drop?: string;
-  /** A collection to verify, since it may be missing or incomplete. */
-  readonly check?: string;
-}
+type KnowledgePayload = PayloadOf<typeof knowledgeKind>;
 
 /** Queues a refresh of the workspace's collection. The payload's actions run first. */
 export async function queueKnowledge(
@@ -20,8 +27,7 @@ export async function queueKnowledge(
   now: number,
   payload: KnowledgePayload = {},
 ): Promise<void> {
-  const work = { lane: knowledgeLane(workspaceId), kind: knowledgeKind, payload, dueAt: now };
-  await insertWork(tx, [work], now);
+  await insertWork(tx, [knowledgeKind.queued(knowledgeLane(workspaceId), payload, now)], now);
 }
 
 /** Like {@link queueKnowledge}, unless the same work is already queued. */
@@ -31,13 +37,13 @@ export async function queueKnowledgeOnce(
   payload: KnowledgePayload,
   now: number,
 ): Promise<void> {
-  await insertWorkOnce(tx, { lane: knowledgeLane(workspaceId), kind: knowledgeKind, payload, dueAt: now }, now);
+  await insertWorkOnce(tx, knowledgeKind.queued(knowledgeLane(workspaceId), payload, now), now);
 }
 
-export const vectorKind = "embed";
+/** The embedding of a workspace's passages, starting after this id. */
+export const vectorKind = workKind("embed", Type.Object({ after: Type.Optional(Type.String()) }));
 export const vectorLane = (workspaceId: string): string => `embed:${workspaceId}`;
 
-/** Queues the embedding of the workspace's passages, starting after this id. */
 export async function queueVectors(tx: Tx, workspaceId: string, now: number, after = ""): Promise<void> {
   const lane = vectorLane(workspaceId);
   const waiting = await tx
@@ -48,7 +54,7 @@ export async function queueVectors(tx: Tx, workspaceId: string, now: number, aft
     .limit(1)
     .executeTakeFirst();
   const payload = after === "" ? {} : { after };
-  if (waiting === undefined) await insertWork(tx, [{ lane, kind: vectorKind, payload, dueAt: now }], now);
+  if (waiting === undefined) await insertWork(tx, [vectorKind.queued(lane, payload, now)], now);
 }
 
 /** A row with this id applies to workspaces that are created later. */

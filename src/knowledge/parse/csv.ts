@@ -8,10 +8,7 @@ import { questionFields } from "./question-fields.ts";
 const columnsMax = 200;
 const delimiters = [",", ";", "\t", "|"];
 
-/**
- * Each row becomes a passage, its values named by their columns. Where the columns are those of questions and answers,
- * each row becomes a section instead.
- */
+/** Each row becomes a passage of named values, or a section where the columns hold questions and answers. */
 export function parseCsv(source: string): ParsedDocument {
   const [head = [], ...rest] = recordsOf(source);
   const list = createBlockList();
@@ -34,7 +31,7 @@ function addQuestion(
   { question, answer }: QuestionFields,
 ): void {
   list.add({ kind: "heading", depth: 2, text: oneLine(cells[question] ?? "") });
-  // An answer may be of several paragraphs, or a list.
+  // An answer can have several paragraphs, or be a list.
   for (const block of parseText(cells[answer] ?? "").blocks) {
     list.add(block.kind === "heading" ? { kind: "paragraph", text: block.text } : block);
   }
@@ -55,11 +52,11 @@ function recordsOf(source: string): string[][] {
     if (!(cause instanceof CsvError)) throw cause;
     const line = typeof cause["lines"] === "number" ? ` near line ${cause["lines"]}` : "";
     const why = cause.code === "CSV_QUOTE_NOT_CLOSED" ? "a quotation mark is not closed" : "its quoting is wrong";
-    throw new UnreadableDocument(`The CSV file is broken${line}: ${why}.`, { cause });
+    throw new UnreadableDocument(`The CSV file is broken${line}: ${why}. Correct it and add it again.`, { cause });
   }
 }
 
-/** What parts the first line most often, outside of quotes. */
+/** The most frequent separator of the first line, outside of quotes. */
 function delimiterOf(source: string): string {
   const line =
     source
@@ -70,7 +67,7 @@ function delimiterOf(source: string): string {
   return delimiters[counts.indexOf(Math.max(...counts))] ?? ",";
 }
 
-/** Names of columns are short words, each another. */
+/** Column names are short and distinct. */
 function isHeader(cells: readonly string[]): boolean {
   const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== "");
   return (

@@ -5,7 +5,7 @@ import { readableTypes, wordType } from "#knowledge/documents/file-types.ts";
 interface Signature {
   readonly name: string;
   readonly bytes: readonly number[];
-  /** The types that begin so. */
+  /** Types of files that begin with these bytes. */
   readonly types: readonly ReadableType[];
   readonly advice: string;
 }
@@ -37,38 +37,49 @@ const signatures: readonly Signature[] = [
   { name: "a compressed file", bytes: [0x1f, 0x8b], types: [], advice: "Add the file that is in it." },
 ];
 
-/** A file has to be what its name says. Throws {@link UnreadableDocument} that tells what it is instead. */
+/** Throws {@link UnreadableDocument} where the content is of another type than the file's name. */
 export function checkContent(bytes: Uint8Array, type: ReadableType): void {
   if (bytes.byteLength === 0) throw new UnreadableDocument("The file is empty.");
-  if (bytes.byteLength > documentBytesMax) throw new UnreadableDocument("The file is larger than 25 MB.");
+  if (bytes.byteLength > documentBytesMax) throw new UnreadableDocument("The file is larger than 25 MB. Split it.");
   const found = signatures.find((each) => each.bytes.every((byte, index) => bytes[index] === byte));
   if (found?.types.includes(type) === true) return;
   const ending = readableTypes[type][0];
   if (found !== undefined) {
     throw new UnreadableDocument(`The file is ${found.name}, not a ${ending} file. ${found.advice}`);
   }
-  if (type === wordType) throw new UnreadableDocument("The file is not a Word file, though it is named like one.");
-  // Some programs write a few bytes before the mark.
+  if (type === wordType)
+    throw new UnreadableDocument(
+      "The file is not a Word file, though it is named like one. Save it as .docx and add it again.",
+    );
+  // Some programs write a few bytes before the signature.
   if (type === "application/pdf" && !Buffer.from(bytes.subarray(0, 1_024)).includes("%PDF-")) {
-    throw new UnreadableDocument("The file is not a PDF, though it is named like one.");
+    throw new UnreadableDocument(
+      "The file is not a PDF, though it is named like one. Save it as PDF and add it again.",
+    );
   }
 }
 
 /**
- * Text in UTF-8, or in UTF-16 with a byte order mark; otherwise in the encoding that was declared, and where none was,
- * in the one of Western Europe. Refuses what is not text.
+ * Decodes UTF-8, UTF-16 with a byte order mark, or else the declared encoding; without one, Windows-1252. Throws
+ * {@link UnreadableDocument} for anything but text.
  */
 export function decodeText(bytes: Uint8Array, declared?: string): string {
   const text = decode(bytes, declared);
   let controls = 0;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
-    if (code === 0) throw new UnreadableDocument("The file is not text: it holds binary data.");
+    if (code === 0)
+      throw new UnreadableDocument(
+        "The file is not text: it holds binary data. Save it as text, PDF or Word and add it again.",
+      );
     if (code < 32 && code !== 9 && code !== 10 && code !== 12 && code !== 13) controls += 1;
-    // What Windows-1252 does not use: a sign that the bytes are of something else.
+    // Windows-1252 has no characters here, so these bytes are not text.
     if (code >= 0x80 && code < 0xa0) controls += 1;
   }
-  if (controls * 100 > text.length) throw new UnreadableDocument("The file is not text: it holds binary data.");
+  if (controls * 100 > text.length)
+    throw new UnreadableDocument(
+      "The file is not text: it holds binary data. Save it as text, PDF or Word and add it again.",
+    );
   return text;
 }
 
@@ -78,23 +89,23 @@ function decode(bytes: Uint8Array, declared: string | undefined): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    // Whatever is declared, what is UTF-8 from end to end is UTF-8; this is not.
+    // Valid UTF-8 is taken as UTF-8, whatever was declared; this text is not valid.
   }
   return decoderFor(declared).decode(bytes);
 }
 
 function decoderFor(label: string | undefined): TextDecoder {
-  // A file that says UTF-8 and is not was most likely put together from two encodings, or never changed.
+  // A file declared as UTF-8 that is not valid usually mixes encodings, or has a wrong declaration.
   if (label === undefined || /^utf-?8$/i.test(label)) return new TextDecoder("windows-1252");
   try {
     return new TextDecoder(label);
   } catch {
-    // Not the name of an encoding.
+    // The declared encoding does not exist.
     return new TextDecoder("windows-1252");
   }
 }
 
-/** The encoding that a page names in its head. */
+/** The encoding declared in the page's head. */
 export function charsetOfHtml(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 2_048)).toString("latin1");
   return /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w:.-]{1,40})/i.exec(head)?.[1];

@@ -2,13 +2,13 @@ import mammoth from "mammoth";
 import { fromBufferPromise } from "yauzl";
 import { UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import type { ParsedDocument } from "#knowledge/documents/blocks.ts";
-import { parseHtml } from "./html.ts";
+import { parseHtml } from "./html/html.ts";
 
 const inflatedBytesMax = 50 * 1_048_576;
 const ratioMax = 100;
 const entriesMax = 2_000;
 
-/** A Word file as the web page that it would be, read like one. */
+/** Converts a Word file to HTML, and parses that. */
 export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   await checkArchive(buffer);
@@ -18,21 +18,21 @@ export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
       { buffer },
       {
         styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh"],
-        // Pictures would be carried along as text.
+        // Pictures would be embedded as text.
         convertImage: mammoth.images.imgElement(async () => ({ src: "" })),
       },
     );
     html = converted.value;
   } catch (cause) {
     if (cause instanceof RangeError) throw cause;
-    throw new UnreadableDocument("The Word file is damaged. Open it in Word, save it anew and add it again.", {
+    throw new UnreadableDocument("The Word file is damaged. Open it in Word, save it again and add it again.", {
       cause,
     });
   }
   return parseHtml(html);
 }
 
-/** Inflates everything once, counting, so that nothing larger is ever inflated to be read. */
+/** Inflates everything once to count the bytes, so that an archive that grows too large is never read. */
 async function checkArchive(buffer: Buffer): Promise<void> {
   const names = new Set<string>();
   let inflated = 0;
@@ -64,5 +64,8 @@ async function checkArchive(buffer: Buffer): Promise<void> {
 }
 
 function damaged(cause: unknown): UnreadableDocument {
-  return new UnreadableDocument("The Word file is damaged, or was not transferred completely.", { cause });
+  return new UnreadableDocument(
+    "The Word file is damaged, or was not transferred completely. Open it, save it again and add it again.",
+    { cause },
+  );
 }

@@ -8,10 +8,7 @@ const longCharacters = 200;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * Values under their keys, as a person would write them down: objects in a list become passages, questions with answers
- * sections, and what is nested gets a heading of its own.
- */
+/** Writes values under their keys: objects in a list become passages, questions with answers sections, nested objects get a heading. */
 export function parseJson(source: string): ParsedDocument {
   let value: unknown;
   try {
@@ -68,7 +65,7 @@ function writeFields(list: BlockList, fields: Fields, name: string | null, depth
   }
 }
 
-/** Text of any length: its own paragraphs and lists stay what they are. */
+/** Keeps the paragraphs and lists of a text. */
 function writeText(list: BlockList, name: string | null, text: string): void {
   if (text.length <= longCharacters && !text.includes("\n")) {
     list.add({ kind: "paragraph", text: oneLine(name === null ? text : `${words(name)}: ${text}`) });
@@ -84,7 +81,7 @@ function addHeading(list: BlockList, name: string | null, depth: number): void {
   if (name !== null) list.add({ kind: "heading", depth: Math.min(6, depth + 1), text: oneLine(words(name)) });
 }
 
-/** "shippingCost" and "shipping_cost" as "shipping cost". */
+/** Makes "shipping cost" of "shippingCost" and "shipping_cost". */
 function words(key: string): string {
   return key
     .slice(0, 300)
@@ -95,7 +92,7 @@ function words(key: string): string {
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const isNested = (value: unknown): boolean => typeof value === "object" && value !== null;
-/** Of what JSON holds besides lists and objects. */
+/** The text of a scalar. */
 function textOf(value: unknown): string {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }

@@ -13,7 +13,7 @@ import {
   oneLine,
 } from "#knowledge/documents/blocks.ts";
 import type { BlockList, ParsedDocument } from "#knowledge/documents/blocks.ts";
-import { parseHtml } from "./html.ts";
+import { parseHtml } from "./html/html.ts";
 
 const frontMatterLinesMax = 200;
 const listDepthMax = 4;
@@ -37,7 +37,7 @@ function frontMatterTitle(head: string): string | null {
   try {
     data = parseYaml(entry, { maxAliasCount: 0, logLevel: "silent" });
   } catch {
-    // Front matter that is not YAML names no title; the text below it is still good.
+    // Invalid front matter has no title; the text after it is still used.
     return null;
   }
   if (typeof data !== "object" || data === null || !("title" in data) || typeof data.title !== "string") return null;
@@ -45,10 +45,10 @@ function frontMatterTitle(head: string): string | null {
   return title === "" ? null : title;
 }
 
-/** What some generators want right behind a link or a picture, and readers never see: "{.button}", "{: target=_blank}". */
+/** Attributes after a link or a picture, which are not shown: "{.button}", "{: target=_blank}". */
 const attributeList = /^\{:?\s*(?:[.#][\w-]+|[a-z]+=[\w"-]+)(?:\s+[^{}\s]+)*\s*\}/;
 
-/** A paragraph's text; one that is nothing but links is marked as such. */
+/** The text of a paragraph; a paragraph of nothing but links is marked. */
 function textOf(children: readonly PhrasingContent[]): string {
   const text = describePictures(phrasingText(children));
   const isLink = (child: PhrasingContent): boolean => child.type === "link" || child.type === "linkReference";
@@ -59,7 +59,7 @@ function textOf(children: readonly PhrasingContent[]): string {
     : text;
 }
 
-/** Phrasing content as text: links and images by their words, code kept in backticks, a hard break as a newline. */
+/** The text of links and images, code in backticks, and hard breaks as newlines. */
 function phrasingText(nodes: readonly Nodes[]): string {
   let text = "";
   let before: Nodes["type"] | null = null;
@@ -79,7 +79,7 @@ function phrasingText(nodes: readonly Nodes[]): string {
         text += markPicture(node.alt ?? "");
         break;
       case "html":
-        // <br> is the one tag that people use for a new line within Markdown; other tags vanish, their text stays.
+        // <br> is used for new lines in Markdown. Other tags are removed; their text stays.
         if (/^<br\s*\/?>$/i.test(node.value)) text += "\n";
         break;
       case "footnoteReference":
@@ -92,7 +92,7 @@ function phrasingText(nodes: readonly Nodes[]): string {
   return text;
 }
 
-/** Without the anchor that some generators want: "Setup {#setup}". */
+/** Removes anchors such as "Setup {#setup}". */
 function headingText(children: readonly PhrasingContent[]): string {
   return oneLine(
     describePictures(phrasingText(children))
@@ -101,7 +101,7 @@ function headingText(children: readonly PhrasingContent[]): string {
   );
 }
 
-/** A paragraph that is only a picture: its description is not something the page says. */
+/** Whether a paragraph is only a picture, whose description is not text of the page. */
 function isPicture(children: readonly PhrasingContent[]): boolean {
   return children.every(
     (child) =>
@@ -111,7 +111,7 @@ function isPicture(children: readonly PhrasingContent[]): boolean {
   );
 }
 
-/** GitHub's `[!NOTE]` at the start of a quotation, as a word. */
+/** Replaces GitHub's `[!NOTE]` at the start of a quotation by a word. */
 function nameAlert(text: string): string {
   return text.replace(
     /^\s*\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*/i,
@@ -146,7 +146,7 @@ function addList(list: BlockList, node: List, depth: number): void {
           if (!isPicture(child.children)) text += ` ${textOf(child.children).replaceAll("\n", " ")}`;
           break;
         case "code":
-          // A one-line command belongs into its step; a listing stands after it.
+          // A one-line command is part of its step; a longer listing comes after it.
           if (!child.value.includes("\n") && !child.value.includes("`")) {
             text += ` \`${child.value.trim()}\``;
             break;
@@ -201,7 +201,7 @@ function addBlock(list: BlockList, node: RootContent, depth: number): void {
   }
 }
 
-/** CommonMark with GitHub's tables and lists. The title is that of the front matter, else the first `#` heading. */
+/** Parses CommonMark with GitHub's tables and lists. The title is from the front matter, or else the first `#` heading. */
 export function parseMarkdown(source: string): ParsedDocument {
   const { title, body } = splitFrontMatter(source);
   const list = createBlockList();

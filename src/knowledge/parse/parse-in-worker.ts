@@ -5,8 +5,8 @@ import type { Chunk } from "#knowledge/documents/chunk.ts";
 import { chunkDocument } from "#knowledge/documents/chunk.ts";
 import type { ReadableType } from "#knowledge/documents/file-types.ts";
 import { threadEnvironment } from "#runtime/thread-environment.ts";
-import { readPageHead } from "./page-head.ts";
-import type { PageHead } from "./page-head.ts";
+import { readPageHead } from "./html/page-head.ts";
+import type { PageHead } from "./html/page-head.ts";
 import { parseDocument } from "./parse.ts";
 import { readSitemap } from "#knowledge/crawl/sitemap.ts";
 import type { Sitemap } from "#knowledge/crawl/sitemap.ts";
@@ -14,21 +14,25 @@ import type { Sitemap } from "#knowledge/crawl/sitemap.ts";
 export interface ParseTask {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly type: ReadableType;
-  /** For a document that does not name itself. */
+  /** Used where the document has no title. */
   readonly title: string;
-  /** Of the media type that it was sent with. */
+  /** True: `title` is used even if the document has a title. */
+  readonly hasOwnTitle?: boolean;
+  /** True: the document's title is a heading like others, because an article has its title beside its text. */
+  readonly isArticle?: boolean;
+  /** The charset of the declared media type. */
   readonly charset?: string;
 }
 
-/** A document as it is indexed. */
+/** The parsed document, cut into chunks. */
 export interface ReadDocument {
   readonly title: string;
   readonly chunks: readonly Chunk[];
 }
 
-/** A page of a website: what it says, and what it says of other pages. */
+/** A page of a website, with its links. */
 export interface ReadPage {
-  /** Null where it holds no text of its own. */
+  /** Null where the page has no text. */
   readonly document: ReadDocument | null;
   /** Why `document` is null. */
   readonly reason: string;
@@ -37,13 +41,12 @@ export interface ReadPage {
   readonly head: PageHead;
 }
 
-/** What the thread is asked for. */
 export type Job =
   | { readonly kind: "document"; readonly task: ParseTask }
   | { readonly kind: "page"; readonly task: ParseTask; readonly url: string }
   | { readonly kind: "sitemap"; readonly bytes: Uint8Array<ArrayBuffer> };
 
-/** What each kind of {@link Job} gives. */
+/** The result of each kind of {@link Job}. */
 interface Results {
   readonly document: ReadDocument;
   readonly page: ReadPage;
@@ -51,19 +54,19 @@ interface Results {
 }
 
 export type ParseReply =
-  /** The thread is up: time counts from here. */
+  /** Sent when the thread has started; the time limit begins. */
   | { readonly kind: "begun" }
   | { readonly kind: "done"; readonly result: Results[Job["kind"]] }
   | { readonly kind: "unreadable"; readonly reason: string };
 
 export interface ParseLimits {
-  /** A document up to this size is parsed where it is: a thread costs more than it saves. */
+  /** Documents up to this size are parsed on the calling thread, which is faster than starting another. */
   readonly inPlaceBytesMax: number;
   readonly timeMs: number;
   readonly heapMb: number;
 }
 
-// Crafted Markdown takes time that grows with the square of its size, so only small files stay on the event loop.
+// Crafted Markdown takes quadratic time, so only small files are parsed on the event loop.
 const defaultParseLimits: ParseLimits = {
   inPlaceBytesMax: 8 * 1024,
   timeMs: 30_000,
@@ -72,16 +75,16 @@ const defaultParseLimits: ParseLimits = {
 
 const startMs = 60_000;
 
-/** Small files of these types say a lot in few bytes. */
+/** Small files of these types can expand to much text. */
 const alwaysInWorker: ReadonlySet<ReadableType> = new Set<ReadableType>([
   "application/pdf",
   "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 ]);
 
 /**
- * Parses and cuts up without holding up the process: larger documents in a thread of their own, which is ended when it takes too
- * long or too much memory. Rejects with {@link UnreadableDocument} for a document that cannot be read within that. The
- * task's bytes may be gone afterwards.
+ * Parses a document and cuts it into chunks. Larger documents are parsed in a thread with limits of time and memory.
+ * Rejects with {@link UnreadableDocument} for a document that cannot be read within the limits. The task's bytes may be
+ * transferred, and must not be used afterwards.
  */
 export function parseInWorker(
   task: ParseTask,
@@ -110,7 +113,7 @@ export function parseSitemapInWorker(
 
 async function runJob<J extends Job>(job: J, limits: ParseLimits, signal?: AbortSignal): Promise<Results[J["kind"]]> {
   const bytes = job.kind === "sitemap" ? job.bytes : job.task.bytes;
-  // The time for HTML grows with its size alone, so that most pages of websites need no thread.
+  // Parsing HTML takes linear time, so most pages of websites need no thread.
   const times = job.kind !== "sitemap" && job.task.type === "text/html" ? 8 : 1;
   const small = bytes.byteLength <= limits.inPlaceBytesMax * times;
   if (small && (job.kind === "sitemap" || !alwaysInWorker.has(job.task.type))) {
@@ -121,24 +124,24 @@ async function runJob<J extends Job>(job: J, limits: ParseLimits, signal?: Abort
     }
   }
   const { promise, resolve, reject } = Promise.withResolvers<Exclude<ParseReply, { readonly kind: "begun" }>>();
-  // Bytes that share their memory with others are copied, those that do not are handed over.
+  // Bytes with a buffer of their own are transferred, others are copied.
   const own = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength;
   const worker = new Worker(new URL("./worker.ts", import.meta.url), {
     workerData: job,
     ...(own ? { transferList: [bytes.buffer] } : {}),
     resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, stackSizeMb: 8 },
     env: threadEnvironment(),
-    // What a parser has to say of a broken file is nothing for this program's output.
+    // Warnings of parsers about broken files must not appear in this program's output.
     stdout: true,
     stderr: true,
   });
   worker.stdout.resume();
   worker.stderr.resume();
-  // A busy machine can take long to start a thread, which is not the document's fault.
+  // Starting a thread can take long on a busy machine, so it has a limit of its own.
   let timer = setTimeout(() => {
     reject(new Error(`the parser's thread did not start within ${startMs / 1_000} s`));
   }, startMs);
-  // Thread and timer would keep a program alive that is told to stop.
+  // Thread and timer would keep a stopping process alive.
   const onAbort = (): void => reject(signal?.reason);
   signal?.addEventListener("abort", onAbort);
   if (signal?.aborted === true) onAbort();
@@ -169,13 +172,13 @@ async function runJob<J extends Job>(job: J, limits: ParseLimits, signal?: Abort
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", onAbort);
-    // Not waited for: a thread that is still starting, or deep in a loop, ends when it can, and keeps nobody.
+    // Not awaited: a thread that is starting or looping may end late.
     worker.unref();
     void worker.terminate();
   }
 }
 
-/** Throws {@link UnreadableDocument} for a file that is not text, or holds none. */
+/** Throws {@link UnreadableDocument} for a file without text. */
 export async function runInPlace(job: Job): Promise<Results[Job["kind"]]> {
   switch (job.kind) {
     case "document":
@@ -187,11 +190,19 @@ export async function runInPlace(job: Job): Promise<Results[Job["kind"]]> {
   }
 }
 
-async function readDocument({ bytes, type, title: fallback, charset }: ParseTask): Promise<ReadDocument> {
+async function readDocument({
+  bytes,
+  type,
+  title: given,
+  hasOwnTitle = false,
+  isArticle = false,
+  charset,
+}: ParseTask): Promise<ReadDocument> {
   const parsed = await parseDocument(bytes, type, charset);
-  const title = parsed.title ?? fallback;
-  const chunks = chunkDocument(parsed, title);
-  if (chunks.length === 0) throw new UnreadableDocument("The file holds nothing but links to other pages.");
+  const title = hasOwnTitle ? given : (parsed.title ?? given);
+  const chunks = chunkDocument(parsed, title, isArticle ? title : (parsed.title ?? title));
+  if (chunks.length === 0)
+    throw new UnreadableDocument("The file holds nothing but links to other pages. Add a file with text.");
   return { title, chunks };
 }
 
@@ -209,7 +220,7 @@ async function readPage(task: ParseTask, url: string): Promise<ReadPage> {
   return { document, reason, textHash: createHash("sha256").update(text).digest("hex"), head };
 }
 
-/** Out of memory or out of stack is the document's fault; any other failure is ours. */
+/** A document can exhaust memory or stack; any other failure is a bug. */
 function tooComplex(cause: unknown): unknown {
   const outOfMemory = cause instanceof Error && "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY";
   const outOfStack = cause instanceof Error && cause.name === "RangeError";

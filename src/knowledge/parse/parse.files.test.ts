@@ -15,11 +15,11 @@ const texts = (blocks: readonly Block[]) =>
 const passages = async (bytes: Buffer, type: ReadableType) =>
   chunkDocument(await parseDocument(bytes, type), "T").map(({ title, text }) => [title, text]);
 
-// Threads take long to start where the machine is busy.
+// Starting threads takes long on a busy machine.
 const slow = { timeout: 180_000 };
 
 describe("PDF", slow, () => {
-  it("joins lines to paragraphs, and takes larger type as headings", async () => {
+  it("joins lines into paragraphs, and reads larger type as headings", async () => {
     const { title, blocks } = await parseDocument(
       pdfOf([
         [
@@ -46,7 +46,7 @@ describe("PDF", slow, () => {
     ]);
   });
 
-  it("leaves out what every page repeats", async () => {
+  it("drops text that every page repeats", async () => {
     const pages = Array.from({ length: 5 }, (_, n) => [
       { text: "Handbook of the shop", size: 9, y: 820 },
       { text: `The text of page number ${["one", "two", "three", "four", "five"][n]}.`, size: 11, y: 700 },
@@ -58,7 +58,7 @@ describe("PDF", slow, () => {
     expect(all).toContain("page number five");
   });
 
-  it("says why it cannot be read: scanned, damaged, protected, or none at all", async () => {
+  it("reports why it is unreadable: scanned, damaged, protected, or no PDF", async () => {
     await expect(parseDocument(pdfOf([[], []]), pdf)).rejects.toThrow(/text recognition/);
     await expect(parseDocument(Buffer.from("%PDF-1.4\nnot at all"), pdf)).rejects.toThrow(/damaged/);
     await expect(parseDocument(Buffer.from("Hello"), pdf)).rejects.toThrow(/not a PDF/);
@@ -69,7 +69,7 @@ describe("PDF", slow, () => {
     await expect(parseDocument(locked, pdf)).rejects.toThrow(/password/);
   });
 
-  it("refuses one of ten thousand pages, and says how many can be read", async () => {
+  it("refuses a file of ten thousand pages, and names the limit", async () => {
     const line = { text: "A line.", size: 11, y: 700 };
     await expect(
       parseInWorker({
@@ -90,7 +90,7 @@ describe("Word", slow, () => {
     expect(texts(blocks)).toEqual(["Returns", "Send it back within thirty days.", "Home; 3 days"]);
   });
 
-  it("says why it cannot be read: damaged, another archive, an older file", async () => {
+  it("reports why it is unreadable: damaged, another archive, an older format", async () => {
     const whole = docxOf(wordParagraph("Text."));
     await expect(parseDocument(whole.subarray(0, whole.length - 30), word)).rejects.toThrow(/damaged/);
     await expect(parseDocument(zipOf([{ name: "a.txt", content: "x" }]), word)).rejects.toThrow(/ZIP archive/);
@@ -99,7 +99,7 @@ describe("Word", slow, () => {
     await expect(parseDocument(docxOf(""), word)).rejects.toThrow(/no text/);
   });
 
-  it("refuses an archive that unpacks to far more than it is, or has too many parts, before it is read", async () => {
+  it("refuses an archive with too many parts or too much unpacked data before it is read", async () => {
     const bomb = docxOf(wordParagraph("x"), [{ name: "word/bomb.xml", content: Buffer.alloc(80 * 1_048_576, 32) }]);
     expect(bomb.byteLength).toBeLessThan(200_000);
     await expect(parseInWorker({ bytes: Uint8Array.from(bomb), type: word, title: "T" })).rejects.toThrow(/unpacks/);
@@ -109,7 +109,7 @@ describe("Word", slow, () => {
 });
 
 describe("CSV", slow, () => {
-  it("makes a passage of each row, its values named by their columns", async () => {
+  it("makes one passage per row, with values named by their columns", async () => {
     const csv = `\ufeffProduct;Price;Note\nKettle;"24,90";"Boils, and\nstops"\nLid;3;\n`;
     expect(await passages(Buffer.from(csv), "text/csv")).toEqual([
       ["T", "| Product: Kettle | Price: 24,90 | Note: Boils, and stops |"],
@@ -117,7 +117,7 @@ describe("CSV", slow, () => {
     ]);
   });
 
-  it("reads lists of questions and answers as such", async () => {
+  it("reads a list of questions and answers as such", async () => {
     const csv = `Question,Answer,Category\n"How long?","Three days.\n\nLonger abroad.",Parcels\n"How much?",Five euros.,\n`;
     expect(await passages(Buffer.from(csv), "text/csv")).toEqual([
       ["T › How long?", "Three days.\n\nLonger abroad.\n\n| Category: Parcels |"],
@@ -125,15 +125,15 @@ describe("CSV", slow, () => {
     ]);
   });
 
-  it("takes the first row as one of many where it names nothing", async () => {
+  it("reads the first row as data if it names no columns", async () => {
     expect(await passages(Buffer.from("Kettle,24\nLid,3\n"), "text/csv")).toHaveLength(2);
   });
 
-  it("says where its quoting is broken", async () => {
+  it("reports the line of a quoting error", async () => {
     await expect(parseDocument(Buffer.from('a,b\n1,"2\n3,4\n'), "text/csv")).rejects.toThrow(/quotation mark/);
   });
 
-  it("reads a field of twenty megabytes in pieces, or says that it took too long", async () => {
+  it("reads a field of twenty megabytes in pieces, or reports a timeout", async () => {
     const bytes = Uint8Array.from(
       Buffer.from(`Name,Text
 A,"${"word ".repeat(4_000_000)}"
@@ -151,7 +151,7 @@ A,"${"word ".repeat(4_000_000)}"
 describe("JSON", slow, () => {
   const json = (value: unknown) => passages(Buffer.from(JSON.stringify(value)), "application/json");
 
-  it("writes values under their keys, and objects in a list as passages", async () => {
+  it("writes values under their keys, and objects of a list as passages", async () => {
     expect(
       await json({ shop: { name: "Kettles", openingHours: "9 to 5" }, products: [{ id: 1, name: "Lid" }, { id: 2 }] }),
     ).toEqual([
@@ -161,22 +161,22 @@ describe("JSON", slow, () => {
     ]);
   });
 
-  it("reads lists of questions and answers as such", async () => {
+  it("reads a list of questions and answers as such", async () => {
     expect(await json([{ question: "How long?", answer: "Three days.", tags: ["a"] }])).toEqual([
       ["T › How long?", "Three days."],
       ["T › How long? › tags", "- a"],
     ]);
   });
 
-  it("refuses what is no JSON, and what is nested without end", async () => {
+  it("refuses invalid JSON and deeply nested JSON", async () => {
     await expect(parseDocument(Buffer.from("{no"), "application/json")).rejects.toThrow(/not valid JSON/);
     const deep = Uint8Array.from(Buffer.from("[".repeat(200_000) + "]".repeat(200_000)));
     await expect(parseInWorker({ bytes: deep, type: "application/json", title: "T" })).rejects.toThrow(/nested/);
   });
 });
 
-describe("a file that is another than it is named", () => {
-  it("is told what it is", async () => {
+describe("a file with the wrong ending", () => {
+  it("is refused with its real type", async () => {
     const cases: readonly (readonly [Buffer, ReadableType, RegExp])[] = [
       [pdfOf([[{ text: "x", size: 9, y: 9 }]]), "text/markdown", /a PDF file, not a \.md file/],
       [docxOf(""), "text/plain", /Word file or another ZIP archive, not a \.txt file/],
@@ -186,7 +186,7 @@ describe("a file that is another than it is named", () => {
     for (const [bytes, type, reason] of cases) await expect(parseDocument(bytes, type)).rejects.toThrow(reason);
   });
 
-  it("is read by its name where its media type says little", () => {
+  it("is read by its ending if its media type is generic", () => {
     expect(readableType("a.PDF", "application/octet-stream")).toBe(pdf);
     expect(readableType("a.docx", "")).toBe(word);
     expect(readableType("x", "application/json; charset=utf-8")).toBe("application/json");
@@ -194,7 +194,7 @@ describe("a file that is another than it is named", () => {
   });
 });
 
-it("refuses a page of two hundred thousand nested elements, and reads one of a thousand", slow, async () => {
+it("is refused if it is a page of two hundred thousand nested elements; a thousand are read", slow, async () => {
   const page = (depth: number) => Uint8Array.from(Buffer.from(`${"<div>".repeat(depth)}Deep down.`));
   await expect(parseInWorker({ bytes: page(200_000), type: "text/html", title: "T" })).rejects.toThrow(/nested/);
   const { chunks } = await parseInWorker({ bytes: page(1_000), type: "text/html", title: "T" });

@@ -11,17 +11,17 @@ const texts = (blocks: readonly Block[]) =>
   blocks.map((block) => (block.kind === "row" ? block.cells.join("; ") : block.text));
 
 describe("Markdown", () => {
-  it("takes the title from the front matter, and keeps the front matter out of the text", () => {
+  it("reads the title from the front matter, and drops the front matter from the text", () => {
     const { title, blocks } = parse(`---\ntitle: "Returns: how and when"\n---\n# Other\n\nText.`, "text/markdown");
     expect(title).toBe("Returns: how and when");
     expect(texts(blocks)).toEqual(["Other", "Text."]);
   });
 
-  it("takes the first heading as the title where there is no front matter", () => {
+  it("uses the first heading as the title if there is no front matter", () => {
     expect(parse("Intro.\n\n# Returns\n\nText.", "text/markdown").title).toBe("Returns");
   });
 
-  it("keeps steps as steps, with their numbers, and a listing between them", () => {
+  it("keeps steps and their numbers, with a listing between them", () => {
     const { blocks } = parse(
       "1. Open **it**.\n2. Run `npm ci`\n\n   ```\n   a\n   b\n   ```\n\n3. Done.\n   - Sub",
       "text/markdown",
@@ -40,7 +40,7 @@ describe("Markdown", () => {
     expect(texts(blocks)).toEqual(["Size: S; Price: 4 €", "Size: M; "]);
   });
 
-  it("reduces links and pictures to their words, and marks lines that are nothing but links", () => {
+  it("reduces links and pictures to their text, and marks lines that consist of links", () => {
     const { blocks } = parse(
       "See [the guide](https://x.example).\n\n[All guides](/g)\n\n![A big photo](p.png)\n\nClick ![Save icon](s.svg) **Save**.",
       "text/markdown",
@@ -48,7 +48,7 @@ describe("Markdown", () => {
     expect(texts(blocks)).toEqual(["See the guide.", "→ All guides", "Click Save."]);
   });
 
-  it("leaves out what generators want behind links, and keeps other braces", () => {
+  it("drops generator attributes after links, and keeps other braces", () => {
     const { blocks } = parse(
       "Open [the shop](x){.button}.\n\n[Orders](x){: target=_blank}\n\nWrite {#if sale} or {name}.",
       "text/markdown",
@@ -61,7 +61,7 @@ describe("Markdown", () => {
     expect(texts(blocks)).toEqual(["When?", "Soon."]);
   });
 
-  it("reads a text that is parsed in pieces like one that is not", () => {
+  it("reads a text that is parsed in pieces like any other text", () => {
     const section = (n: number) =>
       `## Section ${n}\n\n${`Sentence of section ${n}. `.repeat(20)}\n\n\`\`\`\n# not a heading ${n}\n\`\`\`\n\n`;
     const source = Array.from({ length: 200 }, (_, n) => section(n)).join("");
@@ -79,7 +79,7 @@ describe("HTML", () => {
     <ol><li>Print<li><p>Stick</p></ol><table><tr><th>To<th>Days</tr><tr><td>Home<td>3</tr></table>
     <form><input value="x">Search</form><p hidden>secret</p></main><footer>© Shop</footer></body></html>`;
 
-  it("takes the page's content without navigation, scripts, forms and what is hidden", () => {
+  it("reads the page's content without navigation, scripts, forms and hidden elements", () => {
     const { title, blocks } = parse(page, "text/html");
     expect(title).toBe("Returns");
     expect(texts(blocks)).toEqual([
@@ -92,7 +92,7 @@ describe("HTML", () => {
     ]);
   });
 
-  it("reads a table that only places headings and lists beside each other as if it were not there", () => {
+  it("ignores a table that is only used for layout", () => {
     const { blocks } = parse(
       `<table><tr><td><h3>Kettles</h3><ul><li><a href="x">Descale</a><li>Fill up</ul></td>
       <td><h3>Lids</h3><p>They fit.</p></td></tr></table><table><tr><td>Lid<td>7</tr></table>`,
@@ -101,7 +101,7 @@ describe("HTML", () => {
     expect(texts(blocks)).toEqual(["Kettles", "→ Descale", "Fill up", "Lids", "They fit.", "Lid; 7"]);
   });
 
-  it("takes the title of the head where there is no h1, and the body where nothing marks the content", () => {
+  it("uses the head's title if there is no h1, and the body if nothing marks the content", () => {
     const { title, blocks } = parse("<title>Shop</title><body><p>Text <i>here</i>", "text/html");
     expect(title).toBe("Shop");
     expect(texts(blocks)).toEqual(["Text here"]);
@@ -112,11 +112,11 @@ describe("HTML", () => {
   });
 });
 
-describe("HTML that marks nothing", () => {
+describe("HTML without semantic elements", () => {
   const links = (...names: string[]) =>
     names.map((name) => `<li><a href="/${name}">${name} and more</a></li>`).join("");
 
-  it("leaves out parts that are mostly links, and parts that are named as beside the content", () => {
+  it("drops parts that consist mostly of links, and parts named as side content", () => {
     const { blocks } = parse(
       `<body><div class="top"><ul>${links("Home", "Shop", "About", "Help", "Jobs")}</ul></div>
       <div class="wrap has-sidebar"><div class="text"><h1>Returns</h1><p>Send it <a href="/back">back</a> in thirty days.</p></div>
@@ -127,7 +127,7 @@ describe("HTML that marks nothing", () => {
     expect(texts(blocks)).toEqual(["Returns", "Send it back in thirty days."]);
   });
 
-  it("takes what a usual class marks as the content", () => {
+  it("reads an element with a common content class", () => {
     const { blocks } = parse(
       `<div>Free delivery today.</div><div class="entry-content"><p>${"Parcels leave on Monday. ".repeat(12)}</p></div><div>Read this next.</div>`,
       "text/html",
@@ -135,14 +135,14 @@ describe("HTML that marks nothing", () => {
     expect(texts(blocks)).toEqual(["Parcels leave on Monday. ".repeat(12).trim()]);
   });
 
-  it("takes a page that is nothing but a list of links as it is", () => {
+  it("keeps a page that consists of a list of links", () => {
     const { blocks } = parse(`<ul>${links("One", "Two", "Three", "Four", "Five")}</ul>`, "text/html");
     expect(blocks).toHaveLength(5);
   });
 });
 
 describe("plain text", () => {
-  it("joins wrapped lines, and takes questions and lone short lines as headings", () => {
+  it("joins wrapped lines, and reads questions and short single lines as headings", () => {
     const { title, blocks } = parse(
       "Shop help\n\nHow long does it take?\nA: It takes three days, as long as nothing comes in\nbetween.\n\n- one\n- two\n",
       "text/plain",
@@ -168,13 +168,13 @@ describe("bytes", () => {
     }
   });
 
-  it("reads text in the encoding of Western Europe where it is not UTF-8", () => {
+  it("reads text that is not UTF-8 as Windows-1252", () => {
     expect(texts(parseTextDocument(Buffer.from("Gr\xfc\xdfe an alle.", "latin1"), "text/plain").blocks)).toEqual([
       "Grüße an alle.",
     ]);
   });
 
-  it("refuses what is not text, with a reason that a person can act on", () => {
+  it("refuses binary data, with a reason that a person can act on", () => {
     expect(reading(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2]))).toThrow(UnreadableDocument);
     expect(reading(Buffer.from("text\0text"))).toThrow(/binary/);
     expect(reading(Buffer.alloc(0))).toThrow(/empty/);
@@ -184,11 +184,11 @@ describe("bytes", () => {
   });
 });
 
-// Threads take long to start where the machine is busy.
+// Starting threads takes long on a busy machine.
 describe("hostile documents", { timeout: 180_000 }, () => {
   const task = (text: string, type: TextType) => ({ bytes: Buffer.from(text), type, title: "T" });
 
-  it("keeps the event loop free while a large document is read", async () => {
+  it("does not block the event loop during the parsing of a large document", async () => {
     let ticks = 0;
     const timer = setInterval(() => (ticks += 1), 5);
     const { chunks } = await parseInWorker(task("# A\n\nSome text here. ".repeat(10_000), "text/markdown"));
@@ -197,31 +197,31 @@ describe("hostile documents", { timeout: 180_000 }, () => {
     expect(ticks).toBeGreaterThan(5);
   });
 
-  it("ends a document that takes too long", async () => {
+  it("abort after the time limit", async () => {
     const limits = { inPlaceBytesMax: 0, timeMs: 50, heapMb: 512 };
     await expect(parseInWorker(task("Some text here. ".repeat(300_000), "text/markdown"), limits)).rejects.toThrow(
       /longer/,
     );
   });
 
-  it("ends at once when the program is told to stop", async () => {
+  it("abort at once when the program stops", async () => {
     const stopping = new AbortController();
     const limits = { inPlaceBytesMax: 0, timeMs: 20_000, heapMb: 512 };
-    // Takes far longer than this test may.
+    // Would take far longer than the test's limit.
     const parsed = parseInWorker(task("> ".repeat(100_000), "text/markdown"), limits, stopping.signal);
     stopping.abort(new Error("the program stops"));
     await expect(parsed).rejects.toThrow("the program stops");
     await expect(parseInWorker(task("# A", "text/markdown"), limits, stopping.signal)).rejects.toThrow("stops");
   });
 
-  it("ends a document that takes too much memory without harm to the process", async () => {
+  it("abort at the memory limit without harm to the process", async () => {
     const limits = { inPlaceBytesMax: 0, timeMs: 60_000, heapMb: 24 };
     await expect(parseInWorker(task("Some *text* here.\n\n".repeat(200_000), "text/markdown"), limits)).rejects.toThrow(
       UnreadableDocument,
     );
   });
 
-  it("reads as text what nests without end, and the rest as Markdown", async () => {
+  it("are read as text if nested too deeply, otherwise as Markdown", async () => {
     for (const deep of [`${">".repeat(7_000)} x`, "[".repeat(600_000), "- ".repeat(7_000)]) {
       const { title, chunks } = await parseInWorker(task(`# Title\n\n${deep}\n\nThe *end*.`, "text/markdown"));
       expect([title, chunks.at(-1)?.text.endsWith("The end.")]).toEqual(["Title", true]);
@@ -237,7 +237,7 @@ describe("hostile documents", { timeout: 180_000 }, () => {
     expect(text).not.toContain("[shop]");
   });
 
-  it("keeps passages short whatever the text is", async () => {
+  it("make short passages from any text", async () => {
     for (const text of ["x".repeat(7_000), "漢字".repeat(3_000), "😀".repeat(1_500), "a?\n".repeat(2_000)]) {
       const { chunks } = await parseInWorker(task(text, "text/plain"));
       expect(Math.max(...chunks.map((chunk) => chunk.text.length))).toBeLessThan(2_000);
@@ -246,14 +246,14 @@ describe("hostile documents", { timeout: 180_000 }, () => {
   });
 });
 
-it("tells by its name how a file is to be read, and by the media type where the name says nothing", () => {
+it("are parsed by the file's ending, or by the media type if the ending is unknown", () => {
   expect(readableType("a.MD", "application/octet-stream")).toBe("text/markdown");
   expect(readableType("page", "text/html; charset=utf-8")).toBe("text/html");
   expect(readableType("release-v1.2", "text/plain")).toBe("text/plain");
   expect(readableType("photo.png", "image/png")).toBeUndefined();
 });
 
-it("makes a readable title of a file name", () => {
+it("get a readable title from the file's name", () => {
   expect(titleFromFileName("return-policy_2024.md")).toBe("Return policy 2024");
   expect(titleFromFileName("dir\\sub/.md")).not.toBe("");
 });

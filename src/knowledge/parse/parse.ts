@@ -5,12 +5,12 @@ import { charsetOfHtml, checkContent, decodeText } from "./decode-text.ts";
 import type { ReadableType, TextType } from "#knowledge/documents/file-types.ts";
 import { wordType } from "#knowledge/documents/file-types.ts";
 import { parseCsv } from "./csv.ts";
-import { parseHtml } from "./html.ts";
+import { parseHtml } from "./html/html.ts";
 import { parseJson } from "./json.ts";
 import { parseMarkdown } from "./markdown.ts";
 import { parseText } from "./text.ts";
 
-/** "return-policy_2024.md" as a person would write it: "Return policy 2024". */
+/** Makes "Return policy 2024" of "return-policy_2024.md". */
 export function titleFromFileName(fileName: string): string {
   const base = fileName.split(/[\\/]/).at(-1) ?? fileName;
   const words = oneLine(base.slice(0, base.length - extname(base).length).replaceAll(/[-_+]+/g, " "));
@@ -18,10 +18,10 @@ export function titleFromFileName(fileName: string): string {
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`.slice(0, titleCharactersMax);
 }
 
-/** Throws {@link UnreadableDocument} for a file that is not what it is named, is not text, or holds none. */
+/** Throws {@link UnreadableDocument} for a file of another type than its name, or without text. */
 export async function parseDocument(bytes: Uint8Array, type: ReadableType, charset?: string): Promise<ParsedDocument> {
   switch (type) {
-    // Their readers are large, and few installations need them at every start.
+    // These parsers are large, so they are loaded when first used.
     case "application/pdf": {
       checkContent(bytes, type);
       const { parsePdf } = await import("./pdf.ts");
@@ -37,7 +37,7 @@ export async function parseDocument(bytes: Uint8Array, type: ReadableType, chars
   }
 }
 
-/** `charset`: of the media type that it was sent with. */
+/** `charset`: from the declared media type. */
 export function parseTextDocument(bytes: Uint8Array, type: TextType, charset?: string): ParsedDocument {
   checkContent(bytes, type);
   const declared = charset ?? (type === "text/html" ? charsetOfHtml(bytes) : undefined);
@@ -47,7 +47,9 @@ export function parseTextDocument(bytes: Uint8Array, type: TextType, charset?: s
 function requireText(parsed: ParsedDocument): ParsedDocument {
   if (!parsed.blocks.some((block) => block.kind !== "heading")) {
     throw new UnreadableDocument(
-      parsed.blocks.length === 0 ? "The file holds no text." : "The file holds headings but no text.",
+      parsed.blocks.length === 0
+        ? "The file holds no text. Add one with text."
+        : "The file holds headings but no text. Write something below them and add it again.",
     );
   }
   return {

@@ -4,7 +4,7 @@ import type { Block, ParsedDocument } from "#knowledge/documents/blocks.ts";
 
 const pagesMax = 3_000;
 const charactersMax = 20_000_000;
-/** Text this much larger than most is a heading's. */
+/** Text larger than most by this ratio is a heading. */
 const headingRatio = 1.15;
 const headingCharactersMax = 150;
 const bullet = /^[•◦▪‣●○–·*-]\s+(\S.*)$/u;
@@ -12,12 +12,12 @@ const numbered = /^(\d{1,3})[.)]\s+(\S.*)$/u;
 
 interface Line {
   readonly text: string;
-  /** From the page's lower edge. */
+  /** Distance from the lower edge of the page. */
   readonly y: number;
   readonly size: number;
 }
 
-/** The text of a PDF: lines joined to paragraphs, larger type as headings, without what every page repeats. */
+/** Reads the text of a PDF: joins lines to paragraphs, takes larger type as headings, and drops repeated lines of pages. */
 export async function parsePdf(bytes: Uint8Array): Promise<ParsedDocument> {
   const pdf = await openPdf(bytes);
   if (pdf.numPages > pagesMax) {
@@ -45,7 +45,7 @@ type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   try {
     return await getDocumentProxy(Uint8Array.from(bytes), {
-      // Nothing of the file is run, fetched or drawn; only what is not worth a line is said about it.
+      // Nothing in the file is run, fetched or drawn, and warnings are not printed.
       disableFontFace: true,
       useSystemFonts: false,
       useWorkerFetch: false,
@@ -108,7 +108,7 @@ function isText(item: unknown): item is TextItem {
   return typeof item === "object" && item !== null && "str" in item && typeof item.str === "string";
 }
 
-/** Heads and feet that come back on most pages, their numbers aside, tell nothing. */
+/** Removes headers and footers: lines that most pages repeat, apart from numbers. */
 function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[][] {
   const seen = new Map<string, number>();
   const keyOf = ({ text }: Line): string => text.replaceAll(/\d+/g, "0");
@@ -153,7 +153,7 @@ function blocksOf(pages: readonly (readonly Line[])[]): Block[] {
       const gap = before === undefined ? 0 : Math.abs(before.y - line.y);
       const parted = before !== undefined && gap > Math.max(before.size, line.size) * 1.7;
       const sameKind: boolean = open !== null && depth > 0 === (open.block === "heading") && depth === open.depth;
-      // A new page goes on with a sentence that the last one did not end.
+      // A sentence can continue on the next page.
       const goesOn: boolean = before !== undefined || (open !== null && !/[.!?:]$/.test(open.text.trim()));
       if (step !== null || dash !== null || parted || !sameKind || !goesOn) flush();
       if (open === null) {
@@ -172,7 +172,7 @@ function blocksOf(pages: readonly (readonly Line[])[]): Block[] {
   return [...list.blocks];
 }
 
-/** A word that was parted at the end of a line becomes one again. */
+/** Joins a word that was hyphenated at the end of a line. */
 function joined(text: string, next: string): string {
   return /\p{Ll}-$/u.test(text) && /^\p{Ll}/u.test(next) ? `${text.slice(0, -1)}${next}` : `${text} ${next}`;
 }
@@ -191,7 +191,7 @@ async function titleOf(pdf: Pdf, blocks: readonly Block[]): Promise<string | nul
     const { info } = await pdf.getMetadata();
     title = (info as { readonly Title?: unknown }).Title;
   } catch {
-    // The text is good without what the file tells about itself.
+    // The metadata is optional.
     return null;
   }
   if (typeof title !== "string" || /^(?:microsoft word|untitled|\s*$)|\.(?:docx?|indd|pdf)$/i.test(title)) return null;
@@ -201,5 +201,8 @@ async function titleOf(pdf: Pdf, blocks: readonly Block[]): Promise<string | nul
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
 function damaged(cause: unknown): UnreadableDocument {
-  return new UnreadableDocument("The PDF is damaged, or was not transferred completely.", { cause });
+  return new UnreadableDocument(
+    "The PDF is damaged, or was not transferred completely. Open it, save it again and add it again.",
+    { cause },
+  );
 }

@@ -18,7 +18,7 @@ export interface QuestionFields {
   readonly answer: number;
 }
 
-/** Which of these fields hold a question and its answer (or a title and its text), as lists of FAQs are exported. */
+/** Finds the fields with a question and its answer, or a title and its text, in exported FAQs. */
 export function questionFields(names: readonly string[]): QuestionFields | undefined {
   const plain = names.map((name) => name.trim().toLowerCase());
   const question = plain.findIndex((name) => questionNames.has(name));

@@ -3,7 +3,7 @@ import type { ParsedDocument } from "#knowledge/documents/blocks.ts";
 
 const bullet = /^(\s*)[-*•–·]\s+(\S.*)$/u;
 const numbered = /^(\s*)(\d{1,4})[.)]\s+(\S.*)$/u;
-/** A line this short without an end of sentence was ended on purpose, not wrapped. */
+/** Shorter lines without an end of sentence were not wrapped. */
 const wrappedCharactersMin = 45;
 const headingWordsMax = 10;
 
@@ -11,15 +11,15 @@ function isShortLine(line: string): boolean {
   return line.length < wrappedCharactersMin && !/[.,;:!?…]$/u.test(line);
 }
 
-/** "How do I …?" on a line of its own, with or without "Q:". */
+/** Recognises "How do I …?" on a line of its own, with or without "Q:". */
 function asQuestion(line: string): string | null {
   const text = line.replace(/^Q\s*[:.)]\s*/u, "");
   return text.endsWith("?") && text.length <= 200 && !/[.!?]\s/u.test(text) ? text : null;
 }
 
 /**
- * Plain text: blank lines part paragraphs, dashes and numbers make lists, wrapped lines are joined. A question on its
- * own line and a short line above a paragraph are headings, as people write lists of questions and answers.
+ * Parses plain text: blank lines separate paragraphs, dashes and numbers make lists, wrapped lines are joined. A question
+ * on a line of its own and a short line above a paragraph are headings.
  */
 export function parseText(source: string): ParsedDocument {
   const list = createBlockList();
@@ -78,7 +78,7 @@ export function parseText(source: string): ParsedDocument {
   return { title, blocks: list.blocks };
 }
 
-/** Whether something that is not itself a lone short line comes next, nor, where that matters, a question. */
+/** Whether more than another short line follows, and, unless `questionWillDo`, no question. */
 function hasAnswer(lines: readonly string[], index: number, questionWillDo: boolean): boolean {
   for (let next = index + 1; next < Math.min(lines.length, index + 4); next += 1) {
     const line = lines[next]?.trim() ?? "";

@@ -6,23 +6,23 @@ import type { Searched } from "./search-scope.ts";
 import { searchIn } from "./search-scope.ts";
 import { wordsDoc } from "./word-documents.ts";
 
-// One collection a workspace, one document a passage. What it holds are the same terms as in the embedded index, in
-// lower-case ASCII, digits and `_`, so that what a word is does not depend on the server's tokenizer; texts stay in the
-// database. Values that are filtered by are hexadecimal digests and numbers: Typesense has no complete way to quote.
+// One collection per workspace, one document per passage. A document holds the same terms as the embedded index, in
+// lower-case ASCII, digits and `_`, so that the server's tokenizer does not decide what a word is; texts stay in the
+// database. Filter values are hexadecimal digests and numbers, since Typesense cannot quote every character.
 
-/** To be raised with every change of the schema, of what a document holds, or of what terms are: collections are built anew. */
+/** Raised with every change of the schema, of the documents or of the terms; collections of older forms are then rebuilt. */
 export const passagesForm = 4;
 
 export interface PassageDocument {
   readonly id: string;
   readonly doc: string;
-  /** The tags of its document; `open` for everyone. */
+  /** The audience tags of its document; `open` for everyone. */
   readonly gate: readonly string[];
   readonly title: string;
-  /** The title's terms, `_`, and the text's. */
+  /** Terms of the title, `_`, terms of the text. */
   readonly terms: string;
   readonly length: number;
-  /** The workspace's version that it was written for. */
+  /** The version of the workspace's knowledge that it was written for. */
   readonly written: number;
 }
 
@@ -37,7 +37,7 @@ export interface Passage {
 export function passagesSchema(name: string): CollectionSchema {
   return {
     name,
-    // Begins the tokens of words that are not ASCII, and stands between title and text.
+    // `_` begins the tokens of words that are not ASCII, and separates title and text.
     symbols_to_index: ["_"],
     fields: [
       { name: "doc", type: "string" },
@@ -46,7 +46,7 @@ export function passagesSchema(name: string): CollectionSchema {
       { name: "terms", type: "string" },
       { name: "length", type: "int32", sort: true },
       { name: "written", type: "int64", sort: true },
-      // Of the documents that are no passages but words.
+      // Fields of the documents that hold words.
       { name: "word", type: "string", optional: true },
       { name: "form", type: "string", optional: true, index: false },
     ],
@@ -54,10 +54,10 @@ export function passagesSchema(name: string): CollectionSchema {
 }
 
 const ascii = /^[a-z0-9]{1,80}$/;
-/** The server cuts longer ones. */
+/** The server truncates longer tokens. */
 const tokenCharactersMax = 90;
 
-/** Reversible but for words of enormous length. */
+/** Reversible, except for very long words. */
 function tokenOf(term: string): string {
   if (ascii.test(term)) return term;
   const hex = Buffer.from(term, "utf8").toString("hex");
@@ -85,19 +85,19 @@ export function passageDocument(passage: Passage, written: number): PassageDocum
   };
 }
 
-/** The passages of these documents that were written for an older version of the workspace than this; all without it. */
+/** A filter for the passages of these documents; with `version`, only for passages written for an earlier version. */
 export function ofDocuments(documentIds: readonly string[], before?: number): string {
   const documents = `doc:=[${documentIds.map(digest).join(",")}]`;
   return before === undefined ? documents : `(${documents}) && (written:<${Math.floor(before)})`;
 }
 
-/** What an asker may be shown. Every operand has parentheses of its own: `&&` and `||` bind alike. */
+/** A filter for the passages that a customer may see. Every operand is in parentheses, since `&&` and `||` have equal precedence. */
 function filterFor(audience: readonly string[], documentIds: readonly string[] | undefined): string {
   const gates = [open, ...audience.map(digest)].join(",");
   return documentIds === undefined ? `(gate:=[${gates}])` : `(${ofDocuments(documentIds)}) && (gate:=[${gates}])`;
 }
 
-/** Is counted with the words. */
+/** The mark is counted like a word. */
 export const markDocument = (written: number) => ({
   id: markId,
   doc: wordsDoc,
@@ -114,7 +114,7 @@ function searchFor(collection: string, terms: readonly string[], perPage: number
     q: terms.map(tokenOf).join(" "),
     query_by: "title,terms",
     query_by_weights: "2,1",
-    // Every term as it is, or nothing.
+    // Exact terms only.
     prefix: "false,false",
     num_typos: "0,0",
     typo_tokens_threshold: 0,
@@ -130,7 +130,7 @@ function searchFor(collection: string, terms: readonly string[], perPage: number
   };
 }
 
-/** In how many passages of the collection each term occurs; those that occur in none are absent. */
+/** The number of passages with each term; terms without passages are absent. */
 export async function frequencies(
   typesense: Typesense,
   searched: Searched,
@@ -149,12 +149,12 @@ export async function frequencies(
   return found;
 }
 
-/** Single terms that passages are looked for by, and of how many of them each two together. */
+/** The number of terms that are searched alone, and of those that are also searched in pairs. */
 const singlesMax = 12;
 const pairedMax = 7;
 const hitsEach = 25;
 
-/** How many passages the collection has. */
+/** The number of passages in the collection. */
 export async function countPassages(typesense: Typesense, collection: string): Promise<number> {
   const search = { ...searchFor(collection, [], 0), q: "*", filter_by: `doc:!=${wordsDoc}` };
   const [result] = await multiSearch(typesense, [search]);
@@ -165,13 +165,13 @@ export interface Hit {
   readonly id: string;
   readonly titleTerms: readonly string[];
   readonly bodyTerms: readonly string[];
-  /** Some of its terms cannot be told from what is stored. */
+  /** Some of its terms cannot be restored from the stored tokens. */
   readonly garbled: boolean;
 }
 
 /**
- * Passages that hold some of these terms, which are given rarest first. Typesense finds all words or none, so it is asked
- * for each of the rare ones and for each two of the rarest.
+ * Passages with some of these terms, which are given rarest first. A search of Typesense finds passages with all of its
+ * words, so there is one search for each rare term, and one for each pair of the rarest.
  */
 export async function candidates(
   typesense: Typesense,

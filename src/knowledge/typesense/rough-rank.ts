@@ -4,7 +4,7 @@ const k1 = 1.2;
 const b = 0.75;
 const titleWeight = 2;
 
-/** By BM25, so that those that are not passed on are the worse ones. The ranking proper is the caller's. */
+/** Sorts by BM25, so that the limit cuts off the worse ones. The caller ranks again. */
 export function bestFirst(
   hits: readonly Hit[],
   terms: readonly string[],

@@ -5,12 +5,12 @@ import { insertWork } from "#database/queries/outbox.ts";
 import { rebuildSearch } from "#admin/installation/search.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
-import { soonIn, workOf } from "#test/support/typesense/beside-engine.ts";
+import { advanceUntilPasses, workOf } from "#test/support/typesense/search-engine.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { TestTypesense } from "#test/support/typesense/typesense-server.ts";
 import { startTypesense } from "#test/support/typesense/typesense-server.ts";
 
-eachDatabase("passages in a Typesense that fails", (open) => {
+eachDatabase("passages in a failing Typesense", (open) => {
   let engine: TestTypesense;
   let app: TestApp;
   beforeAll(async () => {
@@ -22,8 +22,8 @@ eachDatabase("passages in a Typesense that fails", (open) => {
   afterAll(async () => {
     await app.close();
     await engine.close();
-    if (engine.mistakes.length > 0)
-      throw new Error(`requests that the API does not describe: ${engine.mistakes.join("; ")}`);
+    if (engine.violations.length > 0)
+      throw new Error(`requests that the API does not describe: ${engine.violations.join("; ")}`);
   });
 
   const alias = (): string => `parley_knowledge_${app.workspace.id}`;
@@ -35,14 +35,14 @@ eachDatabase("passages in a Typesense that fails", (open) => {
     return status === 200 ? (body.sources[0]?.title ?? "nothing") : text;
   }
   const kettle = (): Promise<string> => source("How many litres does the kettle boil?");
-  const soon = (check: () => unknown): Promise<void> => soonIn(app, check);
+  const soon = (check: () => unknown): Promise<void> => advanceUntilPasses(app, check);
   const settled = (): Promise<void> => soon(async () => expect(await workOf(app, "knowledge")).toEqual([]));
 
   it.each([
     ["its disk is full", 422, "lamp", "How many hours does the lamp shine?", "The lamp shines for nine hours."],
     ["its key may only read", 401, "stove", "How many plates does the stove heat?", "The stove heats four plates."],
   ])(
-    "is helped out by the embedded index while %s, and makes up for it when that is mended",
+    "are searched in the embedded index while %s, and in Typesense after the repair",
     async (_, status, name, query, text) => {
       engine.refuseWrites(status);
       await app.learn(`${name}.md`, `# ${name}\n\n${text}`);
@@ -56,8 +56,8 @@ eachDatabase("passages in a Typesense that fails", (open) => {
     },
   );
 
-  it("tells once that it is away, however often it is tried, and once that it is back", async () => {
-    // What failed of an earlier outage, conversations' index included, has been done, so that this is another one.
+  it("cause one log line for an outage and one for its end, whatever the number of retries", async () => {
+    // Waits for retries of earlier outages, including those of conversations, so that this is a new outage.
     await app.learn("stool.md", "# Stool\n\nThe stool has three legs.");
     await soon(async () => {
       const kinds = ["search", "index", "knowledge"];
@@ -80,7 +80,7 @@ eachDatabase("passages in a Typesense that fails", (open) => {
     expect(lines("available again")).toMatchObject([{ level: 30 }]);
   });
 
-  it("answers from what it has while another process writes very much", async () => {
+  it("are searched in an incomplete collection while another process writes many", async () => {
     const now = app.clock.now();
     const ids = Array.from({ length: 60 }, () => newId("doc", now));
     const lane = knowledgeLane(app.workspace.id);
@@ -127,7 +127,7 @@ eachDatabase("passages in a Typesense that fails", (open) => {
     expect(await source("Is chair number 17 made of oak?")).toContain("Chair");
   });
 
-  it("leaves no collection over, whichever step of the exchange fails", async () => {
+  it("leave no collection behind if a step of the exchange fails", async () => {
     for (const step of [/^PUT \/aliases\/parley_knowledge/, /^DELETE \/collections\/parley_knowledge[^/]*$/]) {
       const old = await engine.alias(alias());
       engine.failOnce(step);
@@ -141,7 +141,7 @@ eachDatabase("passages in a Typesense that fails", (open) => {
     }
   });
 
-  it("does not need its alias to answer", async () => {
+  it("are found without the alias", async () => {
     await fetch(`${engine.url}/aliases/${alias()}`, {
       method: "PUT",
       headers: { "x-typesense-api-key": engine.apiKey },
@@ -150,7 +150,7 @@ eachDatabase("passages in a Typesense that fails", (open) => {
     expect(await kettle()).toBe("Kettle");
   });
 
-  it("serves from a collection of an older form until one of the present form is full", async () => {
+  it("are searched in a collection of an older form until a new one is complete", async () => {
     const [old = ""] = await ours();
     const begun = `${alias()}_v1_begun`;
     await fetch(`${engine.url}/collections`, {
@@ -172,7 +172,7 @@ eachDatabase("passages in a Typesense that fails", (open) => {
     await settled();
     expect(await ours()).toHaveLength(1);
     expect(await ours()).not.toContain(old);
-    // With the slips that only the present form tells.
+    // The misspelling is only found in the current form.
     expect(await source("How many litres does the kettel boil?")).toBe("Kettle");
   });
 });

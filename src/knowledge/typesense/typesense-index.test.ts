@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { rebuildSearch } from "#admin/installation/search.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp, testStart } from "#test/support/http/app.ts";
-import { searchEngineState, soonIn, workOf } from "#test/support/typesense/beside-engine.ts";
+import { searchEngineState, advanceUntilPasses, workOf } from "#test/support/typesense/search-engine.ts";
 import type { TestDatabase } from "#test/support/database/databases.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { TestTypesense } from "#test/support/typesense/typesense-server.ts";
@@ -11,7 +11,7 @@ import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
 
 const metricsToken = "a-token-of-the-test";
 
-/** Beside them a collection holds their words. */
+/** The collection also holds the passages' words. */
 const passagesIn = async (engine: TestTypesense, name: string): Promise<number> =>
   ((await engine.documents(name)) ?? []).filter(({ doc }) => doc !== "words").length;
 
@@ -25,8 +25,8 @@ eachDatabase("passages in Typesense", (open) => {
   afterEach(async () => {
     await app.close();
     await engine.close();
-    if (engine.mistakes.length > 0)
-      throw new Error(`requests that the API does not describe: ${engine.mistakes.join("; ")}`);
+    if (engine.violations.length > 0)
+      throw new Error(`requests that the API does not describe: ${engine.violations.join("; ")}`);
   });
 
   const alias = (): string => `parley_knowledge_${app.workspace.id}`;
@@ -39,11 +39,11 @@ eachDatabase("passages in Typesense", (open) => {
     return body.sources.map(({ title }) => title);
   }
 
-  const soon = (check: () => unknown): Promise<void> => soonIn(app, check);
+  const soon = (check: () => unknown): Promise<void> => advanceUntilPasses(app, check);
   const waiting = () => workOf(app, "knowledge");
   const ready = () => searchEngineState(app);
 
-  it("answers from what was committed a moment ago, by the engine", async () => {
+  it("are found in Typesense as soon as they are committed", async () => {
     await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
     expect(await sources("How many litres does the kettle boil?")).toEqual(["Kettle"]);
     expect(await held()).toBe(1);
@@ -51,14 +51,14 @@ eachDatabase("passages in Typesense", (open) => {
     const before = engine.requests.length;
     expect(await sources("How many hours does the lamp shine?")).toEqual(["Lamp"]);
     expect(engine.requests.slice(before)).toContain("POST /multi_search");
-    // And by the worker where nobody asks.
+    // The worker writes them even without a search.
     await app.learn("mug.md", "# Mug\n\nThe mug is made of tin.");
     await soon(async () => expect(await held()).toBe(3));
     await soon(async () => expect(await waiting()).toEqual([]));
     await soon(async () => expect(await ready()).toEqual({ name: "search engine", state: "ready", cause: null }));
   });
 
-  it("answers by the embedded index while the engine is away, and by the engine when it is back", async () => {
+  it("are searched in the embedded index during an outage, and in Typesense afterwards", async () => {
     await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
     expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
     await soon(async () => expect(await waiting()).toEqual([]));
@@ -80,7 +80,7 @@ eachDatabase("passages in Typesense", (open) => {
     expect(app.logged.join("\n")).not.toContain(engine.apiKey);
   });
 
-  it("takes an import that was cut off for none, and writes it again", async () => {
+  it("are written again after a truncated import", async () => {
     await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
     expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
     engine.behave("cut_short");
@@ -91,7 +91,7 @@ eachDatabase("passages in Typesense", (open) => {
     expect(await held()).toBe(2);
   });
 
-  it("leaves out a passage that the engine refuses for good, and tries again one that it may take later", async () => {
+  it("are skipped if Typesense refuses them for good, and retried if it may accept them later", async () => {
     engine.refuse(Buffer.from("ядовит", "utf8").toString("hex"), 400);
     await app.learn("poison.md", "# Poison\n\nядовитый");
     await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
@@ -104,19 +104,19 @@ eachDatabase("passages in Typesense", (open) => {
     expect(await waiting()).not.toEqual([]);
   });
 
-  it("shows a gated passage to those with the tag only, whatever the engine holds", async () => {
+  it("are shown only to askers with their tag, whatever Typesense holds", async () => {
     await app.learn("prices.md", "# Prices\n\nPartners pay seven euros for a kettle.", ["partner"]);
     await app.learn("open.md", "# Kettle\n\nA kettle costs nine euros.");
     expect(await sources("What does a kettle cost partners in euros?")).toEqual(["Kettle"]);
     await soon(async () => expect(await waiting()).toEqual([]));
-    // As after a change that the engine never heard of.
+    // The state after a change that Typesense never received.
     await app.store.write(async (tx) => {
       await tx.updateTable("documents").set({ audience: '["partner"]' }).execute();
     });
     expect(await sources("What does a kettle cost in euros?")).toEqual([]);
   });
 
-  it("answers meanwhile when its collection was lost, and builds it anew", async () => {
+  it("are answered from during the rebuild of a lost collection", async () => {
     await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
     expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
     await engine.wipe();
@@ -129,7 +129,7 @@ eachDatabase("passages in Typesense", (open) => {
     await soon(async () => expect(await held()).toBe(2));
   });
 
-  it("fills a new collection on demand while the old one answers, and leaves none over", async () => {
+  it("are answered from while a new collection is filled on request; no collection is left behind", async () => {
     for (let n = 0; n < 5; n += 1) await app.learn(`d${n}.md`, `# Thing ${n}\n\nThe kettle number ${n} boils.`);
     await sources("kettle");
     const old = await engine.alias(alias());
@@ -144,7 +144,7 @@ eachDatabase("passages in Typesense", (open) => {
     expect(await held()).toBe(5);
   });
 
-  it("notices by its count that a collection holds what was never written there", async () => {
+  it("are rebuilt if the count shows passages that were never written", async () => {
     await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
     expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
     await soon(async () => expect(await waiting()).toEqual([]));
@@ -165,8 +165,8 @@ eachDatabase("passages in Typesense", (open) => {
   });
 });
 
-eachDatabase("passages, from the embedded index to Typesense and back", (open) => {
-  it("are answered from throughout", async () => {
+eachDatabase("passages during a switch to Typesense and back", (open) => {
+  it("are searchable all the time", async () => {
     const database = { ...(await open()) } satisfies TestDatabase;
     const engine = await startTypesense();
     const clock = createHandMovedClock(testStart);
@@ -199,7 +199,7 @@ eachDatabase("passages, from the embedded index to Typesense and back", (open) =
     expect(await title(again, "litres of the kettle")).toBe("Kettle");
     expect(await again.store.read.selectFrom("knowledge_written").selectAll().execute()).toEqual([]);
     await again.close();
-    expect(engine.mistakes).toEqual([]);
+    expect(engine.violations).toEqual([]);
     await engine.close();
     await database.remove();
   });

@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
-import type { Word } from "#language/terms.ts";
+import type { Word } from "#language/words/terms.ts";
 import type { Search } from "#database/search/typesense/collections.ts";
 import type { Typesense } from "#database/search/typesense/client.ts";
 import type { Searched } from "./search-scope.ts";
 import { searchIn } from "./search-scope.ts";
-import { createVocabulary, isSpelt, partMin, twoTyposFrom } from "#language/spelling.ts";
+import { createVocabulary, isSpelt, partMin, twoTyposFrom } from "#language/words/spelling.ts";
 
-// Beside the passages a collection holds their words as they are written, a document for each, so that a word that no
-// passage has is taken for the same ones as with the embedded index: passages hold stems, and of a passage that is found
-// the server does not tell by which of its words.
+// A collection also holds the words of its passages as they are written, one document each. Passages hold only stems, so
+// typing errors are matched against these words, with the same result as in the embedded index.
 
 export interface WordDocument {
   readonly id: string;
@@ -18,9 +17,9 @@ export interface WordDocument {
   readonly terms: "";
   readonly length: 0;
   readonly written: number;
-  /** What it is looked for by. */
+  /** The searched field. */
   readonly word: string;
-  /** The word itself and its stem. */
+  /** The word and its stem. */
   readonly form: string;
 }
 
@@ -46,19 +45,19 @@ export function wordDocument({ word, term }: Word, written: number): WordDocumen
 
 const digits = 36;
 
-/** A letter or digit of ASCII for each letter: words that are almost alike in any script are so in these. */
+/** Maps each letter to an ASCII letter or digit, so that similar words of any script stay similar. */
 function sketchOf(word: string): string {
   return [...word]
     .map((letter) => (/[a-z0-9]/.test(letter) ? letter : ((letter.codePointAt(0) ?? 0) % digits).toString(digits)))
     .join("");
 }
 
-/** More words that nothing has are not a slip of the finger. */
+/** A question with more unknown words is not a matter of typing errors. */
 const repairsMax = 8;
-/** Of those that are near; the nearest come first. */
+/** Most similar words; the nearest come first. */
 const nearMax = 40;
 
-/** For words that no passage has, those that the collection has and that they may be meant for, with their stems. */
+/** For words without passages: similar words of the collection, with their stems. */
 export async function wordsNear(
   typesense: Typesense,
   searched: Searched,
@@ -88,12 +87,12 @@ function spelledLike(word: string): Pick<Search, string> {
     q: sketchOf(word),
     num_typos: word.length >= twoTyposFrom ? "2" : "1",
     typo_tokens_threshold: 1,
-    // Otherwise it takes the four most frequent ones for all.
+    // Raised because the server's default considers only the four most frequent ones.
     exhaustive_search: true,
   };
 }
 
-/** Words that are looked for as they are: the halves of two in one, and where the first two letters are swapped. */
+/** Exact candidates: the halves of two joined words, and the word with its first two letters swapped. */
 function exactWords(word: string): string[] {
   const [first = "", second = "", ...rest] = word;
   const exact = [second + first + rest.join("")];
@@ -122,10 +121,10 @@ function searchFor(collection: string, perPage: number): Search {
 
 const meantMax = 3;
 
-/** The stems of those that the word was probably meant for; `frequency` tells which of them a passage has. */
+/** Stems of the words that were probably meant. `frequency`: passages per stem. */
 export function meantBy(word: string, near: readonly Word[], frequency: ReadonlyMap<string, number>): string[] {
   const vocabulary = createVocabulary();
-  // Of words that were in removed passages alone nobody is thinking.
+  // Words of removed passages are still in the collection, and are left out.
   for (const each of near) if (frequency.has(each.term)) vocabulary.add(each.word, each.term);
   const count = (term: string): number => frequency.get(term) ?? 0;
   return [...new Set(vocabulary.near(word))]

@@ -1,33 +1,33 @@
-import type { Word } from "#language/terms.ts";
+import type { Word } from "#language/words/terms.ts";
 import type { WordDocument } from "./word-documents.ts";
 import { isHeldWord, wordDocument } from "./word-documents.ts";
 
-/** As with the embedded index: beyond it are codes and names of files. */
+/** The same limit as in the embedded index; further words are mostly codes and file names. */
 const wordsMax = 200_000;
 const collectionsMax = 4;
 
-/** Which words this process has written into which collection, so that not every passage brings all of its words again. */
+/** Caches which words this process has written, so that they are not written again with every passage. */
 export interface WrittenWords {
   begin(collection: string): WantedWords;
 }
 
 export interface WantedWords {
   want(word: Word): void;
-  /** Those that are not known to be there. */
+  /** Returns the words that are not known to be written. */
   documents(version: number): WordDocument[];
-  /** They are there now. */
+  /** Called once the documents are written. */
   done(): void;
 }
 
 export function createWrittenWords(): WrittenWords {
-  const held = new Map<string, Set<string>>();
+  const byCollection = new Map<string, Set<string>>();
   return {
     begin(collection) {
-      const written = held.get(collection) ?? new Set<string>();
-      held.delete(collection);
-      held.set(collection, written);
-      const [oldest] = held.keys();
-      if (held.size > collectionsMax && oldest !== undefined) held.delete(oldest);
+      const written = byCollection.get(collection) ?? new Set<string>();
+      byCollection.delete(collection);
+      byCollection.set(collection, written);
+      const [oldest] = byCollection.keys();
+      if (byCollection.size > collectionsMax && oldest !== undefined) byCollection.delete(oldest);
       const wanted = new Map<string, Word>();
       return {
         want(each) {

@@ -26,7 +26,7 @@ describe.each([
     await closeStore();
   });
 
-  /** On the unit circle, at this angle. */
+  /** The unit vector at this angle. */
   const at = (degrees: number): Float32Array =>
     Float32Array.of(Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180));
   const bytes = (vector: Float32Array): Uint8Array => new Uint8Array(vector.buffer);
@@ -52,7 +52,7 @@ describe.each([
   const near = async (degrees: number, limit = 3): Promise<readonly string[]> =>
     (await cache.nearest("w", at(degrees), limit)).map(({ chunkId }) => chunkId);
 
-  it("finds the nearest, nearest first, among many of several blocks", async () => {
+  it("returns the nearest first, from several blocks", async () => {
     const angles = Array.from({ length: 2_500 }, (__, n) => [`c${String(n).padStart(4, "0")}`, at(n * 0.1)] as const);
     for (let start = 0; start < angles.length; start += 500)
       await put(Object.fromEntries(angles.slice(start, start + 500)));
@@ -62,7 +62,7 @@ describe.each([
     expect(best?.similarity).toBeCloseTo(1, 5);
   });
 
-  it("takes in what is new and leaves out what is gone, once it was prepared", async () => {
+  it("adds new vectors and drops removed ones after a preparation", async () => {
     await put({ a: at(0), b: at(10), c: at(20) });
     expect(await near(0)).toEqual(["a", "b", "c"]);
     await put({ d: at(5) });
@@ -70,7 +70,7 @@ describe.each([
       await tx.deleteFrom("chunk_vectors").where("chunk_id", "=", "b").execute();
       await raise(tx);
     });
-    // What is held answers for a while.
+    // Cached vectors are used for a while.
     expect(await near(0)).toEqual(["a", "b", "c"]);
     await cache.prepare("w");
     expect(await near(0)).toEqual(["a", "d", "c"]);
@@ -79,7 +79,7 @@ describe.each([
     expect(await near(0)).toEqual(["a", "e", "d"]);
   });
 
-  it("compares with none of another length, or of another model", async () => {
+  it("ignores vectors of another length or model", async () => {
     await put({ a: at(0), none: new Float32Array(0), long: Float32Array.of(1, 0, 0) });
     await cache.prepare("w");
     expect(await near(0)).toEqual(["a"]);

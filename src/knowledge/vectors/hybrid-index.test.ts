@@ -41,7 +41,7 @@ eachDatabase("passages with vectors", (open) => {
     );
   }
   const have = (count: number) => soon(async () => expect(await made()).toHaveLength(count));
-  /** Past the time in which what is held is taken for new enough. */
+  /** Later than the cached vectors are considered current. */
   const pass = (): void => app.clock.advance(10_000);
 
   async function learnBoth(): Promise<void> {
@@ -49,7 +49,7 @@ eachDatabase("passages with vectors", (open) => {
     await app.learn("b-car.md", "# The car\n\nTo charge it, put the plug in over night.");
   }
 
-  it("prefers what means the same to what has the same words", async () => {
+  it("prefers passages with the same meaning over passages with the same words", async () => {
     await learnBoth();
     await have(2);
     pass();
@@ -57,11 +57,11 @@ eachDatabase("passages with vectors", (open) => {
     expect((await sources("How do I charge a mobile over night?"))[0]).toBe("The handset");
     await sources("How do I charge the car of jane.doe@example.com?");
     expect(server.asked.at(-1)?.[0]).not.toContain("jane");
-    // Not one word of it stands in the document.
+    // The document has none of the question's words.
     expect(await sources("Vehicles?")).toContain("The car");
   });
 
-  it("goes on by words while the server does not answer, and waits for it no more after three failures", async () => {
+  it("uses words alone while the server is down, without waiting for it after three failures", async () => {
     await learnBoth();
     await have(2);
     server.behave("failing");
@@ -81,7 +81,7 @@ eachDatabase("passages with vectors", (open) => {
   });
 
   it.each(["away", "broken", "too_few", "not_numbers", "other_length"] as const)(
-    "takes no vector from an answer that is %s, and makes up for it later",
+    "stores no vector from an answer that is %s, and retries later",
     async (behaviour) => {
       await app.learn("first.md", "# The car\n\nTo charge it, put the plug in over night.");
       await have(1);
@@ -95,7 +95,7 @@ eachDatabase("passages with vectors", (open) => {
     },
   );
 
-  it("never shows a gated passage for its meaning", async () => {
+  it("never shows a gated passage because of its meaning", async () => {
     await app.learn("gated.md", "# Partners\n\nPartners get a car for seven euros.", ["partner"]);
     await app.learn("open.md", "# The handset\n\nTo charge it, put it on the pad.");
     await have(2);
@@ -104,7 +104,7 @@ eachDatabase("passages with vectors", (open) => {
     expect(await sources("Partner vehicles")).not.toContain("Partners");
   });
 
-  it("asks for what is new only, and forgets what is removed", async () => {
+  it("requests vectors of new passages only, and deletes those of removed ones", async () => {
     const paragraph = (what: string): string => `${what} ${"is told about at length here. ".repeat(60)}`;
     await app.learn("car.md", `# Car\n\n${paragraph("The car")}\n\n## Doors\n\nIt has four doors.`);
     await soon(async () => expect((await made()).length).toBeGreaterThan(1));
@@ -121,7 +121,7 @@ eachDatabase("passages with vectors", (open) => {
     await have(0);
   });
 
-  it("leaves out a passage that the server refuses, and it is found by its words", async () => {
+  it("skips a passage that the server refuses, which is still found by its words", async () => {
     server.refuse("poison");
     await app.learn("poison.md", "# Poison\n\nThe poison is kept in the cellar.");
     await app.learn("car.md", "# The car\n\nTo charge it, put the plug in.");

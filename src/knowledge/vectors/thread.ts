@@ -1,6 +1,6 @@
 import type { Log } from "#runtime/log.ts";
-import type { CallThread } from "#knowledge/index/call-thread.ts";
-import { createCallThread } from "#knowledge/index/call-thread.ts";
+import type { CallThread } from "#knowledge/index/thread/call-thread.ts";
+import { createCallThread } from "#knowledge/index/thread/call-thread.ts";
 
 /** Unit vectors, stored one after another in shared memory. */
 export interface VectorBlock {

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store, Tx } from "#database/contract.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
+import type { PayloadOf, Work, WorkDeclaration } from "#database/work.ts";
+import { declareWork } from "#database/work.ts";
 import { finishWork } from "#database/queries/outbox.ts";
 import type { Embedder } from "#models/embedding.ts";
 import { TextRefused } from "#models/embedding.ts";
@@ -10,19 +11,18 @@ import { everyWorkspace, queueVectors, vectorKind, vectorLane } from "#knowledge
 import type { VectorCache } from "./cache.ts";
 import { createVectorCache } from "./cache.ts";
 
-// A vector costs money or minutes, so they are kept in the database, where every process finds them, and a passage whose
-// text stays as it was keeps its own. They are made in the background; until then a passage is found by its words.
+// Vectors cost money or minutes, so they are stored in the database for all processes, and a passage with unchanged text
+// keeps its vector. They are made in the background; until then a passage is found by its words.
 
 export interface Vectors extends VectorCache {
-  /** Does the outbox's work of kind `embed`. */
-  work(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** Queues the making of all vectors that are missing. */
+  readonly work: WorkDeclaration;
+  /** Queues the embedding of all passages without a vector. */
   ensure(): Promise<void>;
 }
 
 const batchMax = 64;
 const batchesMax = 8;
-/** More than a passage has; models refuse or cut what is longer. */
+/** Longer texts are cut; models would refuse or truncate them. */
 const charactersMax = 6_000;
 export function createVectors({
   store,
@@ -36,10 +36,10 @@ export function createVectors({
   readonly log: Log;
 }): Vectors {
   const { model } = embedder;
-  const shelf = createVectorCache({ store, model, clock, log });
+  const cache = createVectorCache({ store, model, clock, log });
 
-  /** Of passages after this one. The last that was looked at; undefined: there are no more. */
-  async function makeSome(workspaceId: string, after: string, signal: AbortSignal): Promise<string | undefined> {
+  /** Embeds passages after this id. Returns the last id; undefined where no passage is left. */
+  async function embedBatch(workspaceId: string, after: string, signal: AbortSignal): Promise<string | undefined> {
     const missing = await store.read
       .selectFrom("chunks")
       .innerJoin("documents", "documents.id", "chunks.document_id")
@@ -120,7 +120,7 @@ export function createVectors({
     }
   }
 
-  /** Of passages that are gone, or of another model. */
+  /** Removes the vectors of removed passages and of other models. */
   async function removeOld(workspaceId: string): Promise<void> {
     const old = await store.read
       .selectFrom("chunk_vectors")
@@ -139,7 +139,7 @@ export function createVectors({
     }
   }
 
-  async function note(tx: Tx, workspaceId: string): Promise<void> {
+  async function recordModel(tx: Tx, workspaceId: string): Promise<void> {
     const row = await tx
       .selectFrom("vector_models")
       .select("model")
@@ -151,38 +151,46 @@ export function createVectors({
     else await tx.updateTable("vector_models").set({ model }).where("workspace_id", "=", workspaceId).execute();
   }
 
+  async function run(rows: readonly Work<PayloadOf<typeof vectorKind>>[], signal: AbortSignal): Promise<void> {
+    const [first] = rows;
+    if (first === undefined) return;
+    const workspaceId = first.lane.slice(vectorLane("").length);
+    // The position of the previous work, since scanning all embedded passages takes long.
+    const { after: from = "" } = first.payload;
+    let after = from;
+    let done = false;
+    await store.write((tx) => recordModel(tx, workspaceId));
+    for (let batch = 0; batch < batchesMax && !done; batch += 1) {
+      signal.throwIfAborted();
+      const last = await embedBatch(workspaceId, after, signal);
+      // Passages that were committed late can have lower ids, so a last pass starts from the beginning.
+      done = last === undefined && after === "";
+      after = last ?? "";
+    }
+    // Removed last, since a rewritten passage reuses the vector of the previous one.
+    if (done) await removeOld(workspaceId);
+    await store.write(async (tx) => {
+      await finishWork(tx, rows);
+      if (!done) await queueVectors(tx, workspaceId, clock.now(), after);
+    });
+  }
+
   return {
-    ...shelf,
-    async work(rows, signal) {
-      const [first] = rows;
-      if (first === undefined) return;
-      const workspaceId = first.lane.slice(vectorLane("").length);
-      // Where the work before this one ended: to look through all that are done each time takes long.
-      const { after: from = "" } = JSON.parse(first.payload) as { readonly after?: string };
-      let after = from;
-      let done = false;
-      await store.write((tx) => note(tx, workspaceId));
-      for (let batch = 0; batch < batchesMax && !done; batch += 1) {
-        signal.throwIfAborted();
-        const last = await makeSome(workspaceId, after, signal);
-        // What was committed late has its place before.
-        done = last === undefined && after === "";
-        after = last ?? "";
-      }
-      // Last, since a passage that was written anew takes over the vector of the old one.
-      if (done) await removeOld(workspaceId);
-      await store.write(async (tx) => {
-        await finishWork(tx, rows);
-        if (!done) await queueVectors(tx, workspaceId, clock.now(), after);
-      });
-    },
+    ...cache,
+    work: declareWork(vectorKind, {
+      batch: true,
+      // Retried however long the server is away; passages are found by their words meanwhile.
+      attemptsMax: Number.POSITIVE_INFINITY,
+      lanesMax: 2,
+      run,
+    }),
     async ensure() {
       const workspaces = await store.read
         .selectFrom("workspaces")
         .select("id")
         .where("deleted_at", "is", null)
         .execute();
-      await store.write((tx) => note(tx, everyWorkspace));
+      await store.write((tx) => recordModel(tx, everyWorkspace));
       for (const { id } of workspaces) await store.write((tx) => queueVectors(tx, id, clock.now()));
     },
   };
@@ -199,13 +207,13 @@ async function raiseStamp(tx: Tx, workspaceId: string): Promise<void> {
 const bytesOf = (vector: Float32Array): Uint8Array =>
   new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
 
-/** For a start without an embedding server: nobody would remove the vectors of what is removed from now on. */
+/** Called by a start without an embedding server, which would not remove the vectors of removed passages. */
 export async function leaveVectors(store: Store): Promise<void> {
   const left = await store.read.selectFrom("vector_models").select("workspace_id").limit(1).executeTakeFirst();
   if (left === undefined) return;
   await store.write(async (tx) => {
     await tx.deleteFrom("vector_models").execute();
     await tx.deleteFrom("chunk_vectors").execute();
-    await tx.deleteFrom("outbox").where("kind", "=", vectorKind).execute();
+    await tx.deleteFrom("outbox").where("kind", "=", vectorKind.kind).execute();
   });
 }

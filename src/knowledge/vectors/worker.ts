@@ -1,4 +1,4 @@
-import { answerCalls } from "#knowledge/index/answer-calls.ts";
+import { answerCalls } from "#knowledge/index/thread/answer-calls.ts";
 import type { NearestCall } from "./thread.ts";
 import { nearest } from "./thread.ts";
 

@@ -30,9 +30,9 @@ const queueName = "lanes";
 const delayMaxMs = 60_000;
 
 /**
- * Signals between processes over Redis: BullMQ tells one worker that a lane has work, publish/subscribe tells every
- * process what changed. Only hints go through here; the work itself is in the database. While Redis is away, workers
- * find their work by polling, and customers see answers on the process that holds their socket only after they
+ * Signals between processes over Redis: BullMQ notifies one worker of a lane with work, publish/subscribe notifies
+ * every process of changes. These are only hints; the work itself is in the database. During an outage of Redis,
+ * workers find work by polling, and customers see answers on the process that holds their socket only after they
  * reconnect or write again.
  */
 export async function openRedisSignals({ url, clock, log, prefix = "parley" }: RedisOptions): Promise<RedisSignals> {

@@ -25,7 +25,7 @@ function signals(name: string, open: () => Promise<{ near: Signals; far: Signals
       return both;
     }
 
-    it("tell a worker which lane has work", async () => {
+    it("notify a worker of a lane with work", async () => {
       const { near, far } = await start();
       const heard: string[] = [];
       far.wake.listen((lane) => heard.push(lane));
@@ -33,7 +33,7 @@ function signals(name: string, open: () => Promise<{ near: Signals; far: Signals
       await vi.waitFor(() => expect(heard.toSorted()).toEqual(["send:b", "think:a"]), 5_000);
     });
 
-    it("tell a lane again that gets work after its signal was handled", async () => {
+    it("notify again of a lane that gets work after its signal was handled", async () => {
       const { near, far } = await start();
       let heard = 0;
       far.wake.listen(() => (heard += 1));
@@ -43,7 +43,7 @@ function signals(name: string, open: () => Promise<{ near: Signals; far: Signals
       await vi.waitFor(() => expect(heard).toBe(2), 5_000);
     });
 
-    it("reach every subscriber of a topic, and nobody else", async () => {
+    it("reach every subscriber of a topic, and no others", async () => {
       const { near, far } = await start();
       const heard: string[] = [];
       near.fanout.subscribe("one", (message) => heard.push(`near ${message}`));
@@ -55,7 +55,7 @@ function signals(name: string, open: () => Promise<{ near: Signals; far: Signals
       }, 5_000);
     });
 
-    it("no longer reach who has left", async () => {
+    it("do not reach former subscribers", async () => {
       const { near, far } = await start();
       const heard: string[] = [];
       const leave = far.fanout.subscribe("one", (message) => heard.push(message));
@@ -92,7 +92,7 @@ if (redis.url === undefined) {
     return { near: await open(), far: await open() };
   });
 
-  it("a Redis that is away fails no request: the process wakes itself", async () => {
+  it("during an outage of Redis, requests succeed and the process notifies itself", async () => {
     const { wake, fanout, state } = await openRedisSignals({ url: "redis://127.0.0.1:1", clock: systemClock, log });
     const heard: string[] = [];
     wake.listen((lane) => heard.push(lane));

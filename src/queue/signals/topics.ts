@@ -6,3 +6,6 @@ export const agentTopic = (agentId: string): string => `agent:${agentId}`;
 
 /** Signals of all conversations of a workspace, for its agents. */
 export const workspaceTopic = (workspaceId: string): string => `workspace:${workspaceId}`;
+
+/** Signals that a channel account was added, changed, paused, resumed or removed. */
+export const accountsTopic = "accounts";

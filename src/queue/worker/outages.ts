@@ -6,6 +6,8 @@ const lanesMax = 1_000;
 const outageMs = 120_000;
 
 /** Tracks servers that are away and the lanes that wait for them, so that each outage is logged once, and its end once. */
+export type Outages = ReturnType<typeof createOutages>;
+
 export function createOutages(clock: Clock, log: Log) {
   const away = new Map<string, { readonly lanes: Set<string>; readonly failedAt: number }>();
 

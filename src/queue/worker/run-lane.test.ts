@@ -1,16 +1,18 @@
 import { sql } from "kysely";
 import { afterEach, expect, it } from "vitest";
-import { indexWork } from "#conversations/transaction/search-indexing.ts";
+import { indexWork } from "#conversations/transaction/effects/search-indexing.ts";
 import { listConversations } from "#database/queries/conversation-list.ts";
 import { runLane } from "./run-lane.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
-import { payloadShapes, readsWork } from "#app/work-payloads.ts";
+import type { LeasedRow } from "#database/queries/outbox.ts";
+import { Type } from "typebox";
+import { declareWork, workKind } from "#database/work.ts";
+import { createWorkTable } from "#queue/work-table.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
 import { dayMs, hourMs, openBench } from "#test/support/engine-bench.ts";
 
-// What of the queue cannot be done: it holds nothing up, and is not lost without a trace.
+// Work that cannot run must neither block other work nor disappear without a trace.
 
 let bench: EngineBench;
 afterEach(() => bench.close());
@@ -31,7 +33,7 @@ async function found(text: string): Promise<readonly string[]> {
   return rows.map(({ id }) => id).toSorted();
 }
 
-/** From now on the database refuses to store the text of this conversation. */
+/** Makes the database refuse this conversation's text. */
 async function refuseText(conversationId: string): Promise<void> {
   const id = sql.lit(conversationId);
   if (bench.store.dialect === "sqlite") {
@@ -48,18 +50,18 @@ async function refuseText(conversationId: string): Promise<void> {
     end if`.execute(bench.store.read);
 }
 
-eachDatabase("work that cannot be done", (open) => {
-  it("leaves one conversation out of the search, with a trace, when its text cannot be stored, and no other", async () => {
+eachDatabase("work that cannot run", (open) => {
+  it("leaves out only the conversation whose text cannot be stored, and keeps a dead letter", async () => {
     bench = await openBench(open);
     const started = await bench.begin("anna", "the lamp is broken");
     await refuseText(started);
     const later = [await bench.begin("ben", "my lamp flickers"), await bench.begin("clara", "the lamp is too bright")];
-    // By one row, as conversations that one transaction has changed are.
+    // One row for all, like the conversations of one transaction.
     const together = [await bench.begin("dora", "a lamp fell"), await bench.begin("emil", "no lamp came")];
     await add([indexWork([started, ...together], bench.clock.now())]);
     await bench.advance(200);
     expect(await found("lamp")).toEqual([...later, ...together].toSorted());
-    // What comes now does not wait for it either.
+    // Later work does not wait for it either.
     const last = await bench.begin("fritz", "which lamp is brightest");
     await bench.advance(200);
     expect(await found("lamp")).toEqual([...later, ...together, last].toSorted());
@@ -72,11 +74,11 @@ eachDatabase("work that cannot be done", (open) => {
     for (const row of dead) expect(row.last_error).toContain("this text is refused");
   });
 
-  it("leaves work of every kind that a newer version has stored in its own way to that version", async () => {
+  it("is kept for the newer version that stored it, for every kind", async () => {
     bench = await openBench(open);
     const { store, clock } = bench;
     // Some name nothing, or only where to go on.
-    const named = Object.keys(payloadShapes).filter((kind) => !readsWork({ kind, payload: "{}" }));
+    const named = bench.app.works.known.filter((kind) => bench.app.works.read({ kind, payload: "{}" }) === undefined);
     expect(named.length).toBeGreaterThan(20);
     const newer = { asNewerVersionsNameIt: ["x"] };
     await add(
@@ -91,7 +93,8 @@ eachDatabase("work that cannot be done", (open) => {
     const told = () =>
       bench.logged.filter((line) => line.includes("newer version") && !line.includes('"level":20')).length;
     expect(told()).toBe(rows.length);
-    // As after all the tries of two hours: each waits as long as the first, so that nobody else waits long for the work.
+    // The state after two hours of attempts. Each delay is as short as the first, so that a process that can run the
+    // work gets it soon.
     const [wait = 0] = rows.map((row) => row.due_at - clock.now());
     expect(wait).toBeLessThanOrEqual(10_000);
     const attempts = (2 * hourMs) / wait;
@@ -109,7 +112,7 @@ eachDatabase("work that cannot be done", (open) => {
     expect(told()).toBe(2 * rows.length);
   });
 
-  it("leaves work that needs what this process has not got to one that is set up for it", async () => {
+  it("is kept for a process that has the required services", async () => {
     bench = await openBench(open);
     const { clock } = bench;
     await add([{ lane: "embed:x", kind: "embed", payload: {}, dueAt: clock.now() }]);
@@ -121,7 +124,7 @@ eachDatabase("work that cannot be done", (open) => {
     expect((await rowsOf("embed")).map(({ attempts }) => attempts)).toEqual([2]);
   });
 
-  it("keeps the order of a lane behind what it cannot read, and does what it can beside it where there is none", async () => {
+  it("blocks its lane if it is unreadable, but no other lane", async () => {
     bench = await openBench(open);
     const { clock } = bench;
     const id = await bench.begin("anna", "is the lamp broken?");
@@ -139,17 +142,19 @@ eachDatabase("work that cannot be done", (open) => {
     expect(await found("lamp")).toEqual([id]);
   });
 
-  it("tells a command that nothing of a lane was done where it cannot read what comes first", async () => {
+  it("makes a command report that a lane with an unreadable first row was not run", async () => {
     bench = await openBench(open);
     const { store, clock } = bench;
-    const done: OutboxRow[] = [];
-    const handlers = {
-      ingest: async (rows: readonly OutboxRow[]) => {
+    const done: LeasedRow[] = [];
+    const ingestKind = workKind("ingest", Type.Object({ documentId: Type.String() }));
+    const ingest = declareWork(ingestKind, {
+      attemptsMax: 1,
+      async run(rows) {
         await store.write((tx) => finishWork(tx, rows));
         done.push(...rows);
       },
-    };
-    const step = () => runLane({ store, clock, handlers, reads: readsWork }, "ingest:doc");
+    });
+    const step = () => runLane({ store, clock, works: createWorkTable([ingest]) }, "ingest:doc");
     const known = { lane: "ingest:doc", kind: "ingest", payload: { documentId: "doc" }, dueAt: clock.now() };
     const newer = { ...known, payload: { asNewerVersionsNameIt: ["x"] } };
     await store.write((tx) => insertWork(tx, [known, newer, known], clock.now()));
@@ -158,7 +163,7 @@ eachDatabase("work that cannot be done", (open) => {
     expect((await rowsOf("ingest")).map((row) => row.lease_id)).toEqual([null, null]);
   });
 
-  it("counts no try of a version that could not read it against the one that can", async () => {
+  it("does not count attempts by a version that could not read it", async () => {
     bench = await openBench(open);
     const { store, clock } = bench;
     const id = await bench.begin("anna", "is the lamp broken?");
@@ -168,7 +173,7 @@ eachDatabase("work that cannot be done", (open) => {
     await add([{ lane: "index", kind: "index", payload: { newer: [id] }, dueAt: clock.now() }]);
     await bench.advance(10_000);
     expect((await rowsOf("index")).map(({ attempts }) => attempts)).toEqual([2]);
-    // As the newer version would read it; it fails of something else.
+    // A newer version reads it, and fails for another reason.
     const payload = JSON.stringify({ conversationIds: [id] });
     const taken = { payload, due_at: clock.now() };
     await store.write((tx) => tx.updateTable("outbox").set(taken).where("kind", "=", "index").execute());

@@ -2,14 +2,12 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "#runtime/clock.ts";
 import type { Store } from "#database/contract.ts";
 import { claimLanes, deferWork, releaseLeases, renewLeases } from "#database/queries/outbox.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
+import type { WorkTable } from "#queue/work-table.ts";
 
 export interface RunLaneOptions {
   readonly store: Store;
   readonly clock: Clock;
-  readonly handlers: Readonly<Record<string, (rows: readonly OutboxRow[], signal: AbortSignal) => Promise<void>>>;
-  /** Whether this version knows what the row says. */
-  readonly reads: (row: OutboxRow) => boolean;
+  readonly works: WorkTable;
 }
 
 const leaseMs = 15_000;
@@ -19,7 +17,7 @@ const retryMs = 1_000;
  * Does what is due in one lane, for a command that waits for it. False: nothing is due, or another process has it, or is
  * the only one that can do it. Rejects with what the work failed of; it is then left to the worker.
  */
-export async function runLane({ store, clock, handlers, reads }: RunLaneOptions, lane: string): Promise<boolean> {
+export async function runLane({ store, clock, works }: RunLaneOptions, lane: string): Promise<boolean> {
   const id = `command-${randomUUID()}`;
   const lease = () => ({ id, until: clock.now() + leaseMs });
   const rows = await store.write((tx) => claimLanes(tx, [lane], lease(), clock.now()));
@@ -35,10 +33,11 @@ export async function runLane({ store, clock, handlers, reads }: RunLaneOptions,
   let isAnyDone = false;
   try {
     for (const row of rows) {
-      const handler = handlers[row.kind];
-      if (handler === undefined || !reads(row)) break;
+      const declaration = works.get(row.kind);
+      const work = works.read(row);
+      if (declaration === undefined || work === undefined) break;
       try {
-        await handler([row], abort.signal);
+        await declaration.run([work], abort.signal);
         isAnyDone = true;
       } catch (error) {
         const now = clock.now();

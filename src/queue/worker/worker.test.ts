@@ -1,19 +1,22 @@
 import { CompiledQuery } from "kysely";
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import type { Handler, Worker, WorkerOptions } from "./worker.ts";
+import type { Worker, WorkerOptions } from "./worker.ts";
 import { openWorker } from "./worker.ts";
 import { createInboundBurst } from "#queue/backpressure.ts";
 import type { OpenStore } from "#database/open.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
+import type { LeasedRow, OutboxRow } from "#database/queries/outbox.ts";
 import { claimLanes, finishWork, insertWork, lanesWithWork } from "#database/queries/outbox.ts";
+import type { Work } from "#database/work.ts";
+import type { TestHandler } from "#test/support/queue/work-tables.ts";
+import { workTableOf } from "#test/support/queue/work-tables.ts";
 import { systemClock } from "#runtime/clock.ts";
 import { eachDatabase, newSqlite, openTestStore } from "#test/support/database/databases.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
-import { isWriteHeldUp } from "#test/support/database/held-up.ts";
+import { isWriteWaiting } from "#test/support/database/waiting-writes.ts";
 
 eachDatabase("the worker", (open) => {
-  it("is not held up in indexing by a row that a clock gone wrong has put far ahead, and keeps order elsewhere", async () => {
+  it("indexes despite a row with a far future due time, and keeps the order in other lanes", async () => {
     const { store, close } = await openTestStore(open);
     const now = systemClock.now();
     const rows = (kind: string) => [
@@ -27,7 +30,7 @@ eachDatabase("the worker", (open) => {
     await close();
   });
 
-  it("gives work to one of two who take it at the same time in the same process", async () => {
+  it("runs work once if it is claimed twice at the same time in one process", async () => {
     const { store, close } = await openTestStore(open);
     const now = systemClock.now();
     const lanes = Array.from({ length: 100 }, (_, n) => `send:${n}`);
@@ -43,7 +46,7 @@ eachDatabase("the worker", (open) => {
       clock: systemClock,
       log: pino({ level: "silent" }),
       processId: "ses_test",
-      handlers: {},
+      works: workTableOf({}),
       lanesMax: 0,
       backoffMs: () => 60_000,
       inboundBurst: createInboundBurst(),
@@ -58,15 +61,15 @@ eachDatabase("the worker", (open) => {
     });
     await began.promise;
     const second = store.write((tx) => claimLanes(tx, lanes, worker.lease(), now));
-    // Where several write at a time, it has seen nothing of the first, and waits for the rows.
-    await expect.poll(() => isWriteHeldUp(store), eventually).toBe(true);
+    // On a server with concurrent writers, the second does not see the first one's claim, and waits for the rows.
+    await expect.poll(() => isWriteWaiting(store), eventually).toBe(true);
     commit.resolve(undefined);
     expect([(await first).length, (await second).length]).toEqual([100, 0]);
     await worker.close(0);
     await close();
   });
 
-  it("leaves room for other work when a kind that is bounded has more than it may run", async () => {
+  it("leaves room for other work when a limited kind has more than its limit", async () => {
     const { store, close } = await openTestStore(open);
     const clock = systemClock;
     const now = clock.now();
@@ -76,7 +79,7 @@ eachDatabase("the worker", (open) => {
     let readingMost = 0;
     let read = 0;
     const allRead = Promise.withResolvers<undefined>();
-    const handlers: Readonly<Record<string, Handler>> = {
+    const works = workTableOf({
       ingest: {
         batch: true,
         attemptsMax: 1,
@@ -99,7 +102,7 @@ eachDatabase("the worker", (open) => {
           answered.resolve(undefined);
         },
       },
-    };
+    });
     // More than the lanes that the worker has, and than it looks up at a time.
     const documents = 600;
     await store.write((tx) =>
@@ -119,14 +122,14 @@ eachDatabase("the worker", (open) => {
       clock,
       log: pino({ level: "silent" }),
       processId: "ses_test",
-      handlers,
+      works,
       lanesMax: 8,
       backoffMs: () => 1_000,
       inboundBurst: createInboundBurst(),
     });
     for (let i = 0; i < documents; i += 1) worker.wake(`ingest:${i}`, now);
     await expect.poll(() => reading).toBe(2);
-    // Nobody wakes the worker for it: it is found by looking.
+    // No signal is sent for this work, so the worker finds it by polling.
     await store.write((tx) => insertWork(tx, [{ lane: "think:1", kind: "think", payload: {}, dueAt: now }], now));
     await answered.promise;
     expect(readingMost).toBe(2);
@@ -137,7 +140,7 @@ eachDatabase("the worker", (open) => {
     await close();
   }, 20_000);
 
-  it("does what it was given with its lease, in order, and what came into the lane meanwhile", async () => {
+  it("runs inline-claimed work in order, and then the lane's later rows", async () => {
     const { store, close } = await openTestStore(open);
     const done: number[] = [];
     const begun = Promise.withResolvers<undefined>();
@@ -146,13 +149,13 @@ eachDatabase("the worker", (open) => {
       begun.resolve(undefined);
       await goOn.promise;
       await store.write((tx) => finishWork(tx, [row]));
-      done.push((JSON.parse(row.payload) as { readonly n: number }).n);
+      done.push((row.payload as { readonly n: number }).n);
     });
     expect(worker.offer(["send:1", "kept-by-nobody:1"])).toEqual(["send:1"]);
     const given = await insertTaken(store, worker, "send:1", [1, 2]);
     worker.take(given);
     await begun.promise;
-    // What runs is not offered a second time, and what comes behind it waits.
+    // A running lane is not offered again, and later rows wait.
     expect(worker.offer(["send:1"])).toEqual([]);
     const now = systemClock.now();
     await store.write((tx) => insertWork(tx, [work("send:1", 3, now)], now));
@@ -163,7 +166,7 @@ eachDatabase("the worker", (open) => {
     await close();
   });
 
-  it("gives back at its end what it was given and had no room for", async () => {
+  it("releases claimed work without room when it closes", async () => {
     const { store, close } = await openTestStore(open);
     const goOn = Promise.withResolvers<undefined>();
     const done: string[] = [];
@@ -186,10 +189,10 @@ eachDatabase("the worker", (open) => {
     await close();
   });
 
-  it("begins nothing while events rush in, but what has waited for two seconds, and the rest when the rush is over", async () => {
+  it("starts only work that is two seconds late during a burst, and the rest afterwards", async () => {
     const { store, close } = await openTestStore(open);
     const clock = createHandMovedClock(systemClock.now());
-    const rush = handMovedRush();
+    const rush = handMovedBurst();
     const done: string[] = [];
     const worker = openTestWorker(store, (row) => end(store, row, done), { clock, inboundBurst: rush });
     const put = async (lane: string): Promise<void> => {
@@ -221,9 +224,9 @@ eachDatabase("the worker", (open) => {
     await close();
   });
 
-  it("offers in a rush of a bounded kind what it has room for, and runs no more of it", async () => {
+  it("offers room to a limited kind during a burst, up to its limit", async () => {
     const { store, close } = await openTestStore(open);
-    const rush = handMovedRush();
+    const rush = handMovedBurst();
     const done: string[] = [];
     const free = Promise.withResolvers<undefined>();
     const worker = openTestWorker(
@@ -249,13 +252,13 @@ eachDatabase("the worker", (open) => {
     await close();
   });
 
-  it("begins in a rush what has waited for two seconds, also behind what has waited longer, for room", async () => {
+  it("starts work that is two seconds late during a burst, even behind older work without room", async () => {
     const { store, close } = await openTestStore(open);
     const clock = createHandMovedClock(systemClock.now());
-    const rush = handMovedRush();
+    const rush = handMovedBurst();
     const done: string[] = [];
     const free = Promise.withResolvers<undefined>();
-    const run = async (row: OutboxRow): Promise<void> => {
+    const run = async (row: LeasedRow): Promise<void> => {
       if (row.lane === "amend:long") await free.promise;
       await end(store, row, done);
     };
@@ -264,7 +267,7 @@ eachDatabase("the worker", (open) => {
       await store.write((tx) => insertWork(tx, [{ ...work(lane, 1, clock.now()), kind }], clock.now()));
       worker.wake(lane, clock.now());
     };
-    // Of this kind no other may run.
+    // The limit of this kind is reached.
     await put("amend:long", "amend");
     await expect.poll(() => worker.running().get("amend"), eventually).toBe(1);
     await put("amend:waits", "amend");
@@ -275,7 +278,7 @@ eachDatabase("the worker", (open) => {
     await expect.poll(() => rush.asked(), eventually).toBeGreaterThan(asked);
     asked = rush.asked();
     clock.advance(1_999);
-    // As it looks around every second.
+    // The worker polls every second.
     await expect.poll(() => rush.asked(), eventually).toBeGreaterThan(asked);
     expect(done).toEqual([]);
     clock.advance(1);
@@ -287,12 +290,12 @@ eachDatabase("the worker", (open) => {
     await close();
   });
 
-  it("lets work that gathers give way to other work that waits, for so long and no longer", async () => {
+  it("delays yielding work for other work, up to its limit", async () => {
     const { store, close } = await openTestStore(open);
     const clock = createHandMovedClock(systemClock.now());
     const done: string[] = [];
     const free = Promise.withResolvers<undefined>();
-    const run = async (row: OutboxRow): Promise<void> => {
+    const run = async (row: LeasedRow): Promise<void> => {
       if (row.lane === "amend:held") await free.promise;
       await end(store, row, done);
     };
@@ -302,7 +305,7 @@ eachDatabase("the worker", (open) => {
       await store.write((tx) => insertWork(tx, works, clock.now()));
       for (const lane of lanes) worker.wake(lane, clock.now());
     };
-    // Of two places one stays taken, and of this kind no other may run.
+    // One of two slots stays taken, and the limit of this kind is reached.
     await put(["amend:held"]);
     await expect.poll(() => worker.running().get("amend"), eventually).toBe(1);
     await put(["gather:1", "send:1", "send:2"]);
@@ -317,7 +320,7 @@ eachDatabase("the worker", (open) => {
     await close();
   });
 
-  it("begins the lanes of each kind in turn, so that many of one kind do not hold up another", async () => {
+  it("starts lanes of each kind in turn, so that one kind does not block another", async () => {
     const { store, close } = await openTestStore(open);
     const now = systemClock.now();
     const done: string[] = [];
@@ -338,7 +341,7 @@ eachDatabase("the worker", (open) => {
   });
 });
 
-it("finds lanes by their own index, so that what is not due yet, however much, costs nothing", async () => {
+it("finds due lanes by an index, whatever the number of future rows", async () => {
   const { store, close } = await openTestStore(newSqlite);
   const now = systemClock.now();
   await store.write((tx) =>
@@ -388,12 +391,12 @@ it("finds lanes by their own index, so that what is not due yet, however much, c
 
 const eventually = { timeout: 20_000 };
 
-async function end(store: OpenStore, row: OutboxRow, done: string[]): Promise<void> {
+async function end(store: OpenStore, row: LeasedRow, done: string[]): Promise<void> {
   await store.write((tx) => finishWork(tx, [row]));
   done.push(row.lane);
 }
 
-function handMovedRush() {
+function handMovedBurst() {
   let on = false;
   let asked = 0;
   let ended = (): void => undefined;
@@ -421,11 +424,10 @@ const work = (lane: string, n: number, dueAt: number) => ({ lane, kind: "send", 
 
 function openTestWorker(
   store: OpenStore,
-  run: (row: OutboxRow) => Promise<void>,
+  run: (row: Work) => Promise<void>,
   given: Partial<Pick<WorkerOptions, "clock" | "inboundBurst">> = {},
 ): Worker {
-  const handler: Handler = {
-    batch: false,
+  const handler: TestHandler = {
     attemptsMax: 1,
     async run(rows) {
       for (const row of rows) await run(row);
@@ -436,7 +438,7 @@ function openTestWorker(
     clock: systemClock,
     log: pino({ level: "silent" }),
     processId: "ses_test",
-    handlers: { send: handler, amend: { ...handler, lanesMax: 1 }, gather: { ...handler, yieldsMs: 1_000 } },
+    works: workTableOf({ send: handler, amend: { ...handler, lanesMax: 1 }, gather: { ...handler, yieldsMs: 1_000 } }),
     lanesMax: 2,
     backoffMs: () => 1_000,
     inboundBurst: createInboundBurst(),

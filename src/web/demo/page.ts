@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 export interface DemoOptions {
   readonly workspaceId: string;
-  /** What a click asks in the chat. */
+  /** Questions that a click asks in the chat. */
   readonly questions?: readonly string[];
 }
 
@@ -53,8 +53,8 @@ pre code{padding:0;background:none;overflow-wrap:normal}
 `;
 
 /**
- * An example page of a company that has embedded the widget. Pure; all that is given is escaped. It carries its own
- * content security policy: no inline script, nothing from elsewhere.
+ * An example page of a company that has embedded the widget. Its parameters are escaped. Its content security policy
+ * allows no inline script and nothing from other hosts.
  */
 export function demoPage({ workspaceId, questions = defaultQuestions }: DemoOptions): string {
   const id = escapeHtml(workspaceId);

@@ -1,18 +1,18 @@
 import type { Block, Inline } from "#channels/text/markdown.ts";
 import { el } from "./elements.ts";
 
-/** How a page shows texts. */
+/** How a page shows parsed texts. */
 export interface Manner {
-  /** How much deeper than in their text its headings are: the page has its own above them. */
+  /** Added to the level of a heading, because the page has headings above it. */
   readonly headingsBelow: number;
-  /** What is said of a link that opens elsewhere, to who cannot see it, and the class that hides it from others. */
+  /** Tells screen readers that a link opens in a new tab; `hidden` is the class that hides it from others. */
   readonly newTab: string;
   readonly hidden: string;
 }
 
 /**
- * The safe tree as elements. The server has checked each address; it is checked again, for this is the last place where
- * it can be. Each block has the direction of its own words, for a message can have Arabic and English paragraphs.
+ * The elements of a parsed text. The server has checked each address; the check is repeated in the last place where it
+ * can be. Each block has the direction of its own words: a message can have Arabic and English paragraphs.
  */
 export function blocks(tree: readonly Block[], manner: Manner): HTMLElement[] {
   const elements = inside(tree, manner);
@@ -20,7 +20,7 @@ export function blocks(tree: readonly Block[], manner: Manner): HTMLElement[] {
   return elements;
 }
 
-/** Without directions: `dir=auto` ignores the words of elements that have a direction themselves. */
+/** Elements without a direction: `dir=auto` ignores the words of elements that have one themselves. */
 function inside(tree: readonly Block[], manner: Manner): HTMLElement[] {
   return tree.map((block) => {
     switch (block.t) {

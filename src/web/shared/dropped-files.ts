@@ -1,7 +1,4 @@
-/**
- * Takes files that are dropped on `place`, which the browser would open in place of the page. Meanwhile `shows` has the
- * class `dropping`.
- */
+/** Takes files that are dropped on `place`: the browser would open them. During a drag `shows` has the class `dropping`. */
 export function takeDroppedFiles(place: HTMLElement, shows: HTMLElement, take: (files: FileList) => void): void {
   place.addEventListener("dragover", (event) => {
     if (event.dataTransfer?.types.includes("Files") !== true) return;

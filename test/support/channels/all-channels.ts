@@ -8,7 +8,7 @@ import { openDeskWorld } from "../desk/world.ts";
 import type { Line, LineUp } from "./line-up.ts";
 import { builtin, fileWith, handbook, lineUp, openLimits, startLines } from "./line-up.ts";
 
-/** One program with an account on every channel and a desk in Slack, on a clock that is moved by hand. */
+/** One program with an account on every channel and a desk in Slack. The clock is moved by hand. */
 export interface AllChannels {
   readonly app: TestApp;
   readonly desk: DeskWorld;
@@ -17,24 +17,24 @@ export interface AllChannels {
   accountId(line: Line): string;
   /** A key of the workspace's API. */
   readonly key: string;
-  /** Waits for what happens by itself, and lets time pass meanwhile; false when it does not happen. */
-  comes(reached: () => Promise<boolean> | boolean, patienceMs?: number): Promise<boolean>;
-  /** Lets time pass until this has ended: what it waits for may need time, such as another try to connect. */
-  meanwhile<T>(work: Promise<T>): Promise<T>;
-  /** Waits until nothing is left to do for customers and agents. */
+  /** Moves the clock until `reached` holds; false when it does not within `timeoutMs`. */
+  waitFor(reached: () => Promise<boolean> | boolean, timeoutMs?: number): Promise<boolean>;
+  /** Moves the clock until `work` settles: the program may need time, for example to reconnect. */
+  whileAdvancing<T>(work: Promise<T>): Promise<T>;
+  /** Waits until no work for customers or agents is left. */
   settle(): Promise<void>;
-  /** Lets time pass in steps, between which the network has its turn. */
+  /** Moves the clock in steps and lets the network run between them. */
   pass(ms: number, stepMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
-const patience = 60_000;
+const patienceMs = 60_000;
 const busyStepMs = 100;
 const stepMs = 500;
-/** Leases of connections are renewed well before they have no more than this left. */
+/** The program renews leases of connections before less than this is left. */
 const leaseLeftMs = 7_000;
-/** How often a lease that is not renewed is waited for, 5 ms each. */
-const leasePatience = 400;
+/** How many times to check for the renewal of a lease, every 5 ms. */
+const leaseChecksMax = 400;
 const workKinds = ["think", "send", "amend", "desk", "desk-event", "desk-notice"];
 
 export async function openAllChannels(
@@ -73,37 +73,37 @@ export async function openAllChannels(
   });
   await documents.process(id);
 
-  async function comes(reached: () => Promise<boolean> | boolean, patienceMs = patience): Promise<boolean> {
-    for (const end = performance.now() + patienceMs; !(await reached());) {
+  async function waitFor(reached: () => Promise<boolean> | boolean, timeoutMs = patienceMs): Promise<boolean> {
+    for (const end = performance.now() + timeoutMs; !(await reached());) {
       if (performance.now() > end) return false;
-      await goOn();
+      await advanceOnce();
     }
     return true;
   }
   let step: Promise<void> | undefined;
-  /** One step for all who wait: were each to take its own, time would run ahead of the program. */
-  function goOn(): Promise<void> {
+  /** All waiters share one step: separate steps would move the clock faster than the program works. */
+  function advanceOnce(): Promise<void> {
     step ??= takeStep().finally(() => (step = undefined));
     return step;
   }
   async function takeStep(): Promise<void> {
-    await keepsUp();
+    await leasesRenewed();
     clock.advance((await isBusy()) ? busyStepMs : stepMs);
   }
-  /** Time that runs ahead of the program would take its connections from it. */
-  async function keepsUp(): Promise<void> {
-    for (let waited = 0; waited < leasePatience && (await leaseLeft()) < leaseLeftMs; waited += 1) await turn();
+  /** Waits for renewed leases. A clock that outran the program would end its connections. */
+  async function leasesRenewed(): Promise<void> {
+    for (let waited = 0; waited < leaseChecksMax && (await leaseLeft()) < leaseLeftMs; waited += 1) await turn();
     await turn();
   }
-  /** For platforms on which time goes by, beside others. */
+  /** Passed to the fake platforms, which move the clock while other waiters do the same. */
   async function tick(ms = 6_000): Promise<void> {
     for (let left = ms; left > 0; left -= stepMs) {
-      await keepsUp();
+      await leasesRenewed();
       clock.advance(Math.min(stepMs, left));
     }
   }
   const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
-  /** Of those that still hold: what has ended is not renewed before time goes on. */
+  /** Counts valid leases only: an expired lease is renewed only after the clock has moved. */
   async function leaseLeft(): Promise<number> {
     const leases = store.read
       .selectFrom("connection_leases")
@@ -111,14 +111,14 @@ export async function openAllChannels(
       .where("lease_until", ">", clock.now());
     return ((await leases.executeTakeFirst())?.until ?? Number.POSITIVE_INFINITY) - clock.now();
   }
-  async function meanwhile<T>(work: Promise<T>): Promise<T> {
+  async function whileAdvancing<T>(work: Promise<T>): Promise<T> {
     let ended = false;
     const end = (): void => void (ended = true);
     work.then(end, end);
-    while (!ended) await goOn();
+    while (!ended) await advanceOnce();
     return work;
   }
-  /** What is due now has begun, or will at once: leases should not end under it. */
+  /** Whether work is due. The clock then moves in small steps, so that the work's leases do not expire. */
   async function isBusy(): Promise<boolean> {
     const due = store.read.selectFrom("outbox").select("id").where("dead_at", "is", null);
     return (await due.where("due_at", "<=", clock.now()).limit(1).execute()).length > 0;
@@ -168,10 +168,10 @@ export async function openAllChannels(
   };
   const unconnected = (): readonly string[] =>
     lines.flatMap(({ name, platform }) => (platform.connected?.() === false ? [name] : []));
-  if (!(await comes(() => unconnected().length === 0))) {
+  if (!(await waitFor(() => unconnected().length === 0))) {
     const waiting = unconnected().join(", ");
     await close();
-    throw new Error(`the program does not connect to ${waiting}`);
+    throw new Error(`timed out waiting for connections to ${waiting}`);
   }
   return {
     app,
@@ -180,10 +180,10 @@ export async function openAllChannels(
     workspaceId,
     accountId: accountOf,
     key,
-    comes,
-    meanwhile,
+    waitFor,
+    whileAdvancing,
     async settle() {
-      if (!(await comes(isIdle))) throw new Error("there is still something to do");
+      if (!(await waitFor(isIdle))) throw new Error("timed out waiting for idle work");
     },
     pass,
     close,

@@ -1,12 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A platform's answer to one call, in place of the right one. */
+/** A platform's answer to one call, in place of the correct one. */
 export interface AnswerFault {
   readonly name: string;
-  /** Whether the platform does what it is asked for. */
+  /** Whether the platform carries out the call. */
   readonly taken: boolean;
-  /** Only where it can be waited for. */
+  /** The fault takes real time, so that only some tests use it. */
   readonly slow?: true;
   answer(response: ServerResponse, body: Buffer): void;
 }
@@ -17,14 +17,14 @@ const page = "<html><head><title>502 Bad Gateway</title></head><body><center>ngi
 const html: Headers = { "content-type": "text/html" };
 const json: Headers = { "content-type": "application/json" };
 
-const says =
+const responds =
   (status: number, headers: Headers, text: string): AnswerFault["answer"] =>
   (response) => {
     response.writeHead(status, headers);
     response.end(text);
   };
 
-/** What the platforms' own errors look like; each reads what it knows. */
+/** An error that is valid on every platform: each adapter reads the fields that it knows. */
 const ownError = (status: number): string =>
   JSON.stringify({
     ok: false,
@@ -42,55 +42,55 @@ const taken = { taken: true };
 const not = { taken: false };
 
 export const answerFaults: readonly AnswerFault[] = [
-  { name: "5xx of the platform's own", ...not, answer: says(500, json, ownError(500)) },
-  { name: "5xx without a body, not taken", ...not, answer: says(500, {}, "") },
-  { name: "5xx without a body, taken", ...taken, answer: says(500, {}, "") },
-  { name: "502 in HTML, not taken", ...not, answer: says(502, html, page) },
-  { name: "502 in HTML, taken", ...taken, answer: says(502, html, page) },
-  { name: "503 in HTML", ...not, answer: says(503, html, page) },
-  { name: "504 in HTML, taken", ...taken, answer: says(504, html, page) },
-  { name: "403 in HTML", ...not, answer: says(403, html, page) },
-  { name: "200 in HTML, not taken", ...not, answer: says(200, html, page) },
-  { name: "empty 200, not taken", ...not, answer: says(200, {}, "") },
-  { name: "empty 200, taken", ...taken, answer: says(200, json, "") },
+  { name: "5xx of the platform's own", ...not, answer: responds(500, json, ownError(500)) },
+  { name: "5xx without a body, not taken", ...not, answer: responds(500, {}, "") },
+  { name: "5xx without a body, taken", ...taken, answer: responds(500, {}, "") },
+  { name: "502 in HTML, not taken", ...not, answer: responds(502, html, page) },
+  { name: "502 in HTML, taken", ...taken, answer: responds(502, html, page) },
+  { name: "503 in HTML", ...not, answer: responds(503, html, page) },
+  { name: "504 in HTML, taken", ...taken, answer: responds(504, html, page) },
+  { name: "403 in HTML", ...not, answer: responds(403, html, page) },
+  { name: "200 in HTML, not taken", ...not, answer: responds(200, html, page) },
+  { name: "empty 200, not taken", ...not, answer: responds(200, {}, "") },
+  { name: "empty 200, taken", ...taken, answer: responds(200, json, "") },
   {
     name: "truncated JSON, taken",
     ...taken,
     answer: (response, body) =>
-      says(200, json, body.subarray(0, Math.max(1, body.length / 2)).toString())(response, body),
+      responds(200, json, body.subarray(0, Math.max(1, body.length / 2)).toString())(response, body),
   },
-  { name: "JSON of another shape, taken", ...taken, answer: says(200, json, '{"data":[1]}') },
-  { name: "an empty object, not taken", ...not, answer: says(200, json, "{}") },
-  { name: "429 with retry-after", ...not, answer: says(429, { ...json, "retry-after": "3" }, ownError(429)) },
-  { name: "429 without retry-after", ...not, answer: says(429, json, ownError(429)) },
-  { name: "429 in HTML", ...not, answer: says(429, html, page) },
+  { name: "JSON of another shape, taken", ...taken, answer: responds(200, json, '{"data":[1]}') },
+  { name: "an empty object, not taken", ...not, answer: responds(200, json, "{}") },
+  { name: "429 with retry-after", ...not, answer: responds(429, { ...json, "retry-after": "3" }, ownError(429)) },
+  { name: "429 without retry-after", ...not, answer: responds(429, json, ownError(429)) },
+  { name: "429 in HTML", ...not, answer: responds(429, html, page) },
   { name: "reset before it was taken", ...not, answer: (response) => void response.socket?.resetAndDestroy() },
   { name: "reset after it was taken", ...taken, answer: (response) => void response.socket?.resetAndDestroy() },
   { name: "no answer in time, taken", ...taken, slow: true, answer: () => undefined },
 ];
 
-interface Waiting {
+interface PlannedAnswer {
   readonly isMeant: (method: string, path: string) => boolean;
   readonly fault: AnswerFault;
 }
 
-const waiting = new Map<number, Waiting[]>();
+const planned = new Map<number, PlannedAnswer[]>();
 
-/** The next call of the fake platform at this port for which `isMeant` holds is answered so. */
-export function answerNext(port: number, isMeant: Waiting["isMeant"], fault: AnswerFault): void {
-  waiting.set(port, [...(waiting.get(port) ?? []), { isMeant, fault }]);
+/** Answers the next call of the fake platform at this port for which `isMeant` holds with `fault`. */
+export function answerNext(port: number, isMeant: PlannedAnswer["isMeant"], fault: AnswerFault): void {
+  planned.set(port, [...(planned.get(port) ?? []), { isMeant, fault }]);
 }
 
-/** Calls that wait for their fault still. */
-export const answersLeft = (port: number): number => waiting.get(port)?.length ?? 0;
+/** Faults at this port that no call has met yet. */
+export const answersLeft = (port: number): number => planned.get(port)?.length ?? 0;
 
-/** Stands before what the server does with requests. */
+/** Wraps the request handlers of a server, so that `answerNext` can replace their answers. */
 export function interceptAnswers(server: Server): void {
   const handlers = server.listeners("request") as ((request: IncomingMessage, response: ServerResponse) => void)[];
   server.removeAllListeners("request");
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const { port } = server.address() as AddressInfo;
-    const list = waiting.get(port) ?? [];
+    const list = planned.get(port) ?? [];
     const at = list.findIndex(({ isMeant }) => isMeant(request.method ?? "", request.url ?? ""));
     const [found] = at === -1 ? [] : list.splice(at, 1);
     if (found === undefined) {
@@ -99,7 +99,7 @@ export function interceptAnswers(server: Server): void {
     }
     const { fault } = found;
     if (fault.taken) {
-      afterwards(response, (body) => fault.answer(response, body));
+      captureResponse(response, (body) => fault.answer(response, body));
       for (const handle of handlers) handle(request, response);
       return;
     }
@@ -108,8 +108,8 @@ export function interceptAnswers(server: Server): void {
   });
 }
 
-/** Holds back what is answered, and gives it to `then`. */
-function afterwards(response: ServerResponse, then: (body: Buffer) => void): void {
+/** Captures the response instead of sending it, and passes its body to `then`. */
+function captureResponse(response: ServerResponse, then: (body: Buffer) => void): void {
   const own = {
     writeHead: response.writeHead,
     setHeader: response.setHeader,

@@ -1,9 +1,9 @@
 import { pino } from "pino";
-import { checkChannels } from "#app/services.ts";
+import { checkChannels } from "#app/channels/checks.ts";
 import type { EngineBench } from "../engine-bench.ts";
 import { benchSecret } from "../engine-bench.ts";
 
-/** What `parley doctor` says of the accounts of a bench: as another process, which knows no more than is stored. */
+/** Runs the channel checks of `parley doctor` on a bench, as another process that knows only stored data. */
 export async function channelChecks({ url: databaseUrl, dataDir, clock }: EngineBench): Promise<readonly string[]> {
   const checks = await checkChannels(
     {
@@ -18,7 +18,7 @@ export async function channelChecks({ url: databaseUrl, dataDir, clock }: Engine
       logLevel: "silent",
       trustedProxies: [],
       metricsToken: undefined,
-      file: { workspaces: [] },
+      file: { workspaces: [], allowPrivate: ["127.0.0.1"] },
       killAt: undefined,
     },
     { clock, log: pino({ level: "silent" }) },

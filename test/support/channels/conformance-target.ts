@@ -1,6 +1,6 @@
 import type { Channel } from "#domain/conversation/message.ts";
 
-/** Everything that a channel adapter has to keep; the suite says each as a sentence. */
+/** Rules that every channel adapter has to follow; the suite has a test title for each. */
 export const ruleNames = [
   "stored-before-acknowledged",
   "accepted-once",
@@ -20,12 +20,12 @@ export const ruleNames = [
 ] as const;
 export type RuleName = (typeof ruleNames)[number];
 
-/** How the suite plays an adapter's platform. Each adapter exports one as default from `test/conformance.ts`. */
+/** Plays an adapter's platform for the suite. Each adapter exports one as default from `test/conformance.ts`. */
 export interface ConformanceTarget {
   readonly channel: Channel;
-  /** Rules that the platform makes impossible to keep, or that do not apply to it, and why. */
+  /** Rules that the platform makes impossible or that do not apply to it, each with the reason. */
   readonly cannot: Readonly<Partial<Record<RuleName, string>>>;
-  /** A program that the platform needs and that is not installed here, and how to install it. */
+  /** A program that the platform needs and that is not installed, with a hint how to install it. */
   readonly missing?: string | undefined;
   start(): Promise<FakePlatform>;
 }
@@ -33,10 +33,9 @@ export interface ConformanceTarget {
 export interface CustomerMessage {
   /** Each customer has a thread of their own. */
   readonly customer: string;
-  /** The platform's id of the message, as the platform would make it of this. */
+  /** The platform's id of the message is derived from this. */
   readonly id: string;
   readonly text: string;
-  /** What the customer sends along. */
   readonly files?: readonly SentFile[];
 }
 
@@ -46,57 +45,62 @@ export interface SentFile {
   readonly bytes: Buffer;
 }
 
-/** What comes of the next platform calls. */
+/** A fault of the next platform calls. */
 export type Misbehaviour =
-  /** Refuses one call for good. */
+  /** Refuses one call permanently. */
   | "refuse"
-  /** Refuses one call and says when to come again. */
+  /** Refuses one call with a retry time. */
   | "limit"
-  /** Takes one message, shows it, and breaks the connection before it answers. */
+  /** Accepts and shows one message, and closes the connection before it answers. */
   | "hang_up_after_commit"
-  /** Breaks the connection when it is asked for one message, and does not take it. */
+  /** Closes the connection on one message without accepting it. */
   | "hang_up"
-  /** Cannot be reached for one call. */
+  /** Is unreachable for one call. */
   | "unreachable";
 
-/** A server that the adapter's real client talks to, or a client of our own server, with the customers behind it. */
+/** A server that the adapter's real client calls, or a client of our own server, with its customers. */
 export interface FakePlatform {
-  /** The account's configuration that leads to this platform, secrets included. */
+  /** The account's configuration for this platform, secrets included. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** What must never be seen: credentials, tokens, signatures. */
+  /** Credentials, tokens and signatures that must never appear in logs or errors. */
   readonly secrets: () => readonly string[];
-  /** How long a "limit" asks to wait. */
+  /** The retry time of a "limit". */
   readonly retryAfterMs: number;
-  /** The program runs and knows the account. */
+  /** Called when the program runs and has the account. */
   connect(program: Program): Promise<void>;
-  /** Whether the program has told the platform where to deliver to, or has connected to it, where it does that itself. */
+  /** Whether the program has registered its webhook or has connected; absent where it does neither by itself. */
   connected?(): boolean;
-  /** Delivers as the platform does; true when it counts as received, false when it would be delivered again. */
+  /** Delivers as the platform does; true when it counts as received, false when the platform would deliver it again. */
   deliver(message: CustomerMessage): Promise<boolean>;
-  /** The customer has written this, and it does not come before it is delivered. Not where there is nothing to do for that. */
+  /**
+   * The customer writes this message, which stays undelivered until `deliver`. Absent where no preparation is needed.
+   */
   keepBack?(message: CustomerMessage): Promise<void>;
-  /** The customer writes though nothing reaches the program: it comes by itself later. Not where it is delivered again. */
+  /**
+   * The customer writes while the program is unreachable, and the message arrives later by itself. Absent where the
+   * platform retries deliveries.
+   */
   write?(message: CustomerMessage): Promise<void>;
-  /** Delivers what somebody else made up; true when it was taken. */
+  /** Delivers with a forged signature; true when the program accepts it. */
   forge(message: CustomerMessage): Promise<boolean>;
-  /** Delivers what the program itself has sent to this customer, where a platform does that. */
+  /** Delivers the program's own messages to this customer, where the platform does that. */
   echo(customer: string): Promise<void>;
-  /** What the program has shown this customer, oldest first, as plain text; a text shown twice is there twice. */
+  /** The program's messages to this customer, oldest first, as plain text. A message shown twice is listed twice. */
   shown(customer: string): Promise<readonly string[]>;
-  /** The titles of the sources of the last message, where they are shown beside its text and not in it. */
+  /** The titles of the last message's sources, where they are shown separately from its text. */
   sources?(customer: string): Promise<readonly string[]>;
-  /** The same where several copies of a message are shown once: every one that was taken. */
+  /** Every accepted copy, where the platform shows several copies of a message as one. */
   transmitted?(customer: string): Promise<readonly string[]>;
-  /** The files that the program has brought to this customer, oldest first. Not where a channel carries none. */
+  /** The files that the program has sent to this customer, oldest first. Absent where the channel carries no files. */
   received?(customer: string): Promise<readonly SentFile[]>;
-  /** What a customer's file is called in the end where the platform tells no names: the n-th of its message, from 0. */
+  /** The stored name of a customer's file where the platform sends no names; `at`: its index in the message, from 0. */
   fileName?(file: SentFile, at: number): string;
   misbehave(how: Misbehaviour): void;
-  /** Refuses the next change of what was sent. Not where nothing can be changed, or nobody is asked for it. */
+  /** Refuses the next edit of a sent message. Absent where edits do not exist or are not calls to the platform. */
   refuseChange?(): void;
-  /** Breaks what connects this customer, or the platform, with the program. */
+  /** Cuts the connection of this customer, or of the platform, to the program. */
   away(customer: string): Promise<void>;
-  /** Restores it, the way that the platform's client or the program does that by itself. */
+  /** Restores the connection as the platform's client or the program would by itself. */
   back(customer: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -106,14 +110,14 @@ export interface Program {
   readonly url: string;
   readonly workspaceId: string;
   readonly accountId: string;
-  /** Moves the program's time on, as far as it takes to look after a connection; or by so much. */
+  /** Moves the program's clock by `ms`, or by as much as connections need to notice a change. */
   tick(ms?: number): Promise<void>;
-  /** Whether an event with this id is stored; for platforms that are never told so. */
+  /** Whether an event with this id is stored; for platforms that get no acknowledgement. */
   stored(externalId: string): Promise<boolean>;
-  /** A key of the API, for customers whose channel that is. */
+  /** A key of the API, for the channel `api`. */
   readonly key?: string;
-  /** Where webhooks of this account go to. */
+  /** The address of this account's webhook. */
   readonly webhookUrl: string;
-  /** The program's clock, which platforms that sign with the time have to go by. */
+  /** The program's clock, for platforms that sign the time. */
   now(): number;
 }

@@ -7,23 +7,23 @@ import type { Tally } from "../tally.ts";
 import { tallyText } from "../tally.ts";
 
 const page = new URL("../../../docs/channels.md", import.meta.url);
-/** What a channel does not know. */
-const never = "–";
+/** Shown where a channel does not have the fault. */
+const notApplicable = "–";
 
-/** By channel and fault, each on a line. */
-export type Found = ReadonlyMap<string, { readonly inbound: Tally; readonly outbound: Tally }>;
+/** Counts by channel, then by fault. */
+export type FaultCounts = ReadonlyMap<string, { readonly inbound: Tally; readonly outbound: Tally }>;
 
 const tables = [
   ["inbound", "to the agents"],
   ["outbound", "to the customer"],
 ] as const;
 
-/** Compares what was counted with the tables in docs/channels.md; a fault is a column there. */
-export function expectDocumented(faults: readonly string[], lines: readonly Line[], found: Found): void {
+/** Compares the counts with the tables in docs/channels.md, which have a column for each fault. */
+export function expectDocumented(faults: readonly string[], lines: readonly Line[], found: FaultCounts): void {
   const made = tables.map(([direction, first]) => {
     const cell = (channel: string, fault: string): string => {
       const counted = found.get(`${channel}\n${fault}`);
-      return counted === undefined ? never : tallyText(counted[direction]);
+      return counted === undefined ? notApplicable : tallyText(counted[direction]);
     };
     return { first, rows: lines.map(({ name }) => [name, ...faults.map((fault) => cell(name, fault))]) };
   });
@@ -38,9 +38,9 @@ export function expectDocumented(faults: readonly string[], lines: readonly Line
     ).toEqual(countedLineUp.map(({ name }) => name));
     const columns = [0, ...faults.map((fault) => documented?.head.indexOf(fault) ?? -1)];
     for (const row of rows) {
-      const said = documented?.rows.find(([name]) => name === row[0]);
+      const documentedRow = documented?.rows.find(([name]) => name === row[0]);
       expect(
-        columns.map((column) => said?.[column]),
+        columns.map((column) => documentedRow?.[column]),
         unlike,
       ).toEqual(row);
     }
@@ -48,8 +48,8 @@ export function expectDocumented(faults: readonly string[], lines: readonly Line
 }
 
 /**
- * Compares how often each reply was shown with the table in docs/channels.md. A fault is a line there, with a column for
- * the channel that cannot look for what it has sent, and one for all others.
+ * Compares how often each reply was shown with the table in docs/channels.md. The table has a line for each fault, one
+ * column for the channel that cannot look up its sent messages, and one for all others.
  */
 export function expectDocumentedAnswers(
   faults: readonly string[],
@@ -58,7 +58,7 @@ export function expectDocumentedAnswers(
 ): void {
   const [own, others] = ["Telegram", "other platforms"];
   const cell = (fault: string, names: readonly string[]): string => {
-    const words = Map.groupBy(names, (name) => found.get(`${name}\n${fault}`) ?? never);
+    const words = Map.groupBy(names, (name) => found.get(`${name}\n${fault}`) ?? notApplicable);
     const [only] = words.keys();
     if (words.size === 1 && only !== undefined) return only;
     return [...words].map(([word, of]) => `${word} (${of.join(", ")})`).join("; ");

@@ -2,17 +2,17 @@ import type { Server } from "node:http";
 import { interceptAnswers } from "./answer-faults.ts";
 import type { AddressInfo, Socket } from "node:net";
 
-/** What a fake platform listens with. */
+/** A server with a fixed port that can go away and come back. */
 export interface FakeServer {
   readonly port: number;
-  /** Nobody can connect, and whoever was connected is not any more. */
+  /** Closes all connections and refuses new ones. */
   goAway(): Promise<void>;
-  /** At the same port. */
+  /** Listens again on the same port. */
   comeBack(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `make` is asked for a server that does not listen yet, each time that the platform comes back. */
+/** Calls `make` for a new server that does not listen yet, at the start and at each `comeBack`. */
 export async function openFakeServer(make: () => Server): Promise<FakeServer> {
   const sockets = new Set<Socket>();
   let server = make();

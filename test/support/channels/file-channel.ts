@@ -11,17 +11,17 @@ import type {
 import type { Part } from "#channels/inbound-event.ts";
 import type { LoadAdapter } from "#channels/load-adapter.ts";
 
-/** A platform that a test plays: what it gives for a file, and what was sent to it. */
+/** A platform played by a test: it serves files and records what was sent. */
 export interface FileChannel {
   readonly load: LoadAdapter;
-  /** Answers for the bytes of a file; throws what the platform's adapter would. */
+  /** Serves a file's bytes; throws the errors of the platform's adapter. */
   give: (ref: string, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
   readonly asked: string[];
   readonly sent: { readonly text: string; readonly file: string | null; readonly bytes: Buffer | null }[];
-  /** The largest file that it carries; undefined: none. */
+  /** The largest file that the platform carries; undefined: no limit. */
   fileBytesMax: number | undefined;
   send: ((part: Part, context: SendContext) => Promise<Receipt>) | undefined;
-  /** What its account may ask of the program, once that has begun to use it. */
+  /** The account's host, set when the program has created the adapter. */
   host: ChannelHost | undefined;
 }
 
@@ -29,7 +29,7 @@ export async function* bytesOf(...parts: readonly (string | Uint8Array)[]): Asyn
   for (const part of parts) yield typeof part === "string" ? Buffer.from(part) : part;
 }
 
-/** The smallest picture that says so. */
+/** The smallest valid PNG. */
 export const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
@@ -54,7 +54,6 @@ export function fileChannel(): FileChannel {
     host: undefined,
   };
   const module: AdapterModule = {
-    channels: ["telegram"],
     config: Type.Object({}),
     secrets: [],
     create(_account, host): ChannelAdapter {

@@ -13,17 +13,17 @@ import { apiTarget } from "../http/api-customer.ts";
 import type { ConformanceTarget, FakePlatform } from "./conformance-target.ts";
 import type { DeskWorld } from "../desk/world.ts";
 
-/** One of the contract's channels, and who plays its platform. */
+/** A channel and the target that plays its platform. */
 export interface LineUp {
   readonly channel: Channel;
-  /** As people call it. */
+  /** The name that the documentation uses. */
   readonly name: string;
   readonly target: ConformanceTarget;
   /**
-   * Nobody hears titles of documents: who looks at the conversation sees them. A call that is over is not gone on with:
-   * whoever calls again begins another conversation, of the same customer.
+   * The channel is a telephone call. Titles of documents are not read out, only shown in the conversation. A new call
+   * starts a new conversation of the same customer.
    */
-  readonly spoken?: true;
+  readonly isCall?: true;
 }
 
 function variant(of: Readonly<Record<string, ConformanceTarget>>, name: string): ConformanceTarget {
@@ -32,7 +32,7 @@ function variant(of: Readonly<Record<string, ConformanceTarget>>, name: string):
   return found;
 }
 
-/** Every channel on which customers can write: what goes over all channels goes over these. */
+/** Every channel on which customers can write. */
 export const lineUp: readonly LineUp[] = [
   { channel: "widget", name: "Website widget", target: widget },
   { channel: "hosted", name: "Chat page", target: variant(sites, "hosted page") },
@@ -41,13 +41,15 @@ export const lineUp: readonly LineUp[] = [
   { channel: "discord", name: "Discord", target: discord },
   { channel: "sms", name: "SMS", target: sms },
   { channel: "whatsapp", name: "WhatsApp", target: variant(twilio, "WhatsApp") },
-  { channel: "voice", name: "Telephone", target: redialing, spoken: true },
+  { channel: "voice", name: "Telephone", target: redialing, isCall: true },
   { channel: "email", name: "E-mail", target: email },
   { channel: "intercom", name: "Intercom", target: intercom },
   { channel: "api", name: "API", target: apiTarget },
 ];
 
-/** Where messages are counted on their way. Of callers it matters whether their call is on. */
+/**
+ * The channels whose messages are counted. Telephone calls are counted twice: during the call, and for messages left.
+ */
 export const countedLineUp: readonly LineUp[] = lineUp.flatMap((each) =>
   each.channel === "voice"
     ? [
@@ -57,17 +59,17 @@ export const countedLineUp: readonly LineUp[] = lineUp.flatMap((each) =>
     : [each],
 );
 
-/** What every workspace has from its beginning, and no account in the file. */
+/** Channels that every workspace has without an account in the file. */
 export const builtin: ReadonlySet<Channel> = new Set<Channel>(["widget", "hosted", "api"]);
 
-/** A channel whose platform runs. */
+/** A channel with a running platform. */
 export interface Line extends LineUp {
-  /** Of the account in the file. */
+  /** The name of the account in the file. */
   readonly account: string;
   readonly platform: FakePlatform;
 }
 
-/** Starts the platforms of all channels; those that need a program which is not installed here are left out. */
+/** Starts the platforms of all channels, without those whose program is not installed. */
 export async function startLines(channels: readonly LineUp[]): Promise<readonly Line[]> {
   const there = channels.filter(({ target }) => target.missing === undefined);
   return Promise.all(
@@ -83,7 +85,7 @@ interface FileShape {
   readonly workspaces: readonly { readonly channels: readonly { readonly name: string }[] }[];
 }
 
-/** A configuration file with an account for each of these channels, and the desk's own. JSON is YAML. */
+/** A configuration file with an account for each of these channels and the desk's own. JSON is YAML. */
 export function fileWith(desk: Pick<DeskWorld, "yaml">, lines: readonly Line[], name: string): string {
   const { workspaces } = parse(desk.yaml) as FileShape;
   const accounts = lines
@@ -98,7 +100,7 @@ export function fileWith(desk: Pick<DeskWorld, "yaml">, lines: readonly Line[], 
   return JSON.stringify({ workspaces: [first, ...others] });
 }
 
-/** Limits are there to stop one visitor, and here all of them are one program. */
+/** Limits that one visitor does not reach: all customers of the tests share an address. */
 export const openLimits = {
   connections_per_minute: 1_000_000,
   sockets_per_address: 1_000_000,
@@ -106,7 +108,7 @@ export const openLimits = {
   messages_per_minute_address: 1_000_000,
 };
 
-/** What the bot answers from, for questions about shipping and the warranty. */
+/** The document that the bot answers from: questions about shipping and the warranty. */
 export const handbook = `# Handbook of the Harbour Lamp Shop
 
 ## Returns

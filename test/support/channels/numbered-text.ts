@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 
-// Texts for the splitting rule. A numbered mark replaces every word, so that shown and sent texts can be compared whatever
-// a platform makes of bold print, lists and line ends.
+// Texts for the splitting rule. A numbered mark replaces every word, so that sent and shown texts can be compared
+// although platforms change bold print, lists and line ends.
 
 const word = fc.integer({ min: 1, max: 12 }).map((length) => "@".repeat(length));
 const words = (max: number) => fc.array(word, { minLength: 1, maxLength: max });
@@ -26,7 +26,7 @@ export function numbered(blocks: readonly string[]): string {
 
 export const faces = (text: string): number => text.split("😀").length - 1;
 
-/** The marks of a text in their order; signs of any markup between and within them are passed over. */
+/** The marks of a text in order, without any markup between and within them. */
 export function marks(text: string): readonly string[] {
   return text.replaceAll(/[^a-z0-9]/g, "").match(/w\d+x/g) ?? [];
 }

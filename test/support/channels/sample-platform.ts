@@ -2,10 +2,12 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { ConformanceTarget, CustomerMessage, FakePlatform, Misbehaviour } from "./conformance-target.ts";
-import { sampleTextMax, signatureOf } from "./sample-adapter.ts";
-import type { SampleDelivery, SamplePost } from "./sample-adapter.ts";
+import { textMax } from "./sample-adapter/render.ts";
+import type { SamplePost } from "./sample-adapter/send.ts";
+import type { SampleDelivery } from "./sample-adapter/webhook.ts";
+import { signatureOf } from "./sample-adapter/webhook.ts";
 
-/** A made-up platform with webhooks, small messages and a strict mind, for tests of the suite itself. */
+/** A made-up platform with webhooks, short messages and strict checks, for tests of the suite itself. */
 export const sampleTarget: ConformanceTarget = { channel: "telegram", cannot: {}, start: startSamplePlatform };
 
 async function startSamplePlatform(): Promise<FakePlatform> {
@@ -28,6 +30,7 @@ async function startSamplePlatform(): Promise<FakePlatform> {
       response.writeHead(200).end(asked);
       return;
     }
+    if (url.pathname === `/bot-${token}/me`) return answer(200, { name: "the sample bot" });
     if (url.pathname !== `/bot-${token}/messages`) return answer(401, { error: "this token is not known" });
     if (request.method === "GET") {
       const found = shown.find(({ key }) => key === url.searchParams.get("key"));
@@ -51,7 +54,7 @@ async function startSamplePlatform(): Promise<FakePlatform> {
         return;
       case undefined:
     }
-    if (post.text.length > sampleTextMax) return answer(400, { error: "the text is too long" });
+    if (post.text.length > textMax) return answer(400, { error: "the text is too long" });
     shown.push(post);
     answer(200, { id: idOf(post) });
   }

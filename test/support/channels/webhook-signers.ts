@@ -3,35 +3,35 @@ import { request as ask } from "undici";
 import { expect } from "vitest";
 import { brokenDelivery, brokenForm } from "../fuzz.ts";
 
-/** Who says that they have sent a delivery: the platform, or somebody else. */
+/** The signature of a delivery: the platform's, a forged one, or none. */
 export type Signer = "platform" | "forger" | "nobody";
 
-export interface Knocking {
-  /** What the platform would send, of every kind that is read and some that are not. */
+export interface FuzzedDeliveries {
+  /** Deliveries of every kind that is read, and of some that are not. */
   readonly samples: readonly object[];
-  /** `form`: each sample is a form, by field. */
+  /** `form`: each sample is an object of form fields. */
   readonly as: "json" | "form";
   readonly count: number;
   readonly seed: number;
-  /** The request of a delivery. `late`: signed as it should be, but at another time. */
+  /** Builds the request of a delivery. `late`: validly signed, but at another time. */
   readonly request: (
     body: Buffer,
     signer: Signer,
     late: boolean,
   ) => { readonly url: string; readonly init: { readonly headers: Readonly<Record<string, string>> } };
-  /** Whether a delivery of the wrong time is refused. */
+  /** Whether the adapter refuses a delivery with an old signature. */
   readonly refusesLate: boolean;
 }
 
-/** As a webhook takes at most. */
+/** The limit of a webhook's body. */
 const bytesMax = 4 * 1_048_576;
 const patienceMs = 30_000;
 
 /**
- * Sends what a platform would not: malformed, oversized, forged, late and repeated. Each is answered in time, and by no
- * failure of ours; what is not the platform's is refused. How often each status was answered to whom.
+ * Sends malformed, oversized, forged, late and repeated deliveries. Each must be answered in time and without a server
+ * error; deliveries that the platform did not sign must be refused. Returns how often each signer got each status.
  */
-export async function knock(given: Knocking): Promise<ReadonlyMap<string, number>> {
+export async function sendFuzzedDeliveries(given: FuzzedDeliveries): Promise<ReadonlyMap<string, number>> {
   const { samples, as, count, seed, request, refusesLate } = given;
   const broken =
     as === "json" ? brokenDelivery(samples) : brokenForm(samples as readonly Readonly<Record<string, string>>[]);
@@ -67,7 +67,7 @@ export async function knock(given: Knocking): Promise<ReadonlyMap<string, number
       const [delivery, dice = 0] = deliveries[at] ?? [];
       const body = dice === 999 ? Buffer.alloc(bytesMax + 1, "x") : (delivery ?? Buffer.alloc(0));
       if (dice < 700) await send(body, "platform", false);
-      // Again, and at the same time.
+      // The same delivery three times, concurrently.
       else if (dice < 800) await Promise.all([1, 2, 3].map(() => send(body, "platform", false)));
       else if (dice < 880) await send(body, "forger", false);
       else if (dice < 940) await send(body, "nobody", false);

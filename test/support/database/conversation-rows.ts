@@ -25,7 +25,7 @@ export interface SeedRows {
   readonly messages: readonly MessagesTable[];
 }
 
-/** The rows of a conversation as the engine would leave them. */
+/** Returns the rows that the engine would store for a conversation. */
 export function rowsOf(seed: ConversationSeed): SeedRows {
   const {
     workspaceId,
@@ -60,6 +60,7 @@ export function rowsOf(seed: ConversationSeed): SeedRows {
       sla_state: slaState,
       sla_elapsed_ms: 0,
       sla_running_since: null,
+      sla_notices: null,
       timer_at: null,
       customer_name: null,
       customer_email: seed.email ?? null,
@@ -76,6 +77,12 @@ export function rowsOf(seed: ConversationSeed): SeedRows {
       via_account_id: null,
       customer_wrote_at: messages.length === 0 ? null : startedAt,
       platform_order: null,
+      opened_at: startedAt,
+      awaited_since: null,
+      replied: 0,
+      bot_replied: 0,
+      people_involved: 0,
+      resolution: null,
       version: 1,
     },
     tags: (seed.tags ?? []).map((tag) => ({
@@ -112,10 +119,11 @@ export function messageRow(conversationId: string, seq: number, content: string,
     created_at: createdAt,
     edited_at: null,
     deleted_at: null,
+    kind: null,
   };
 }
 
-/** Writes conversations many at a time; their ids, in the order of the seeds. */
+/** Writes conversations in bulk and returns their ids in the order of the seeds. */
 export async function seedConversations(
   store: Pick<Store, "write">,
   seeds: readonly ConversationSeed[],

@@ -16,9 +16,9 @@ import { startTypesense } from "../typesense/typesense-server.ts";
 
 export interface TestSearch {
   readonly engine: "database" | "typesense";
-  /** The search on this store; `read`: another way to read from it. */
+  /** Opens the search on this store; `read`: another reader. */
   on(store: OpenStore, read?: Reader): Promise<ConversationSearch>;
-  /** Does what waits to be done after the commits. */
+  /** Runs the search's pending work. */
   settle(store: OpenStore): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ const inTheDatabase: TestSearch = {
 };
 
 /**
- * Runs one suite on every search: in each database, and in Typesense beside each database. For Typesense see
+ * Runs one suite on every search: in each database, and in Typesense with each database. For Typesense see
  * `test/support/typesense/typesense-server.ts`.
  */
 export function eachSearch(name: string, suite: (open: () => Promise<TestDatabase>, search: TestSearch) => void): void {
@@ -54,12 +54,12 @@ function typesenseOn(store: OpenStore, options: TypesenseOptions): OutsideSearch
     typesense: createTypesense(options),
     clock: { now: () => Date.now(), timer: () => () => undefined },
     log: pino({ level: "silent" }),
-    // The test does the work itself.
+    // No worker: `settle` runs the work.
     wake: { notify: () => undefined },
   });
 }
 
-/** Does the work of the search until there is none that is due. */
+/** Runs the search's work until none is due. */
 async function settle(store: OpenStore, search: OutsideSearch): Promise<void> {
   for (;;) {
     const now = Date.now();
@@ -68,6 +68,7 @@ async function settle(store: OpenStore, search: OutsideSearch): Promise<void> {
     if (own.length === 0) return;
     const lease = { id: "ses_test", until: now + 60_000 };
     const rows = await store.write((tx) => claimLanes(tx, own, lease, now));
-    for (const group of Map.groupBy(rows, (row) => row.lane).values()) await search.work(group);
+    for (const group of Map.groupBy(rows, (row) => row.lane).values())
+      await search.work.run(group.map(search.work.read), new AbortController().signal);
   }
 }

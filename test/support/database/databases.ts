@@ -10,15 +10,15 @@ export type { TestDatabase };
 import { skipped } from "../skipped.ts";
 
 /**
- * Runs one suite on every database: on SQLite always, on MySQL or MariaDB where a server is installed or named in
- * `TEST_MYSQL_URL`; otherwise it says that it was skipped and why.
+ * Runs one suite on every database: always on SQLite, and on MySQL or MariaDB where a server is installed or named in
+ * `TEST_MYSQL_URL`. Otherwise the report shows the suite as skipped, with the reason.
  */
 export function eachDatabase(name: string, suite: (open: () => Promise<TestDatabase>) => void): void {
   describe(`${name} on SQLite`, () => suite(newSqlite));
   onMysql(name, suite);
 }
 
-/** The same for what several processes do, which share a server. */
+/** Runs a suite on MySQL only: several processes share a server. */
 export function onMysql(name: string, suite: (open: () => Promise<TestDatabase>) => void): void {
   const server = mysqlServer();
   if (server.url === undefined) {
@@ -30,8 +30,8 @@ export function onMysql(name: string, suite: (open: () => Promise<TestDatabase>)
 }
 
 /**
- * The server of a test run is thrown away as a whole, and its databases with it: MariaDB can crash when a full-text
- * index is dropped while its background thread works on it. On a server that was named, nothing is left behind.
+ * The server of a test run is deleted with all its databases, because MariaDB can crash when a full-text index is
+ * dropped while its background thread uses it. On a named server each database is dropped.
  */
 async function newDatabase(server: string): Promise<TestDatabase> {
   const database = await newMysql(server);
@@ -39,7 +39,7 @@ async function newDatabase(server: string): Promise<TestDatabase> {
   return process.env["TEST_MYSQL_URL"] === undefined ? kept : database;
 }
 
-/** A migrated store on a database of its own, and the end of both. */
+/** Opens a migrated store on a database of its own; `close` removes the database. */
 export async function openTestStore(
   open: () => Promise<TestDatabase>,
 ): Promise<{ readonly store: OpenStore; readonly url: string; close(): Promise<void> }> {

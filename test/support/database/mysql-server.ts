@@ -11,7 +11,7 @@ declare module "vitest" {
   }
 }
 
-/** The MySQL or MariaDB server of this test run: started by the global set-up, or named in `TEST_MYSQL_URL`. */
+/** The MySQL or MariaDB server of this test run: started by the global setup, or named in `TEST_MYSQL_URL`. */
 export function mysqlServer(): ServerState {
   return inject("mysql");
 }

@@ -7,7 +7,7 @@ import { createConnection } from "mysql2/promise";
 export interface TestDatabase {
   readonly url: string;
   remove(): Promise<void>;
-  /** Removes it at once, where `remove` leaves that to the end of the server. */
+  /** Drops the database at once; `remove` leaves it to the end of the server. */
   drop?(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export async function newSqlite(): Promise<TestDatabase> {
   return { url: `sqlite:${join(folder, "parley.sqlite")}`, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** A database of its own on this server. */
+/** Creates a database on this server. */
 export async function newMysql(server: string): Promise<TestDatabase> {
   const name = `parley_${randomBytes(6).toString("hex")}`;
   const run = async (statement: string): Promise<void> => {

@@ -3,15 +3,18 @@ import { connect, createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 
 /**
- * Faults of one statement. `before`: the connection ends and the server never gets the statement. `after`: the server
- * runs it, and the connection ends instead of the answer. `left`: the client's connection ends, the server's session
- * stays open without the statement. `late`: the same, and the statement arrives 300 ms later. `silent`: nothing is
- * passed on any more, in either direction. `mute`: the server runs it, and nothing is passed on after that. A server's
- * error: that is the answer.
+ * Faults of one statement.
+ * - `before`: the connection ends and the server never gets the statement.
+ * - `after`: the server runs it, and the connection ends before the answer.
+ * - `left`: the client's connection ends without the statement, and the server's session stays open.
+ * - `late`: like `left`, and the statement arrives 300 ms later.
+ * - `silent`: nothing is forwarded any more, in either direction.
+ * - `mute`: the server runs it, and nothing is forwarded after that.
+ * - A `ServerError` is returned as the answer.
  */
 export type Fault = "before" | "after" | "left" | "late" | "silent" | "mute" | ServerError;
 
-/** The server is not asked, and this is its answer. */
+/** Returned to the client without asking the server. */
 export interface ServerError {
   readonly errno: number;
   readonly state: string;
@@ -21,15 +24,15 @@ export interface ServerError {
 export interface DatabaseProxy {
   /** The address of this database through the proxy. */
   readonly url: string;
-  /** Packets that the program has sent. */
+  /** The number of packets that the program has sent. */
   packets(): number;
-  /** Applies the fault to the next `times` statements that match, after `skip` of them. */
+  /** Applies the fault to the next `times` statements that match, after skipping `skip` of them. */
   fail(statement: RegExp, fault: Fault, times?: number, skip?: number): void;
   /** Ends all connections and refuses new ones. */
   cut(): void;
-  /** The same before the n-th packet from now. */
+  /** Does the same before the n-th packet from now. */
   cutBefore(packet: number): void;
-  /** Takes connections again, and plans no fault any more. */
+  /** Accepts connections again and drops all planned faults. */
   restore(): void;
   close(): Promise<void>;
 }
@@ -41,18 +44,18 @@ interface Pair {
 
 const lateMs = 300;
 
-/** A TCP proxy before a MySQL or MariaDB server that fails as a network does. */
+/** A TCP proxy in front of a MySQL or MariaDB server that fails as a network does. */
 export async function openDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const pairs = new Set<Pair>();
-  /** Of sessions whose clients are gone. */
+  /** Connections to the server whose clients are gone. */
   const left = new Set<Socket>();
   let planned: { readonly statement: RegExp; readonly fault: Fault; times: number; skip: number } | undefined;
   let packets = 0;
   let cutAt = Number.POSITIVE_INFINITY;
 
   function faultOf(packet: Buffer): Fault | undefined {
-    // COM_QUERY behind the header; MySQL puts attributes before the text.
+    // Checks for COM_QUERY after the header; MySQL puts attributes before the text.
     if (planned === undefined || packet[4] !== 3) return undefined;
     if (!planned.statement.test(packet.subarray(5).toString("latin1"))) return undefined;
     planned.skip -= 1;
@@ -143,7 +146,7 @@ function errorPacket({ errno, state, message }: ServerError): Buffer {
   const text = Buffer.from(`#${state}${message}`);
   const packet = Buffer.alloc(7);
   packet.writeUIntLE(3 + text.length, 0, 3);
-  // The first answer to a command.
+  // The sequence number of the first answer to a command.
   packet.writeUInt8(1, 3);
   packet.writeUInt8(0xff, 4);
   packet.writeUInt16LE(errno, 5);

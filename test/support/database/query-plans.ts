@@ -3,7 +3,7 @@ import type { KyselyPlugin, QueryId, RootOperationNode } from "kysely";
 import type { Reader, Store } from "#database/contract.ts";
 import type { ListStore } from "#database/queries/conversation-list.ts";
 
-/** A store that keeps what it was asked, so that a test can have the database explain the very same queries. */
+/** A store that records its queries, so that a test can have the database explain the same queries. */
 export function recordingStore(store: ListStore): { readonly store: ListStore; taken(): readonly CompiledQuery[] } {
   const built = new WeakMap<QueryId, RootOperationNode>();
   let taken: CompiledQuery[] = [];
@@ -12,7 +12,7 @@ export function recordingStore(store: ListStore): { readonly store: ListStore; t
       built.set(queryId, node);
       return node;
     },
-    // What is built and never run, such as a statement that is prepared, does not come here.
+    // Compiled queries that are never run, such as prepared statements, do not get here.
     transformResult: async ({ result, queryId }) => {
       const node = built.get(queryId);
       if (node !== undefined) taken.push(store.read.getExecutor().compileQuery(node, createQueryId()));
@@ -36,7 +36,7 @@ export function recordingStore(store: ListStore): { readonly store: ListStore; t
   };
 }
 
-/** What in the database's plan of this query costs more than the page does; empty when nothing. */
+/** Lists the steps in the database's plan of this query that cost more than the page; empty if there are none. */
 export async function costsOf(
   store: Pick<Store, "dialect" | "read">,
   query: CompiledQuery,
@@ -50,7 +50,7 @@ interface SqlitePlanRow {
   readonly detail: string;
 }
 
-// Subqueries that are pages themselves, and so bounded by their limit.
+// Subqueries that hold one page: their limit bounds them.
 const bounded = /^SCAN (?:p|u|b|t|timed|\(subquery-\d+\))$/;
 
 async function sqliteCosts(read: Reader, query: CompiledQuery): Promise<string[]> {
@@ -72,7 +72,7 @@ async function sqliteCosts(read: Reader, query: CompiledQuery): Promise<string[]
   const filtered = rows.filter(
     ({ detail }) =>
       detail.startsWith("SEARCH r ") &&
-      // One customer's conversations are few: they are read whole.
+      // A customer has few conversations, which are read completely.
       !detail.includes("conversations_email") &&
       equalities.some((column) => !detail.includes(`${column}=?`)),
   );
@@ -88,12 +88,12 @@ interface MysqlPlanRow {
 
 async function mysqlCosts(read: Reader, query: CompiledQuery): Promise<string[]> {
   const text = query.sql.replace(/^\s*\/\*M!.*?\*\//, "");
-  // The format that MySQL and MariaDB have in common; MySQL 9 has another by default.
+  // The format that MySQL and MariaDB share; MySQL 9 has another default.
   const explain = CompiledQuery.raw(`explain format=traditional ${text}`, [...query.parameters]);
   const { rows } = await read.executeQuery<MysqlPlanRow>(explain);
   return rows
     .filter(({ table, type, Extra }) => {
-      // Derived tables are pages themselves, bounded by their limit; a full-text search by its time.
+      // Derived tables hold one page, bounded by its limit; a full-text search is bounded by its timeout.
       if (table === null || table.startsWith("<") || type === "fulltext") return false;
       return type === "ALL" || type === "index" || /filesort|temporary|join buffer/.test(Extra ?? "");
     })

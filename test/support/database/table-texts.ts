@@ -4,7 +4,7 @@ import type { Reader } from "#database/contract.ts";
 /** All rows as text in lower case, by table. */
 export type TableTexts = ReadonlyMap<string, readonly string[]>;
 
-/** Without the library's own, and those that SQLite makes for its full-text table. */
+/** Returns the program's own tables, without those of kysely and of SQLite's full-text index. */
 export async function ownTables(db: Reader) {
   const all = await db.introspection.getTables();
   return all.filter(({ name }) => !/^(kysely_|conversation_fts|sqlite_)/.test(name));
@@ -13,7 +13,7 @@ export async function ownTables(db: Reader) {
 export async function textsOf(db: Reader): Promise<TableTexts> {
   const found = new Map<string, readonly string[]>();
   for (const { name, columns } of await ownTables(db)) {
-    // The one is a number that is too large for JavaScript.
+    // The position is a number too large for JavaScript.
     const read = columns.filter((column) => `${name}.${column.name}` !== "conversation_text.position");
     const { rows } = await sql<Record<string, unknown>>`
       select ${sql.join(read.map((column) => sql.ref(column.name)))} from ${sql.table(name)}`.execute(db);

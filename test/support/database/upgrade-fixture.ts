@@ -32,13 +32,13 @@ const folder = new URL("../../fixtures/upgrade/", import.meta.url);
 const unpack = async (name: string): Promise<Buffer> =>
   promisify(gunzip)(await readFile(new URL(`${name}.gz`, folder)));
 
-/** What the installation left besides its database; see test/fixtures/upgrade/README.md. */
-interface Left {
+/** The rest of the fixture besides the database; see test/fixtures/upgrade/README.md. */
+interface FixtureState {
   readonly stoppedAt: number;
   readonly workspaceId: string;
   readonly outletId: string;
   readonly key: string;
-  /** Ids of conversations by the name of their story, and the Telegram chats of some. */
+  /** Ids of conversations by the name of their story; `chats` has the Telegram chats of some. */
   readonly conversations: Readonly<Record<string, string>>;
   readonly chats: Readonly<Record<string, number>>;
   /** Time stamps of the desk's cards, by story. */
@@ -58,9 +58,9 @@ interface Left {
   };
 }
 
-/** An installation of an older version, and the platforms as it left them. */
+/** An installation of an older version, with the state of its platforms. */
 export interface OldInstallation {
-  readonly left: Left;
+  readonly left: FixtureState;
   readonly databaseUrl: string;
   readonly dataDir: string;
   readonly clock: HandMovedClock;
@@ -73,7 +73,7 @@ export interface OldInstallation {
   readonly blog: FakeSite;
   readonly typesense: TestTypesense;
   readonly embedding: EmbeddingServer;
-  /** Starts this version on it; without the search engine and the embedding server if `outside` is false. */
+  /** Starts this version on it; `outside: false` leaves out the search engine and the embedding server. */
   start(outside?: boolean): Promise<TestApp>;
   close(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export async function openOldInstallation(open: () => Promise<TestDatabase>): Pr
   const database = await open();
   const isSqlite = database.url.startsWith("sqlite:");
   const name = isSqlite ? "sqlite" : "mariadb";
-  const left = JSON.parse((await unpack(`${name}.json`)).toString("utf8")) as Left;
+  const left = JSON.parse((await unpack(`${name}.json`)).toString("utf8")) as FixtureState;
   if (isSqlite) await writeFile(database.url.slice("sqlite:".length), await unpack("sqlite.db"));
   else await load(database.url, (await unpack("mariadb.sql")).toString("utf8"));
   const dataDir = await mkdtemp(join(tmpdir(), "parley-upgrade-"));
@@ -90,7 +90,7 @@ export async function openOldInstallation(open: () => Promise<TestDatabase>): Pr
     await mkdir(dirname(join(dataDir, path)), { recursive: true });
     await writeFile(join(dataDir, path), Buffer.from(bytes, "base64"));
   }
-  // The operator has taken a minute to put the new version in place.
+  // The upgrade took a minute.
   const clock = createHandMovedClock(left.stoppedAt + 60_000);
   const [world, twilio, intercom, receiver, site, blog, typesense, embedding] = await Promise.all([
     openDeskWorld(),
@@ -199,9 +199,9 @@ async function load(url: string, dump: string): Promise<void> {
   }
 }
 
-/** The platforms still have what the installation and its customers did there. */
+/** Restores what the installation and its customers stored on the platforms. */
 async function restore(
-  { slack, telegram }: Left,
+  { slack, telegram }: FixtureState,
   world: DeskWorld,
   intercom: FakeIntercom,
   clock: HandMovedClock,
@@ -221,13 +221,13 @@ async function restore(
       body: JSON.stringify({ chat_id: chatId, text }),
     });
     const { result } = (await response.json()) as { readonly result: { readonly message_id: number } };
-    if (result.message_id !== messageId) throw new Error("a message of the fixture has another id now");
+    if (result.message_id !== messageId) throw new Error("a message of the fixture has got another id");
   }
   for (const [fileId, content] of Object.entries(telegram.files)) {
     world.telegram.keep(Buffer.from(content, "base64"), ".png", fileId);
   }
   intercom.connect({ webhookUrl: "", now: () => clock.now() });
-  // The same begins in the same order have the same ids.
+  // The fakes number their ids, so the same calls in the same order give the same ids.
   for (const contact of ["stand", "note", "handover"]) {
     intercom.write({ contact, text: `How long is the warranty? ${contact}` });
   }

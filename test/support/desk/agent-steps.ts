@@ -4,26 +4,26 @@ import type { DeskBench } from "./bench.ts";
 import type { Written } from "./world.ts";
 import { mia } from "./world.ts";
 
-/** What tests do at the desk, each time until nothing is left to do. The customer is the newest one. */
-export function createHands(bench: () => DeskBench) {
+/** Actions of agents at the desk; each waits until no work is left. They act on the newest customer's chat. */
+export function createAgentSteps(bench: () => DeskBench) {
   let chat = 100;
 
-  const hands = {
+  const steps = {
     chat: (): number => chat,
-    /** Another customer is the newest. */
+    /** Switches to a new customer. */
     nextChat: (): number => (chat += 1),
-    /** A conversation of a new customer that waits for a person. */
+    /** Starts a conversation of a new customer that waits for an agent, and returns its card. */
     async escalated(text = "I want to talk to a human"): Promise<FakeMessage> {
       const { world, until, settle } = bench();
       const before = world.cards().length;
-      await world.telegramSays(hands.nextChat(), 1, text);
+      await world.telegramSays(steps.nextChat(), 1, text);
       await until("the card is shown", () => world.cards().length > before);
       await settle();
       return newest(world.cards());
     },
     async claimed(by = mia): Promise<FakeMessage> {
-      const card = await hands.escalated();
-      await hands.click(by, card, "parley_claim");
+      const card = await steps.escalated();
+      await steps.click(by, card, "parley_claim");
       return card;
     },
     async click(user: string, card: FakeMessage, action: string, option?: string): Promise<void> {
@@ -38,7 +38,7 @@ export function createHands(bench: () => DeskBench) {
       return written;
     },
     sees: (): readonly string[] => bench().world.telegramSees(chat),
-    told: (user: string) => bench().world.whispers(user).at(-1)?.text,
+    lastNotice: (user: string) => bench().world.whispers(user).at(-1)?.text,
     async notes(): Promise<readonly { readonly content: string; readonly author: string }[]> {
       const { id } = await bench().conversation();
       return bench()
@@ -51,7 +51,7 @@ export function createHands(bench: () => DeskBench) {
     /** The dialog that was opened last. */
     view: () => bench().world.slack.views.at(-1) as Readonly<Record<string, unknown>>,
   };
-  return hands;
+  return steps;
 }
 
 export function newest(cards: readonly FakeMessage[]): FakeMessage {

@@ -4,9 +4,9 @@ import type { TestDatabase } from "../database/databases.ts";
 import type { EngineBench } from "../engine-bench.ts";
 import { openBench } from "../engine-bench.ts";
 
-const nothing = async (): Promise<void> => undefined;
+const noOperation = async (): Promise<void> => undefined;
 
-/** An installation whose desk shows every conversation, and at which nobody works. What is not given does nothing. */
+/** An installation whose desk shows every conversation and has no agents. Methods that are not given do nothing. */
 export function openBareDesk(open: () => Promise<TestDatabase>, given: Partial<Desk>): Promise<EngineBench> {
   const desk: Desk = {
     fileBytesMax: 0,
@@ -14,12 +14,12 @@ export function openBareDesk(open: () => Promise<TestDatabase>, given: Partial<D
     open: async () => "thread",
     post: async (_thread, { text }) => text,
     find: async () => null,
-    update: nothing,
-    change: nothing,
-    mark: nothing,
-    remove: nothing,
-    notify: nothing,
-    person: async () => ({ kind: "stranger", reason: "nobody works here" }),
+    update: noOperation,
+    change: noOperation,
+    mark: noOperation,
+    remove: noOperation,
+    notify: noOperation,
+    person: async () => ({ kind: "stranger", reason: "the desk has no agents" }),
     check: async () => "",
     ...given,
   };
@@ -28,7 +28,6 @@ export function openBareDesk(open: () => Promise<TestDatabase>, given: Partial<D
       channel: "telegram",
       config: {},
       load: async () => ({
-        channels: ["telegram"],
         config: Type.Object({}),
         secrets: [],
         create: () => ({
@@ -37,7 +36,7 @@ export function openBareDesk(open: () => Promise<TestDatabase>, given: Partial<D
           render: ({ markdown }) => [{ text: markdown, payload: {} }],
           send: async (_part, { key }) => ({ externalId: key, state: "sent" }),
           desk,
-          close: nothing,
+          close: noOperation,
         }),
       }),
     },

@@ -5,23 +5,23 @@ import { readConfigFile } from "#config/file.ts";
 import type { StartOptions, TestApp } from "../http/app.ts";
 import { startApp } from "../http/app.ts";
 import type { TestDatabase } from "../database/databases.ts";
-import type { DeskOptions, DeskWorld, Reached } from "./world.ts";
+import type { DeskOptions, DeskWorld, ProgramAddress } from "./world.ts";
 import { openDeskWorld } from "./world.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { answerOf } from "../engine-bench.ts";
 
-/** The program with a desk in Slack and customers on Telegram and Slack, on a clock that is moved by hand. */
+/** The program with a desk in Slack and customers on Telegram and Slack. The clock is moved by hand. */
 export interface DeskBench {
   readonly app: TestApp;
   readonly world: DeskWorld;
   readonly workspaceId: string;
-  readonly accounts: Reached["accounts"];
+  readonly accounts: ProgramAddress["accounts"];
   readonly databaseUrl: string;
-  /** Another process of the program on the same database, where there is one. */
+  /** A second process of the program on the same database, if asked for. */
   readonly other: TestApp | undefined;
-  /** Waits for what happens by itself, and lets time pass meanwhile. */
+  /** Moves the clock until `reached` holds. */
   until(what: string, reached: () => Promise<boolean> | boolean): Promise<void>;
-  /** Waits until nothing is left to do. */
+  /** Waits until no work is left. */
   settle(): Promise<void>;
   conversation(): Promise<ConversationRow>;
   notes(): Promise<readonly string[]>;
@@ -32,9 +32,9 @@ const patienceMs = 30_000;
 const stepMs = 250;
 
 export interface BenchOptions extends DeskOptions {
-  /** Two processes on one database, which deliveries reach in turn. */
+  /** Two processes share one database and get deliveries in turn. */
   readonly processes?: 1 | 2;
-  readonly rush?: StartOptions["rush"];
+  readonly burst?: StartOptions["burst"];
 }
 
 export async function openDeskBench(open: () => Promise<TestDatabase>, options: BenchOptions = {}): Promise<DeskBench> {
@@ -52,7 +52,7 @@ export async function openDeskBench(open: () => Promise<TestDatabase>, options: 
           sources: [{ title: "Handbook", url: "https://shop.example/handbook", chunk: "…", score: 1 }],
         }),
     },
-    ...(options.rush === undefined ? {} : { rush: options.rush }),
+    ...(options.burst === undefined ? {} : { burst: options.burst }),
   };
   const other = options.processes === 2 ? await startApp(open, starting) : undefined;
   if (other !== undefined && options.transport === "socket") {
@@ -84,7 +84,7 @@ export async function openDeskBench(open: () => Promise<TestDatabase>, options: 
   const until = (what: string, reached: () => Promise<boolean> | boolean): Promise<void> =>
     reach(app.clock, what, reached);
 
-  /** The clock's own work is due some day; everything else is due at once, or when it is tried again. */
+  /** Ignores scheduled work of the clock, which is always due some day. All other work is due now or retried. */
   const isIdle = async (): Promise<boolean> => {
     const rows = await app.store.read
       .selectFrom("outbox")
@@ -127,7 +127,7 @@ export async function openDeskBench(open: () => Promise<TestDatabase>, options: 
 
 async function reach(clock: TestApp["clock"], what: string, reached: () => Promise<boolean> | boolean): Promise<void> {
   for (const end = Date.now() + patienceMs; !(await reached());) {
-    if (Date.now() > end) throw new Error(`this did not happen: ${what}`);
+    if (Date.now() > end) throw new Error(`timed out waiting until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
     clock.advance(stepMs);
   }

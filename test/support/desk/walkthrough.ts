@@ -7,13 +7,13 @@ import { mia } from "./world.ts";
 const chat = 4_711;
 const customer = "U0ADA0001";
 
-/** How a customer of each platform writes, and what they see. */
-export interface Side {
+/** Sends and reads a customer's messages on one platform. */
+export interface CustomerSide {
   says(text: string): Promise<void>;
   sees(): readonly string[];
 }
 
-export function sideOf(world: DeskWorld, channel: string): Side {
+export function sideOf(world: DeskWorld, channel: string): CustomerSide {
   let message = 0;
   if (channel === "Telegram") {
     return {
@@ -28,13 +28,13 @@ export function sideOf(world: DeskWorld, channel: string): Side {
 
 const replies = ["Hello!", "It costs *5* euros.", "Anything else?"];
 
-/** What the desk is shown; what agents write there themselves stands wherever they were in time. */
+/** The program's posts in the thread; the agents' own messages are left out. */
 export const wholeThread = [
   expect.stringContaining("How much is <!here> & *shipping*?"),
   "Handed to people: the customer asked for a person.",
   "Mia Meyer claimed it.",
   "Resolved by Mia Meyer.",
-  // Slack may not tell the name in time.
+  // Slack may not return the name in time.
   expect.stringMatching(/^Reopened by (?:Ada L|The customer)\.$/),
   expect.stringContaining("One more question"),
   expect.stringContaining("You asked: One more question"),
@@ -63,10 +63,10 @@ export const shownIn = (world: DeskWorld, card: FakeMessage): readonly string[] 
 const stateIs = ({ until, conversation }: DeskBench, status: string) =>
   until(`it is ${status}`, async () => (await conversation()).status === status);
 
-/** The whole way: bot, hand-over, claim, three replies, resolved, opened again. */
-export async function goAllTheWay(
+/** Plays a full conversation: bot, handover, claim, three replies, resolved, reopened. */
+export async function playWholeConversation(
   bench: DeskBench,
-  side: Side,
+  side: CustomerSide,
 ): Promise<readonly { readonly channel: string; readonly ts: string }[]> {
   const { world } = bench;
   await side.says("How much is <!here> & *shipping*?");

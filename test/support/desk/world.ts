@@ -8,12 +8,12 @@ import type { FakeTelegram } from "#adapters/telegram/test/support/fake-telegram
 import { startFakeTelegram } from "#adapters/telegram/test/support/fake-telegram.ts";
 import { messageUpdate } from "#adapters/telegram/test/support/updates.ts";
 
-/** The program as the platforms reach it. */
-export interface Reached {
+/** The program as the platforms see it. */
+export interface ProgramAddress {
   readonly url: string;
-  /** What its clock shows. */
+  /** The time of its clock. */
   now(): number;
-  /** Lets time pass until what was not acknowledged is sent again. */
+  /** Moves the clock until unacknowledged deliveries are sent again. */
   wait?(): Promise<void>;
   /** Ids of the accounts, by name. */
   readonly accounts: { readonly telegram: string; readonly slack: string };
@@ -27,52 +27,51 @@ export interface Written {
   readonly threadTs?: string;
 }
 
-/** A company's Slack and its Telegram bot: customers on both, agents in a channel of the former. */
+/** A company's Slack and its Telegram bot. Customers write on both; agents work in a Slack channel. */
 export interface DeskWorld {
   readonly slack: FakeSlack;
   readonly telegram: FakeTelegram;
-  /** The configuration file. */
+  /** The program's configuration file. */
   readonly yaml: string;
-  reach(program: Reached): void;
-  /** A customer writes; sent again until it is acknowledged, as Telegram does. */
+  reach(program: ProgramAddress): void;
+  /** A customer writes; the delivery is repeated until it is acknowledged, as Telegram does. */
   telegramSays(
     chatId: number,
     messageId: number,
     text: string,
     more?: Readonly<Record<string, unknown>>,
   ): Promise<void>;
-  /** The event of a message that stands anywhere in Slack. */
+  /** Delivers the event of a message anywhere in Slack. */
   slackDelivers(message: Written & { readonly more?: Readonly<Record<string, unknown>> }): Promise<void>;
-  /** A customer writes to the app directly. */
+  /** A customer writes a direct message to the app. */
   slackSays(user: string, text: string): Promise<void>;
   /** An agent writes in a thread of the desk channel. */
   writes(user: string, threadTs: string, text: string, more?: object): Promise<Written>;
-  /** The event of it comes late, or again. */
+  /** Delivers the event of this message late, or again. */
   writesLate(written: Written): Promise<void>;
   edits(written: Written, text: string, at?: string): Promise<void>;
   removes(written: Written): Promise<void>;
-  /** An agent clicks a button of a message; `option` of a list. */
+  /** An agent clicks a button of a message, or selects `option` of a list. */
   clicks(
     user: string,
     message: Pick<FakeMessage, "channel" | "ts" | "threadTs" | "blocks">,
     action: string,
     option?: string,
   ): Promise<Response>;
-  /** The same on what only they see. */
+  /** An agent clicks a button of an ephemeral message. */
   clicksPrivately(user: string, ephemeral: FakeEphemeral, action: string): Promise<Response>;
   submits(
     user: string,
     view: Readonly<Record<string, unknown>>,
     value: Readonly<Record<string, unknown>>,
   ): Promise<Response>;
-  /** The shortcut on a message. */
+  /** An agent uses the shortcut on a message. */
   shortcut(user: string, message: Written): Promise<Response>;
   command(user: string, text: string): Promise<Response>;
   /** The cards in the desk channel, oldest first. */
   cards(): readonly FakeMessage[];
-  /** What stands below a card, people's words included, as it is read. */
+  /** The thread below a card as people read it, agents' messages included. */
   thread(card: FakeMessage): readonly string[];
-  /** What the customer sees. */
   telegramSees(chatId: number): readonly string[];
   slackSees(user: string): readonly string[];
   whispers(user: string): readonly FakeEphemeral[];
@@ -86,7 +85,7 @@ export const ben = "U0BEN0001";
 export interface DeskOptions {
   readonly mirror?: "escalated" | "every";
   readonly replyMode?: "implicit" | "explicit";
-  /** How Slack delivers. */
+  /** How Slack delivers events. */
   readonly transport?: "webhook" | "socket";
 }
 
@@ -99,11 +98,11 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
   slack.users.set(mia, { id: mia, name: "Mia Meyer", teamId, email: "Mia@shop.example", ...zone });
   slack.users.set(ben, { id: ben, name: "Ben Bauer", teamId, email: "ben@shop.example", ...zone });
   const isSocket = options.transport === "socket";
-  let program: Reached | undefined;
+  let program: ProgramAddress | undefined;
   let clicks = 0;
 
-  function reached(): Reached {
-    if (program === undefined) throw new Error("the program is not reached yet");
+  function reached(): ProgramAddress {
+    if (program === undefined) throw new Error("the program has no address yet");
     return program;
   }
 
@@ -118,23 +117,23 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
 
   const wait = (): Promise<void> => reached().wait?.() ?? new Promise((resolve) => setTimeout(resolve, 50));
 
-  /** As the answer to a delivery over HTTP would be. */
+  /** Returns the acknowledgement over the socket as the response that HTTP would have had. */
   async function pushSlack(type: string, payload: unknown): Promise<Response> {
     const { acknowledged, reply } = await slack.push(type, payload);
     return new Response(reply === undefined ? "" : JSON.stringify(reply), { status: acknowledged ? 200 : 503 });
   }
 
-  /** Slack delivers what people click once; who sees nothing come of it clicks again. */
+  /** Slack delivers a click once. A click without an effect is repeated, as people do. */
   async function pushInTime(type: string, payload: unknown): Promise<Response> {
     for (let i = 0; i < 200; i += 1) {
       const response = await pushSlack(type, payload);
       if (response.ok) return response;
       await wait();
     }
-    throw new Error("nobody acknowledges this click");
+    throw new Error("the click was never acknowledged");
   }
 
-  /** As Slack does: again and again until it is acknowledged. */
+  /** Repeats the delivery until it is acknowledged, as Slack does. */
   async function until200(send: () => Promise<Response>): Promise<void> {
     for (let i = 0; i < 1_200; i += 1) {
       const response = await send().catch(() => undefined);
@@ -142,7 +141,7 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
       if (response?.ok === true) return;
       await wait();
     }
-    throw new Error("nobody acknowledges this");
+    throw new Error("the delivery was never acknowledged");
   }
 
   const sendEvent = (event: object): Promise<void> => {

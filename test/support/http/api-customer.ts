@@ -1,14 +1,14 @@
 import type { ConformanceTarget, CustomerMessage, FakePlatform, Program } from "../channels/conformance-target.ts";
 
 /**
- * A company's own program that asks for its customers over the API. There is no platform: the answer comes with the
- * response, and what people write is read from the conversation.
+ * A company's own program that asks for its customers over the API. There is no platform: the answer is in the
+ * response, and agents' messages are read from the conversation.
  */
 export const apiTarget: ConformanceTarget = {
   channel: "api",
   cannot: {
-    "own-echo": "the program answers requests; nobody sends it its own messages",
-    "refused-send": "what is said is read from the conversation; there is nobody to refuse it",
+    "own-echo": "the API does not deliver the program's own messages",
+    "refused-send": "customers read messages from the conversation, so there is no send to refuse",
     "limited-send": "what is said is read from the conversation; there is no platform that could ask for time",
     "unknown-send": "what is said is read from the conversation, as often as its reader likes",
   },
@@ -30,7 +30,7 @@ function startApiCustomers(): FakePlatform {
   let program: Program | undefined;
 
   async function call(method: "GET" | "POST", path: string, body?: object, more: object = {}): Promise<Response> {
-    if (program?.key === undefined) throw new Error("the program has given no key for its API");
+    if (program?.key === undefined) throw new Error("the program passed no API key");
     return fetch(`${program.url}/v1/${path}`, {
       method,
       headers: { authorization: `Bearer ${program.key}`, "content-type": "application/json", ...more },
@@ -46,7 +46,7 @@ function startApiCustomers(): FakePlatform {
       ...(known === undefined ? {} : { conversation_id: known }),
     };
     const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
-    // Whoever gets no answer asks again with the same key and the same body.
+    // A client without an answer repeats the request with the same key and the same body.
     const request = requests.get(id) ?? body;
     requests.set(id, request);
     const response = await call("POST", "query", request, { "idempotency-key": `question-${id}`, ...authorization });
@@ -73,7 +73,7 @@ function startApiCustomers(): FakePlatform {
     },
     deliver: (message) => ask(message),
     forge: (message) => ask(message, `${(program?.key ?? "").slice(0, -4)}0000`),
-    echo: () => Promise.reject(new Error("nobody sends the API its own messages")),
+    echo: () => Promise.reject(new Error("the API delivers no messages of its own")),
     async shown(customer) {
       const id = conversations.get(customer);
       if (id === undefined) return [];
@@ -83,7 +83,7 @@ function startApiCustomers(): FakePlatform {
     },
     sources: async (customer) => sources.get(customer) ?? [],
     misbehave(how) {
-      throw new Error(`a reader of conversations cannot ${how}`);
+      throw new Error(`the API has no fault "${how}"`);
     },
     away: async () => undefined,
     back: async () => undefined,

@@ -15,6 +15,7 @@ import type { NewKey } from "#admin/api-keys.ts";
 import { createKey } from "#admin/api-keys.ts";
 import { createWorkspace } from "#admin/workspaces/workspaces.ts";
 import type { OpenStore } from "#database/open.ts";
+import type { DocumentedCheck } from "./documented.ts";
 import { createDocumentedCheck } from "./documented.ts";
 import type { TestDatabase } from "../database/databases.ts";
 import type { HandMovedClock } from "../hand-moved-clock.ts";
@@ -23,12 +24,12 @@ import { createHandMovedClock } from "../hand-moved-clock.ts";
 export interface Answered {
   readonly status: number;
   readonly headers: Headers;
-  /** The body as JSON where it is that, else as text. */
+  /** The body, parsed if it is JSON, else as text. */
   readonly body: Body;
   readonly text: string;
 }
 
-/** All that a response of the API can hold; a test reads what it expects. */
+/** All fields of the API's responses; a test reads those that it expects. */
 export interface Body {
   readonly detail: string;
   readonly code: string;
@@ -53,7 +54,7 @@ export interface Body {
 
 export interface CallOptions {
   readonly key?: string | null;
-  /** Sent as JSON; a string or bytes as they are. */
+  /** Sent as JSON; a string or bytes are sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -73,6 +74,8 @@ export interface TestApp {
   readonly engine: Engine;
   readonly clock: HandMovedClock;
   readonly workspace: TestWorkspace;
+  /** Throws for a response that the API reference does not have. */
+  readonly documented: DocumentedCheck;
   /** The lines that were logged. */
   readonly logged: readonly string[];
   call(method: string, path: string, options?: CallOptions): Promise<Answered>;
@@ -83,40 +86,41 @@ export interface TestApp {
     readonly settings?: Partial<WorkspaceSettings>;
   }): Promise<TestWorkspace>;
   createKey(options?: Partial<NewKey>): Promise<{ readonly id: string; readonly key: string }>;
-  /** Adds a document and waits until it answers. */
+  /** Adds a document, waits until it is indexed, and returns its id. */
   learn(fileName: string, text: string, audience?: readonly string[]): Promise<string>;
   close(): Promise<void>;
 }
 
-/** In the middle of a minute, a day and a month, so that no window ends by itself. */
+/** In the middle of a minute, a day and a month, so that no rate limit's window ends by itself. */
 export const testStart = Date.UTC(2031, 4, 14, 10, 20, 30, 123);
 
 export interface StartOptions {
-  /** The configuration file, as it is read. */
+  /** The configuration file, parsed. */
   readonly file?: FileConfig;
   readonly model?: ModelConfig;
   readonly embedding?: Config["embedding"];
   readonly trustedProxies?: readonly string[];
-  /** Stands for the one that answers from documents, where a test has to say when and how it answers. */
+  readonly mail?: Config["mail"];
+  /** Replaces the program's answerer, where a test has to control the answers. */
   readonly answerer?: Answerer;
   readonly http?: AppOptions["http"];
-  /** Of the first workspace. */
+  /** The settings of the first workspace. */
   readonly settings?: Partial<WorkspaceSettings>;
-  /** Another process on a database that is there already. */
+  /** A database that another process already uses. */
   readonly databaseUrl?: string;
   readonly clock?: HandMovedClock;
   readonly dataDir?: string;
   readonly typesense?: Config["typesense"];
   readonly publicUrl?: string;
   readonly metricsToken?: string;
-  /** How much room the disk has; otherwise as the system says. */
+  /** Reports the free disk space; absent: the system's value. */
   readonly freeBytes?: AppOptions["freeBytes"];
-  readonly rush?: AppOptions["inboundBurst"];
-  /** For pages to crawl; otherwise public addresses alone. */
+  readonly burst?: AppOptions["inboundBurst"];
+  /** Fetches pages to crawl; absent: public addresses only. */
   readonly outbound?: GuardedFetch;
 }
 
-/** The whole program on a database of its own and a free port, with one workspace on the business plan. */
+/** The whole program on a database and a free port of its own, with one workspace on the business plan. */
 export async function startApp(open: () => Promise<TestDatabase>, options: StartOptions = {}): Promise<TestApp> {
   const database = options.databaseUrl === undefined ? await open() : undefined;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "parley-data-")));
@@ -140,6 +144,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       file: options.file ?? { workspaces: [] },
       ...(options.model === undefined ? {} : { model: options.model }),
       ...(options.embedding === undefined ? {} : { embedding: options.embedding }),
+      ...(options.mail === undefined ? {} : { mail: options.mail }),
       killAt: undefined,
     },
     {
@@ -148,7 +153,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       ...(options.answerer === undefined ? {} : { answerer: options.answerer }),
       ...(options.http === undefined ? {} : { http: options.http }),
       ...(options.freeBytes === undefined ? {} : { freeBytes: options.freeBytes }),
-      ...(options.rush === undefined ? {} : { inboundBurst: options.rush }),
+      ...(options.burst === undefined ? {} : { inboundBurst: options.burst }),
       ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
     },
   );
@@ -198,6 +203,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
     engine: app.engine,
     clock,
     workspace,
+    documented,
     logged,
     call,
     get: (path, given) => call("GET", path, given),

@@ -5,7 +5,7 @@ import type { Answered, Body, CallOptions, TestApp, TestWorkspace } from "./app.
 import { startApp } from "./app.ts";
 import { eachDatabase } from "../database/databases.ts";
 
-/** What a conversation can hold; a test reads what it expects. */
+/** All fields of a conversation; a test reads those that it expects. */
 export interface Conversation extends Body {
   readonly workspace_id: string;
   readonly channel: string;
@@ -19,18 +19,18 @@ export interface Conversation extends Body {
   readonly previous_conversation_id: string | null;
 }
 
-/** A client with the key of one workspace. */
+/** A client with a workspace's key. */
 export interface Client extends TestWorkspace {
   call(method: string, path: string, options?: CallOptions): Promise<Answered>;
   get(path: string, options?: CallOptions): Promise<Answered>;
   post(path: string, body: unknown, options?: CallOptions): Promise<Answered>;
   ask(body?: object, options?: CallOptions): Promise<Answered>;
-  /** A new conversation, a second after whatever was before it; its id. */
+  /** Starts a conversation one second later and returns its id. */
   begin(text?: string, more?: object): Promise<string>;
-  /** One in each of these states, by way of those before it. */
+  /** Returns a conversation in this status, taken there by valid actions. */
   in(status: string): Promise<string>;
   list(parameters?: string): Promise<Answered>;
-  /** The ids of a list. */
+  /** The ids of the listed conversations. */
   found(parameters?: string): Promise<readonly string[]>;
   single(id: string): Promise<Conversation>;
   patch(id: string, body: unknown): Promise<Answered>;
@@ -43,21 +43,21 @@ export interface Contract {
   readonly app: TestApp;
   /** The client of the app's first workspace. */
   readonly client: Client;
-  /** The client of a workspace that has nothing yet. */
+  /** Creates a workspace without data, and returns its client. */
   fresh(options?: { readonly plan?: Plan; readonly settings?: Partial<WorkspaceSettings> }): Promise<Client>;
-  /** The same workspace under another key. */
+  /** The same workspace with another key. */
   withKey(client: Client, key: string): Client;
 }
 
 export const agent = "kim@example.com";
 export const humanPlease = "I want to talk to a human";
 
-/** The cases of one part of the API's contract on every database, with one program for all of them. */
+/** Runs one part of the API's contract on every database; the cases share one program. */
 export function eachContract(part: string, suite: (contract: Contract) => void): void {
   eachDatabase(part, (open) => {
     let started: { readonly app: TestApp; readonly client: Client } | undefined;
     const current = () => {
-      if (started === undefined) throw new Error("the program is used before it has started");
+      if (started === undefined) throw new Error("the program has not started yet");
       return started;
     };
     beforeAll(async () => {
@@ -91,7 +91,7 @@ export function clientOf(app: TestApp, workspace: TestWorkspace): Client {
   async function begin(text = "Hello", more: object = {}): Promise<string> {
     app.clock.advance(1_000);
     const { status, body } = await ask({ query: text, ...more });
-    if (status !== 200) throw new Error(`a conversation could not be begun: ${status} ${body.detail}`);
+    if (status !== 200) throw new Error(`cannot start a conversation: ${status} ${body.detail}`);
     return body.conversation_id;
   }
 
@@ -110,7 +110,7 @@ export function clientOf(app: TestApp, workspace: TestWorkspace): Client {
       const steps = status === "archived" ? ["resolved", "archived"] : status === "open" ? [] : [status];
       for (const step of steps) {
         const changed = await patch(id, { status: step, ...(step === "claimed" ? { assigned_to: agent } : {}) });
-        if (changed.status !== 200) throw new Error(`${id} did not become ${step}: ${changed.body.detail}`);
+        if (changed.status !== 200) throw new Error(`cannot change ${id} to ${step}: ${changed.body.detail}`);
       }
       return id;
     },
@@ -131,7 +131,7 @@ export function clientOf(app: TestApp, workspace: TestWorkspace): Client {
   };
 }
 
-/** All pages of a list, one after the other. */
+/** Reads all pages of a list in order. */
 export async function walk(
   page: (cursor: string) => Promise<Answered>,
   idsOf: (body: Body) => readonly string[],
@@ -151,12 +151,12 @@ export async function walk(
 
 export const timestampPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-/** `conv_` and the like, with 26 characters of Crockford's base32. */
+/** A prefix such as `conv_` and 26 characters of Crockford's base32. */
 export const idPattern = (prefix: string): RegExp => new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`);
 
-/** What the API calls the time that the program's clock shows. */
+/** The time of the program's clock, as the API writes it. */
 export const shownNow = (app: TestApp): string => new Date(app.clock.now()).toISOString();
 
-/** What the program does by itself soon, also on a machine that has much else to do. */
-// oxlint-disable-next-line vitest/require-awaited-expect-poll -- who calls it awaits it.
+/** Polls for an effect that needs a while on a busy machine. */
+// oxlint-disable-next-line vitest/require-awaited-expect-poll -- the caller awaits it
 export const eventually = <T>(read: () => Promise<T> | T) => expect.poll(read, { timeout: 15_000 });

@@ -21,12 +21,12 @@ interface Operation {
 /** Throws when a response is not one that the API reference has for this path and method. */
 export type DocumentedCheck = (method: string, path: string, status: number, body: unknown) => void;
 
-/** Of the text of `/openapi.json`. Paths and methods that it does not know are left to the test. */
+/** Takes the text of `/openapi.json`. Paths and methods that it does not describe are not checked. */
 export function createDocumentedCheck(openapi: string): DocumentedCheck {
   const { paths } = dereference(JSON.parse(openapi) as Document);
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   const validators = new Map<object, ValidateFunction>();
-  // A literal path goes before one with a parameter in its place.
+  // A literal path takes precedence over one with a parameter.
   const routes = Object.entries(paths)
     .toSorted(([a], [b]) => Number(a.includes("{")) - Number(b.includes("{")))
     .map(([path, operations]) => ({ pattern: new RegExp(`^${path.replaceAll(/\{[^}]+\}/g, "[^/]+")}$`), operations }));

@@ -1,11 +1,13 @@
+import { openGuardedFetch } from "#outbound/guarded-fetch.ts";
+import { createSecrets } from "#runtime/secrets.ts";
 import { hash } from "node:crypto";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { newApiKey, newId, newWorkspaceId } from "#domain/ids.ts";
 import type { Engine } from "#conversations/contract.ts";
 import type { HttpDependencies, HttpTimeouts } from "#http/dependencies.ts";
-import type { BodyLimits } from "#http/middleware/bodies.ts";
-import { defaultBodyLimits } from "#http/middleware/bodies.ts";
+import type { BodyLimits } from "#http/middleware/bodies/bodies.ts";
+import { defaultBodyLimits } from "#http/middleware/bodies/bodies.ts";
 import { defaultTimeouts } from "#http/dependencies.ts";
 import { createServer } from "#http/server.ts";
 import { createInProcessFanout } from "#queue/signals/in-process.ts";
@@ -20,7 +22,7 @@ import type { HandMovedClock } from "../hand-moved-clock.ts";
 import { createHandMovedClock } from "../hand-moved-clock.ts";
 
 export interface HttpOptions {
-  /** Stands for the engine's, where a test has to say when and how it answers. */
+  /** Replaces the engine's query, where a test has to control the answer. */
   readonly query?: Engine["query"];
   readonly sites?: Partial<HttpDependencies["sites"]>;
   readonly readiness?: HttpDependencies["readiness"];
@@ -43,12 +45,12 @@ export interface TestHttp {
   readonly logged: readonly string[];
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answered>;
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answered>;
-  /** The server alone; the database stays. */
+  /** Closes the server and keeps the database open. */
   closeServer(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The HTTP side by itself on a real database, with what lies behind it given by the test. */
+/** The HTTP side alone on a real database; tests replace the layers below it. */
 export async function startHttp(open: () => Promise<TestDatabase>, options: HttpOptions = {}): Promise<TestHttp> {
   const { store, close } = await openTestStore(open);
   const clock = createHandMovedClock(testStart);
@@ -71,7 +73,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
         deleted_at: null,
       })
       .execute();
-    // As a process of its own, also where a test starts two on one database.
+    // Each call registers a process of its own: a test may start two on one database.
     await tx
       .insertInto("processes")
       .values({ id: processId, host: processId, pid: 1, started_at: testStart, heartbeat_at: testStart })
@@ -93,7 +95,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       .execute();
   });
   const absent = (): never => {
-    throw new Error("this test has nothing behind it");
+    throw new Error("this test has not replaced the engine");
   };
   const server = await createServer({
     store,
@@ -103,13 +105,15 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       ingest: absent,
       query: options.query ?? absent,
       reply: absent,
+      tryQuestion: absent,
       upload: absent,
       prefetchFiles: absent,
       dropUpload: absent,
       update: absent,
       applyAction: absent,
+      applyMacro: absent,
       postAgentMessage: absent,
-      editsInProgress: absent,
+      editAbilities: absent,
       addNote: absent,
       remove: absent,
       settleClocks: absent,
@@ -117,17 +121,35 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       window: absent,
     },
     fanout: createInProcessFanout(log),
+    channelAccounts: {
+      lookup: absent,
+      tryOut: absent,
+      publish: absent,
+      kinds: absent,
+      kind: absent,
+      abilities: absent,
+      check: absent,
+      sendTest: absent,
+    },
     documents: {
       checkType: absent,
       receive: absent,
       discard: absent,
       add: absent,
       crawl: absent,
+      change: absent,
+      content: absent,
+      addArticle: absent,
+      saveArticle: absent,
       recrawl: absent,
       ofFiles: absent,
       remove: absent,
     },
-    files: { bytesMax: 0, open: absent, link: absent, ofLink: absent },
+    canMail: false,
+    secrets: createSecrets("00".repeat(32)),
+    guardedFetch: openGuardedFetch({ allowPrivate: false }),
+    allowPrivate: false,
+    files: { bytesMax: 0, store: absent, open: absent, link: absent, ofLink: absent },
     listConversations: absent,
     tokenKeys: absent,
     cursorKey: Buffer.alloc(32, 7),

@@ -2,12 +2,12 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playw
 import type { TestApp } from "./app.ts";
 import { password } from "./inbox.ts";
 
-/** Windows of agents, each in a browser of its own. */
+/** Pages of agents, each in a browser context of its own. */
 export interface InboxPages {
   open(agent: "anna" | "ben", options?: BrowserContextOptions, hash?: string): Promise<Page>;
-  /** Forgets what was said with these words: it had to be. */
+  /** Drops complaints that contain this text, which the test caused on purpose. */
   excuse(text: string): void;
-  /** Closes all; what pages said of themselves that they should not have to say. */
+  /** Closes all pages, and returns the errors that they logged. */
   close(): Promise<readonly string[]>;
 }
 
@@ -29,13 +29,13 @@ export function createInboxPages(browser: () => Browser, app: () => Pick<TestApp
       contexts.push(context);
       const page = await context.newPage();
       page.on("console", (message) => {
-        // A refused action is told to the agent; the browser tells it as well.
+        // The browser also logs a conflict (409), which the page already shows to the agent.
         if (message.type() === "error" && !message.text().includes("409")) complaints.push(message.text());
       });
       page.on("pageerror", (error) => complaints.push(String(error)));
       page.on("request", (request) => {
         if (!request.url().startsWith(url) && !request.url().startsWith("data:"))
-          complaints.push(`asked elsewhere: ${request.url()}`);
+          complaints.push(`request to another origin: ${request.url()}`);
       });
       await page.goto(`${url}/inbox`);
       await page.getByLabel("E-mail address").fill(`${agent}@shop.example`);

@@ -1,10 +1,11 @@
 import type { Person } from "#http/inbox/wire.ts";
-import { createAgent, createLoginToken } from "#admin/agents.ts";
+import { createAgent } from "#admin/team/agents.ts";
+import { createLoginToken } from "#admin/team/login-links.ts";
 import type { TestApp } from "./app.ts";
 
 export const password = "correct horse battery staple";
 
-/** Somebody who works in the inbox, as their browser does: with its cookie and what it says of a request's origin. */
+/** A signed-in agent who sends requests as a browser does, with its cookie and Origin header. */
 export interface InboxUser extends Person {
   readonly id: string;
   readonly cookie: string;
@@ -33,7 +34,7 @@ export async function addAgent(
   return { id, email, name };
 }
 
-/** Signs in by a link, which takes no time to compute. */
+/** Signs in by a link, which avoids the cost of a password hash. */
 export async function signIn(app: TestApp, agent: { readonly id: string } & Person): Promise<InboxUser> {
   const token = await createLoginToken(app.store, app.clock, agent.id);
   const response = await fetch(`${app.url}/inbox/login/${token}`, {
@@ -65,7 +66,7 @@ export async function signIn(app: TestApp, agent: { readonly id: string } & Pers
   };
 }
 
-/** Two colleagues, and somebody of another workspace. */
+/** Two colleagues, and an agent of another workspace. */
 export interface InboxTeam {
   readonly anna: InboxUser;
   readonly ben: InboxUser;
@@ -81,7 +82,7 @@ export async function signInTeam(app: TestApp): Promise<InboxTeam> {
   };
 }
 
-/** A customer's question that the bot has answered. */
+/** Starts a conversation with a question that the bot has answered. */
 export async function asked(
   app: TestApp,
   thread: string,
@@ -93,11 +94,13 @@ export async function asked(
   return customer;
 }
 
+/** The cookie of the session that an answer begins; empty: none. */
 export function cookieOf(response: Response): string {
-  return (response.headers.get("set-cookie") ?? "").split(";", 1)[0] ?? "";
+  const pairs = response.headers.getSetCookie().map((line) => line.split(";", 1)[0] ?? "");
+  return pairs.find((pair) => pair.startsWith("parley_session=")) ?? "";
 }
 
-/** A customer of the website's chat. */
+/** A customer in the widget. */
 export interface Customer {
   readonly thread: string;
   readonly conversationId: string;
@@ -126,14 +129,14 @@ export async function customerWrites(app: TestApp, thread: string, text: string,
       sentAt: app.clock.now(),
       text: message,
     });
-    if (conversationId === null) throw new Error("a message opened no conversation");
+    if (conversationId === null) throw new Error("a message started no conversation");
     return conversationId;
   };
   const conversationId = await write(text);
   return { thread, conversationId, write: async (message) => void (await write(message)) };
 }
 
-/** Waits until the bot has answered, and what it said is sent. */
+/** Waits until the bot has answered and its replies are sent. */
 export async function settled(app: TestApp): Promise<void> {
   for (let attempt = 0; attempt < 1_600; attempt += 1) {
     const rows = await app.store.read
@@ -145,5 +148,5 @@ export async function settled(app: TestApp): Promise<void> {
     if (rows.length === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  throw new Error("the outbox did not become empty");
+  throw new Error("timed out waiting for an empty outbox");
 }

@@ -1,6 +1,6 @@
 import { dereference } from "#http/openapi/components.ts";
 
-/** What the tests use of `/openapi.json`. */
+/** The parts of `/openapi.json` that the tests use. */
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
 }
@@ -36,7 +36,7 @@ export interface Operation {
   readonly body: { readonly mediaType: string; readonly schema: JsonSchema } | undefined;
 }
 
-/** Every operation that the running program says it has: a new route is among them by itself. */
+/** Lists every operation in the running program's own reference, so that new routes are included. */
 export async function operationsOf(url: string): Promise<readonly Operation[]> {
   const { paths } = dereference((await (await fetch(`${url}/openapi.json`)).json()) as OpenApi);
   return Object.entries(paths).flatMap(([path, methods]) =>
@@ -52,18 +52,18 @@ export async function operationsOf(url: string): Promise<readonly Operation[]> {
   );
 }
 
-/** The least that a schema takes. */
-export function leastOf(schema: JsonSchema): unknown {
+/** Builds the smallest value that a schema accepts. */
+export function minimalValueOf(schema: JsonSchema): unknown {
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return schema.enum[0];
-  if (schema.anyOf !== undefined) return leastOf(schema.anyOf[0] ?? {});
+  if (schema.anyOf !== undefined) return minimalValueOf(schema.anyOf[0] ?? {});
   switch (schema.type) {
     case "object":
       return Object.fromEntries(
-        (schema.required ?? []).map((name) => [name, leastOf(schema.properties?.[name] ?? {})]),
+        (schema.required ?? []).map((name) => [name, minimalValueOf(schema.properties?.[name] ?? {})]),
       );
     case "array":
-      return Array.from({ length: schema.minItems ?? 0 }, () => leastOf(schema.items ?? {}));
+      return Array.from({ length: schema.minItems ?? 0 }, () => minimalValueOf(schema.items ?? {}));
     case "integer":
     case "number":
       return schema.minimum ?? (schema.exclusiveMinimum ?? 0) + 1;

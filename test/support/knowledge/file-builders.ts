@@ -5,7 +5,7 @@ export interface ZipEntry {
   readonly content: string | Uint8Array;
 }
 
-/** A ZIP archive, its entries deflated. */
+/** Builds a ZIP archive with deflated entries. */
 export function zipOf(entries: readonly ZipEntry[]): Buffer {
   const locals: Buffer[] = [];
   const centrals: Buffer[] = [];
@@ -40,7 +40,7 @@ export function zipOf(entries: readonly ZipEntry[]): Buffer {
 
 const namespace = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"`;
 
-/** A Word file of this body, which is WordprocessingML. */
+/** Builds a Word file from a body in WordprocessingML. */
 export function docxOf(body: string, more: readonly ZipEntry[] = []): Buffer {
   return zipOf([
     {
@@ -73,11 +73,11 @@ export const wordParagraph = (text: string, style = ""): string =>
 export interface PdfLine {
   readonly text: string;
   readonly size: number;
-  /** From the lower edge of the page, in points. */
+  /** The distance from the lower edge of the page, in points. */
   readonly y: number;
 }
 
-/** A PDF of these pages, in Helvetica. `trailer`: more of its last dictionary. */
+/** Builds a PDF with these pages, in Helvetica. `trailer`: further entries of its trailer dictionary. */
 export function pdfOf(pages: readonly (readonly PdfLine[])[], trailer = ""): Buffer {
   const objects: string[] = ["", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"];
   const kids: string[] = [];

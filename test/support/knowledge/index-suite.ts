@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "#database/contract.ts";
 import type { KnowledgeIndex, SearchRequest } from "#knowledge/index/contract.ts";
-import { contentWordsOf, termsOf } from "#language/terms.ts";
+import { contentWordsOf, termsOf } from "#language/words/terms.ts";
 import { newSqlite, openTestStore } from "../database/databases.ts";
 import type { TestKnowledge } from "./knowledge.ts";
 import { newWorkspace, testKnowledge } from "./knowledge.ts";
 
-/** What every knowledge index must do, whatever it searches with. `open` opens it over a store, empty at first. */
+/** The tests that every knowledge index has to pass. `open` opens an empty index on a store. */
 export function knowledgeIndexContract(name: string, open: (store: Store) => Promise<KnowledgeIndex>): void {
   describe(name, () => {
     let store: Store;
@@ -38,7 +38,7 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
     const titles = async (text: string, more: Partial<SearchRequest> = {}) =>
       (await search(text, more)).candidates.map((candidate) => candidate.title);
 
-    it("has nothing to say of an empty workspace, or of one that does not exist", async () => {
+    it("finds nothing in an empty or unknown workspace", async () => {
       const empty = { candidates: [], chunkCount: 0, averageTerms: 0, frequency: new Map() };
       expect(await search("refund")).toMatchObject(empty);
       expect(await search("refund", { workspaceId: "wt_aaaaaa_bbbbbbbbbb" })).toMatchObject(empty);
@@ -52,7 +52,7 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
       expect(await titles("weather")).toEqual([]);
     });
 
-    it("gives a passage as it is stored, with its terms, its place and its address", async () => {
+    it("returns a stored passage with its terms, its position and its address", async () => {
       const id = await knowledge.add(workspaceId, "a.md", "# Café hours\n\nWe're open daily.", {
         url: "https://shop.example/a",
       });
@@ -68,7 +68,7 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
       });
     });
 
-    it("counts in how many passages each word stands, in this workspace alone", async () => {
+    it("counts the passages with each word in this workspace alone", async () => {
       await knowledge.add(workspaceId, "a.md", "Kettle kettle kettle. Boil water.");
       await knowledge.add(workspaceId, "b.md", "Kettle and lid.");
       const other = await newWorkspace(store);
@@ -82,11 +82,11 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
       );
       expect(frequency.has("spoon")).toBe(false);
       expect(chunkCount).toBe(2);
-      // "a kettle kettle kettle boil water" and "b kettle lid", the titles being the files' names.
+      // The words are "a kettle kettle kettle boil water" and "b kettle lid"; the titles are the files' names.
       expect(averageTerms).toBeCloseTo((5 + 3) / 2, 5);
     });
 
-    it("never finds what belongs to another workspace", async () => {
+    it("never finds another workspace's passages", async () => {
       const other = await newWorkspace(store);
       await knowledge.add(other, "secret.md", "The secret is a kettle.");
       await knowledge.add(workspaceId, "public.md", "A kettle.");
@@ -99,14 +99,14 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
       expect(await titles("prices")).toEqual(["All"]);
       expect(await titles("prices", { audience: ["customer"] })).toEqual(["All"]);
       expect(await titles("prices", { audience: ["x", "staff"] })).toEqual(expect.arrayContaining(["All", "Partners"]));
-      // Not by way of naming the document either.
+      // Naming the document must not bypass the audience.
       const id = (await search("prices", { audience: ["staff"] })).candidates.find(
         (each) => each.title === "Partners",
       )?.documentId;
       expect(await titles("prices", { documentIds: [id ?? ""] })).toEqual([]);
     });
 
-    it("closes a document to others at once when it is gated later", async () => {
+    it("hides a document at once when it becomes gated", async () => {
       await knowledge.add(workspaceId, "prices.md", "Prices.");
       expect(await titles("prices")).toEqual(["Prices"]);
       await knowledge.documents.add({
@@ -119,14 +119,14 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
       expect(await titles("prices", { audience: ["staff"] })).toEqual(["Prices"]);
     });
 
-    it("keeps to the documents that are named", async () => {
+    it("searches only the named documents", async () => {
       const one = await knowledge.add(workspaceId, "one.md", "Kettle.");
       await knowledge.add(workspaceId, "two.md", "Kettle.");
       expect(await titles("kettle", { documentIds: [one] })).toEqual(["One"]);
       expect(await titles("kettle", { documentIds: [] })).toEqual([]);
     });
 
-    it("gives no more candidates than it is asked for, the better ones", async () => {
+    it("returns at most the requested number of candidates, the best ones", async () => {
       for (let n = 0; n < 10; n += 1) await knowledge.add(workspaceId, `d${n}.md`, `Filler text ${n}. The kettle.`);
       await knowledge.add(workspaceId, "best.md", "# Kettle lid\n\nThe lid of the kettle.");
       const found = await titles("kettle lid", { limit: 3 });
@@ -134,7 +134,7 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
       expect(found[0]).toBe("Kettle lid");
     });
 
-    it("answers from the new version of a document from the moment that it is indexed, and not before", async () => {
+    it("serves the new version of a document once it is indexed, and not before", async () => {
       await knowledge.add(workspaceId, "hours.md", "Open until five.");
       expect((await search("open until")).candidates[0]?.text).toBe("Open until five.");
       const { id } = await knowledge.documents.add({
@@ -147,7 +147,7 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
       expect((await search("open until")).candidates.map((each) => each.text)).toEqual(["Open until six."]);
     });
 
-    it("forgets a removed document, in its counts too", async () => {
+    it("drops a removed document, also from its counts", async () => {
       const id = await knowledge.add(workspaceId, "a.md", "Kettle.");
       await knowledge.add(workspaceId, "b.md", "Lid.");
       expect((await search("kettle")).chunkCount).toBe(2);
@@ -160,7 +160,7 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
       });
     });
 
-    it("forgets a deleted workspace", async () => {
+    it("drops a deleted workspace", async () => {
       await knowledge.add(workspaceId, "a.md", "Kettle.");
       expect(await titles("kettle")).toEqual(["A"]);
       await store.write((tx) =>
@@ -169,8 +169,8 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
       expect(await titles("kettle")).toEqual([]);
     });
 
-    it("takes words of any script, and text that looks like its own query language", async () => {
-      // Most of it English, so that its words are stemmed as those of the search are.
+    it("accepts words of any script, and text that looks like its own query syntax", async () => {
+      // Mostly English, so that its words are stemmed like the query's.
       await knowledge.add(
         workspaceId,
         "a.md",
@@ -184,7 +184,7 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
       ).toBeDefined();
     });
 
-    it("finds words that are written almost like one that nobody wrote", async () => {
+    it("finds words that are spelt almost like a misspelt one", async () => {
       await knowledge.add(workspaceId, "refunds.md", "# Refunds\n\nThe refund goes back to the card.");
       await knowledge.add(workspaceId, "parcels.md", "# Parcels\n\nA parcel is insured.");
       const misspelt = contentWordsOf("refnud");
@@ -195,7 +195,7 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
       expect((await search("xyzzyxyzzy", { misspelt: contentWordsOf("xyzzyxyzzy") })).candidates).toEqual([]);
     });
 
-    it("takes a slip for the nearest words as they are written, in any script, and for two words in one", async () => {
+    it("corrects a typo to the nearest words, in any script, and splits a joined word in two", async () => {
       await knowledge.add(workspaceId, "power.md", "# Power\n\nThe batteries are charging overnight.");
       await knowledge.add(workspaceId, "ru.md", "# Доставка\n\nДоставка занимает три дня, посылку привозит курьер.");
       const repairOf = async (text: string, language: "en" | "ru" = "en") => {

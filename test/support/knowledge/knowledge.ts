@@ -13,9 +13,9 @@ export const silentLog: Log = {
   error: () => undefined,
 };
 
-/** For documents that come from nowhere else. */
+/** For documents that are not fetched. */
 export const noFetch: GuardedFetch = {
-  fetch: () => Promise.reject(new Error("nothing is fetched here")),
+  fetch: () => Promise.reject(new Error("fetches are disabled in this test")),
   close: async () => undefined,
 };
 
@@ -50,7 +50,7 @@ export async function newWorkspace(store: Store): Promise<string> {
   return id;
 }
 
-/** A knowledge base that indexes what it is given at once, as the worker would soon after. */
+/** A knowledge base that indexes documents at once, without a worker. */
 export interface TestKnowledge {
   readonly documents: Documents;
   add(workspaceId: string, fileName: string, text: string, more?: Partial<NewDocument>): Promise<string>;

@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
 
-/** Documents of a shop in one language, and what its customers ask of each. */
+/** Documents of a shop in one language, with questions to each. */
 export interface LanguageSet {
   readonly language: string;
   /** Title and text. */
   readonly documents: readonly (readonly [string, string])[];
-  /** What is asked, and the title of the document that answers it. */
+  /** A question, and the title of the document that answers it. */
   readonly questions: readonly (readonly [string, string])[];
-  /** A question, what is asked next without saying of what, and the title of the document that answers that. */
+  /**
+   * A question, a follow-up that does not repeat its subject, and the title of the document that answers the follow-up.
+   */
   readonly followUps: readonly (readonly [string, string, string])[];
 }
 
@@ -244,7 +246,7 @@ const languageSets: readonly LanguageSet[] = [
   },
 ];
 
-/** `ask` gives the title of the best source and whether there was an answer, in a workspace with these documents. */
+/** `ask` returns the title of the best source and whether there was an answer, in a workspace with these documents. */
 export function languageContract(
   name: string,
   open: () => Promise<{
@@ -255,7 +257,7 @@ export function languageContract(
     ): Promise<{ readonly title: string | undefined; readonly answered: boolean }>;
   }>,
 ): void {
-  describe(`questions in many languages, by ${name}`, () => {
+  describe(`multilingual questions, by ${name}`, () => {
     it.each(languageSets.map((set) => [set.language, set] as const))("are answered in %s", async (_, set) => {
       const { ask } = await open();
       const missed: string[] = [];

@@ -5,11 +5,11 @@ import { pino } from "pino";
 import { openServices } from "#app/services.ts";
 import { systemClock } from "#runtime/clock.ts";
 import { loadConfig } from "#config/environment.ts";
-import { createAgent } from "#admin/agents.ts";
+import { createAgent } from "#admin/team/agents.ts";
 import { createKey } from "#admin/api-keys.ts";
 import { createWorkspace } from "#admin/workspaces/workspaces.ts";
 
-/** A folder and a database that the program can be started on, with a workspace that has read some documents. */
+/** A folder and a database to start the program on, with a workspace that has some documents. */
 export interface Installation {
   readonly dataDir: string;
   readonly databaseUrl: string;
@@ -44,7 +44,7 @@ Invoices are sent by e-mail on the day of shipping. You can download every invoi
 The shop in the old harbour is open from Tuesday to Saturday, 10:00 to 18:00.
 `;
 
-/** Each is answered by {@link handbook}. */
+/** {@link handbook} answers each of them. */
 export const questions = [
   "How many days do I have to return a lamp?",
   "How much does shipping cost?",
@@ -58,7 +58,7 @@ export const questions = [
   "How do I start a warranty claim?",
 ] as const;
 
-/** Limits are there to stop one visitor, and here all of them are one program. */
+/** Limits that one visitor does not reach: all customers of the tests share an address. */
 const openLimits = {
   connections_per_minute: 1_000_000,
   sockets_per_address: 1_000_000,
@@ -85,7 +85,7 @@ export async function install(
     await store.migrate();
     const workspace = await createWorkspace(
       { store, clock, secrets },
-      // The bot keeps the conversation whatever is asked.
+      // The bot keeps the conversation, whatever the questions.
       { name: "Support", plan: "enterprise", settings: { lowAnswersToEscalate: 20 } },
     );
     for (const file of files) {
@@ -93,7 +93,7 @@ export async function install(
       await documents.process(document.id);
     }
     const { key } = await createKey(store, clock, { workspaceId: workspace.id, name: "test" });
-    // With an operator, the program has had its first start.
+    // An administrator's account completes the first start.
     await createAgent(store, clock, {
       workspaceId: workspace.id,
       email: "operator@localhost",

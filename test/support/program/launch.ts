@@ -1,17 +1,16 @@
 import { spawn } from "node:child_process";
 import { get } from "node:http";
-import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Installation } from "./installation.ts";
 
-/** The program as people run it, in a process of its own that may be killed. */
+/** The program in a process of its own, which a test may kill. */
 export interface Launched {
   readonly pid: number;
-  /** Milliseconds from the start of the process until it said that it is ready; undefined when it ended before. */
+  /** Milliseconds from the start of the process to its readiness; undefined if it ended before. */
   readonly ready: Promise<number | undefined>;
   readonly exited: Promise<Exit>;
-  /** Log lines of level error and above, and whatever came on stderr. */
+  /** Log lines of level error and above, and all output on stderr. */
   readonly complaints: readonly string[];
   signal(name: NodeJS.Signals): void;
 }
@@ -26,7 +25,7 @@ export interface LaunchOptions {
   readonly port: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArguments?: readonly string[];
-  /** The processor to stay on; needs `taskset`. */
+  /** The processor to pin the process to; needs `taskset`. */
   readonly core?: number | undefined;
 }
 
@@ -76,7 +75,7 @@ async function untilReady(port: number, running: () => boolean): Promise<boolean
   return false;
 }
 
-/** The status of a response; undefined when there was none. */
+/** The status of a response; undefined without one. */
 function statusOf(url: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     const request = get(url, { agent: false, timeout: 2_000 }, (response) => {
@@ -85,16 +84,5 @@ function statusOf(url: string): Promise<number | undefined> {
     });
     request.once("timeout", () => request.destroy());
     request.once("error", () => resolve(undefined));
-  });
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
   });
 }

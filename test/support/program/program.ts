@@ -2,25 +2,25 @@ import { fork, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Order } from "./command-host.ts";
+import type { CommandLine } from "./command-host.ts";
 
 const main = fileURLToPath(new URL("../../../bin/parley.js", import.meta.url));
 const host = fileURLToPath(new URL("./command-host.ts", import.meta.url));
 
-export interface Ran {
+export interface CommandResult {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Only what a test says: nothing of the machine's own configuration reaches the program. */
+/** Passes only the test's variables: the machine's own configuration must not reach the program. */
 function environment(env: Readonly<Record<string, string>>): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
   return { PATH, HOME, NO_COLOR: "1", LOG_LEVEL: "warn", ...env };
 }
 
-/** Runs a command line to its end, as a person or a script would. */
-export async function parley(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> {
+/** Runs a command line in a process of its own, to its end. */
+export async function parley(args: readonly string[], env: Readonly<Record<string, string>>): Promise<CommandResult> {
   const child = spawn(process.execPath, [main, ...args], { env: environment(env) });
   let stdout = "";
   let stderr = "";
@@ -30,9 +30,9 @@ export async function parley(args: readonly string[], env: Readonly<Record<strin
   return { status, stdout, stderr };
 }
 
-/** Runs command lines in one process, which is started once; each has to end as in a process of its own. */
+/** Runs command lines in one process, which is started once. */
 export interface CommandHost {
-  parley(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran>;
+  parley(args: readonly string[], env: Readonly<Record<string, string>>): Promise<CommandResult>;
   close(): Promise<void>;
 }
 
@@ -55,9 +55,9 @@ export async function openCommandHost(): Promise<CommandHost> {
   await Promise.race([once(child, "message"), ended]);
   let last: Promise<unknown> = Promise.resolve();
 
-  function obey(order: Order): Promise<Ran> {
+  function execute(line: CommandLine): Promise<CommandResult> {
     return new Promise((resolve, reject) => {
-      failed = () => reject(new Error(`the process of the commands ended:\n${stdout}${stderr}`));
+      failed = () => reject(new Error(`the command host exited:\n${stdout}${stderr}`));
       look = () => {
         const [said, status, ...behind] = stdout.split("\0");
         const complaint = stderr.split("\0", 1)[0] ?? "";
@@ -67,7 +67,7 @@ export async function openCommandHost(): Promise<CommandHost> {
         look = () => undefined;
         resolve({ status: Number(status), stdout: said ?? "", stderr: complaint });
       };
-      child.send(order, (error) => {
+      child.send(line, (error) => {
         if (error !== null) reject(error);
       });
     });
@@ -75,7 +75,7 @@ export async function openCommandHost(): Promise<CommandHost> {
 
   return {
     parley(args, env) {
-      const ran = last.then(() => obey({ args, env: environment(env) }));
+      const ran = last.then(() => execute({ args, env: environment(env) }));
       last = ran.catch(() => undefined);
       return ran;
     },
@@ -89,9 +89,9 @@ export async function openCommandHost(): Promise<CommandHost> {
 export interface Gateway {
   readonly url: string;
   readonly child: ChildProcess;
-  /** What it has printed so far. */
+  /** The output so far. */
   printed(): string;
-  /** Ends it in an orderly way; the exit status. */
+  /** Sends SIGTERM and returns the exit status. */
   stop(): Promise<number | null>;
 }
 
@@ -113,7 +113,7 @@ export async function startGateway(env: Readonly<Record<string, string>>): Promi
       if (address !== undefined) resolve(address);
     };
     child.stdout.on("data", look);
-    void ended.then(() => reject(new Error(`the gateway ended before it was ready:\n${printed}`)));
+    void ended.then(() => reject(new Error(`the gateway exited before it was ready:\n${printed}`)));
   });
   return {
     url,

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { projectDir } from "./source-tree.ts";
 
-/** `npm run check`: everything that is checked without running the program, at the same time. */
+/** `npm run check`: runs all static checks at the same time. */
 interface Check {
   readonly name: string;
   readonly command: string;
@@ -15,16 +15,17 @@ const checks: readonly Check[] = [
   { name: "lint", command: "oxlint", args: ["--type-aware", "--format", "unix", "."] },
   { name: "format", command: "oxfmt", args: ["--check"], fix: "npm run format" },
   { name: "unused", command: "knip", args: ["--no-progress"] },
+  { name: "commits", command: "node", args: ["test/support/project/commit-subjects.ts"] },
 ];
 
-interface Outcome {
+interface CheckResult {
   readonly check: Check;
   readonly passed: boolean;
   readonly seconds: number;
   readonly output: string;
 }
 
-function run(check: Check): Promise<Outcome> {
+function run(check: Check): Promise<CheckResult> {
   const began = performance.now();
   return new Promise((resolve) => {
     const path = `${join(projectDir, "node_modules/.bin")}${delimiter}${process.env["PATH"] ?? ""}`;
@@ -50,7 +51,7 @@ const outcomes = await Promise.all(checks.map(run));
 const failed = outcomes.filter(({ passed }) => !passed);
 for (const { check, output } of failed) {
   console.log(`\n── ${check.name}: ${[check.command, ...check.args].join(" ")}\n\n${output}`);
-  if (check.fix !== undefined) console.log(`\nTo mend it: ${check.fix}`);
+  if (check.fix !== undefined) console.log(`\nTo fix it: ${check.fix}`);
 }
 console.log("");
 for (const { check, passed, seconds } of outcomes) {

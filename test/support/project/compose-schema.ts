@@ -1,4 +1,7 @@
-/** The parts of the Compose specification that a file of ours may use. What is not here is a slip, or is added here. */
+/**
+ * The parts of the Compose specification that our files may use. A missing part is an error in a file, or is added
+ * here.
+ */
 const text = { type: "string", minLength: 1 } as const;
 const texts = { type: "array", items: text, minItems: 1, uniqueItems: true } as const;
 const duration = { type: "string", pattern: "^([0-9]+(us|ms|s|m|h))+$" } as const;
@@ -40,7 +43,7 @@ const service = {
     profiles: { type: "array", items: { type: "string", pattern: "^[a-zA-Z0-9][a-zA-Z0-9_.-]+$" }, minItems: 1 },
     ports: {
       type: "array",
-      // [[address:]published:]target, each port a number, a range or a variable.
+      // [[address:]published:]target; each port is a number, a range or a variable.
       items: {
         type: "string",
         pattern:

@@ -1,11 +1,15 @@
+import { readFileSync, readdirSync } from "node:fs";
+
+const projectUrl = new URL("../../../", import.meta.url);
+
 /**
- * The layers of the program, from bottom to top, and what each of them may import: its own folder, the folders, files and
- * packages that are named, and nothing else. Types, re-exports and dynamic imports count. `#queue/` is a folder of src/,
+ * The layers of the program, from bottom to top. Each may import its own folder and the named folders, files and
+ * packages, and nothing else. Types, re-exports and dynamic imports count. `#queue/` is a folder of src/,
  * `#queue/lanes.ts` one file of it, `node:` every built-in module. A rule that no import needs fails the test.
  */
 export interface ImportRule {
   readonly files: string;
-  /** The folder that the files may use freely. */
+  /** The folder that the files may import freely. */
   readonly own?: string;
   readonly may: readonly string[];
   /** Exceptions to `may`. */
@@ -14,13 +18,13 @@ export interface ImportRule {
 
 const pathOf = (name: string): string => (name.startsWith("#") ? `src/${name.slice(1)}` : name);
 
-/** `own`: the folder that the files may use freely; absent: the folder that they are. */
+/** `own`: the folder that the files may import freely; absent: `files` itself. */
 function rule(files: string, may: string, { own = files, never = [] as readonly string[] } = {}): ImportRule {
   const names = may.split(" ").filter((name) => name !== "");
   return { files: pathOf(files), own: pathOf(own), may: names.map(pathOf), never };
 }
 
-/** Files that talk to a particular database. Only the database's own files and the composition root know them. */
+/** Packages that talk to a particular database. Only the database's own files and the composition root import them. */
 const drivers = [
   "open.ts group-commit.ts transaction-context.ts migrations/ dialects/sqlite.ts dialects/mysql-connections.ts dialects/mysql-dialect.ts",
   "dialects/mysql-stream.ts dialects/mysql-time-limit.ts search/open.ts search/sqlite.ts search/mysql.ts search/typesense/",
@@ -31,18 +35,23 @@ const aboveDatabase = { never: drivers };
 
 const layers: readonly ImportRule[] = [
   rule("#runtime/", "node: pino pino-pretty"),
+  // Reads only what adapters declare.
+  rule("#channels/catalog.ts", "#domain/ node: adapters/"),
   rule("#language/", "#runtime/ @orama/stemmers @orama/stopwords stemmer"),
   rule("#domain/", "#language/ node:crypto"),
   rule("#outbound/", "node: ipaddr.js undici"),
-  rule("#database/", "#runtime/ #domain/ node: kysely mysql2 stemmer"),
+  rule("#database/", "#runtime/ #domain/ #channels/catalog.ts node: kysely mysql2 stemmer typebox"),
 
   rule("#config/environment.ts", "#database/dialects/mysql-url.ts node:", { own: "#config/" }),
-  rule("#config/", "#language/ #domain/ #outbound/ typebox yaml", { never: ["src/config/environment.ts"] }),
+  rule("#config/", "#language/ #domain/ #outbound/ #channels/catalog.ts typebox yaml", {
+    never: ["src/config/environment.ts"],
+  }),
+  rule("#mail/", "#runtime/ #database/ #config/environment.ts node:crypto nodemailer typebox", aboveDatabase),
   rule("#files/", "#runtime/ #domain/ #config/ node: aws4fetch file-type"),
-  rule("#queue/", "#runtime/ #domain/ #database/ node: bullmq ioredis", aboveDatabase),
+  rule("#queue/", "#runtime/ #domain/ #database/ node: bullmq ioredis typebox", aboveDatabase),
 
-  // The side that adapters see. Only the loader knows the adapters; host/, which runs them, is further up.
-  rule("#channels/load-adapter.ts", "#channels/contract.ts #domain/ adapters/"),
+  // The contract that adapters see. Only the loader imports adapters; host/, which runs them, is a higher layer.
+  rule("#channels/load-adapter.ts", "#channels/catalog.ts #channels/contract.ts #domain/ adapters/"),
   rule(
     "#channels/host/",
     "#runtime/ #domain/ #database/ #files/contract.ts #queue/signals/ #metrics/ #conversations/ #agent-desk/ #http/dependencies.ts",
@@ -52,97 +61,119 @@ const layers: readonly ImportRule[] = [
     never: ["src/channels/host/"],
   }),
 
-  // The only files that know a language model's provider.
+  // The only files that import a language model's provider.
   rule("#models/", "#runtime/ #config/ node: ai @ai-sdk/anthropic @ai-sdk/openai @ai-sdk/openai-compatible"),
-  // Only the composition root and the administration know that there is an index outside the process.
+  // Only the composition root and the administration import the index outside the process.
   rule("#knowledge/typesense/", "#runtime/ #language/ #database/ node:", { own: "#knowledge/" }),
   rule(
     "#knowledge/",
-    `#runtime/ #language/ #domain/ #outbound/ #database/ #channels/text/ #models/embedding.ts node: kysely csv-parse htmlparser2 mammoth robots-parser unpdf yaml yauzl ${markdown}`,
+    `#runtime/ #language/ #domain/ #outbound/ #database/ #channels/text/ #models/embedding.ts node: kysely csv-parse htmlparser2 mammoth robots-parser typebox unpdf yaml yauzl ${markdown}`,
     { never: [...drivers, "src/knowledge/typesense/"] },
   ),
+  rule("#answering/evaluation/", "#domain/conversation/message.ts csv-parse", { own: "#answering/" }),
   rule("#answering/", "#runtime/ #language/ #domain/ #knowledge/ #models/language-model.ts node:"),
   rule(
     "#skills/",
     "#runtime/ #language/ #domain/ #outbound/ #database/ #models/language-model.ts #answering/ node:",
     aboveDatabase,
   ),
-  rule("#webhooks/", "#runtime/ #outbound/ #database/ node: kysely", aboveDatabase),
+  rule("#webhooks/", "#runtime/ #outbound/ #database/ node: kysely typebox", aboveDatabase),
   rule("#metrics/", "#runtime/ #domain/ #database/ #channels/ #answering/ prom-client", aboveDatabase),
 
-  // The statements are typed by kysely; which database runs them is not known here.
+  // Kysely types the statements; the driver is not imported here.
   rule(
     "#conversations/",
-    "#runtime/ #language/ #domain/ #database/ #files/contract.ts #queue/ #channels/ #answering/contract.ts node: kysely",
+    "#runtime/ #language/ #domain/ #database/ #files/contract.ts #queue/ #channels/ #answering/contract.ts node: kysely typebox",
     { never: [...drivers, "src/channels/host/"] },
   ),
   rule(
     "#agent-desk/",
-    "#runtime/ #domain/ #database/ #files/contract.ts #queue/lanes.ts #channels/ #conversations/ node:",
+    "#runtime/ #domain/ #database/ #files/contract.ts #queue/lanes.ts #channels/ #conversations/ node: typebox",
     { never: [...drivers, "src/channels/host/", "src/conversations/engine.ts"] },
   ),
-  // Its work is done by the server; this only queues it and reports on it.
+  // Queues work for the server and reports on it.
   rule("#admin/installation/search.ts", "#runtime/ #database/ #knowledge/typesense/", { own: "#admin/" }),
   rule(
     "#admin/",
-    "#runtime/ #language/ #domain/ #outbound/ #database/ #config/ #channels/ #webhooks/ #conversations/ node: kysely",
+    "#runtime/ #language/ #domain/ #outbound/ #database/ #files/contract.ts #config/ #mail/work.ts #channels/ #webhooks/ #conversations/ node: kysely openid-client typebox yaml",
     { never: [...drivers, "src/channels/host/"] },
   ),
   rule(
     "#http/",
-    "#runtime/ #domain/ #database/ #files/contract.ts #queue/signals/ #channels/ #conversations/ #admin/ node: fastify @fastify/cookie @fastify/multipart @fastify/swagger @fastify/type-provider-typebox typebox kysely pino prom-client ipaddr.js",
+    "#runtime/ #language/locale.ts #domain/ #database/ #files/contract.ts #outbound/ #queue/signals/ #channels/ #conversations/ #admin/ #config/setting-keys.ts #config/sections/ #skills/look-up.ts #skills/try-skill.ts #skills/skill-arguments.ts node: fastify @fastify/cookie @fastify/multipart @fastify/swagger @fastify/type-provider-typebox typebox kysely pino prom-client ipaddr.js uqr",
     { never: [...drivers, "src/channels/host/", "src/conversations/engine.ts"] },
   ),
 
-  // The inbox in the browser: no server code.
-  rule("#web/inbox/", "#domain/ #channels/text/ #http/inbox/wire.ts #web/shared/"),
-  rule("#web/shared/", "#channels/text/markdown.ts"),
+  // The inbox in the browser imports no server code.
+  rule("#web/inbox/", "#domain/ #http/inbox/wire.ts #web/shared/ preact @preact/signals"),
+  rule(
+    "#web/dashboard/",
+    "#domain/ #language/locale.ts #channels/text/markdown.ts #web/shared/ preact @preact/signals uplot",
+  ),
+  // Components of the inbox and the dashboard. The widget, on the pages of others, does without a library.
+  rule("#web/shared/ui/", "#channels/text/markdown.ts preact @preact/signals", { own: "#web/shared/" }),
+  rule("#web/shared/", "#channels/text/markdown.ts", { own: "#web/shared/elements.ts" }),
   rule("#web/", "node: esbuild"),
 
-  // The composition root: the only place that knows which implementation stands behind a port.
-  rule("#app/", "src/ node: pino prom-client typebox", { never: ["src/cli/", "src/main.ts"] }),
-  rule("#cli/", "#runtime/ #domain/ #database/ #config/ #models/ #admin/ #app/ node: ioredis kysely pino"),
+  // The composition root is the only folder that chooses implementations.
+  rule("#app/", "src/ node: pino prom-client", { never: ["src/cli/", "src/main.ts"] }),
+  rule(
+    "#cli/",
+    "#runtime/ #domain/ #database/ #config/ #mail/ #models/ #answering/evaluation/ #admin/ #app/ node: ioredis kysely pino",
+  ),
   rule("#main.ts", "#cli/run.ts"),
-  rule("bin/", "#main.ts node:"),
-  rule("config/", "#config/file.ts node:"),
+  rule("#build/start.ts", "computed", { own: "#build/program.ts" }),
+  rule("#build/", "#web/build.ts node: esbuild"),
+  rule("bin/", "#build/start.ts node:"),
+  rule("config/", "#config/schema.ts node:"),
 ];
-
-/** The platform SDKs and other packages of each adapter. */
-const adapterPackages: Readonly<Record<string, string>> = {
-  discord: "discord.js @discordjs/ws typebox",
-  email: "imapflow mailparser nodemailer typebox",
-  intercom: "intercom-client typebox",
-  slack: "@slack/web-api @slack/socket-mode typebox",
-  telegram: "grammy typebox",
-  twilio: "twilio typebox",
-  widget: "ws typebox",
-};
 
 const testPackages = "vitest fast-check playwright-core kysely pino yaml smtp-server undici ws";
 
-const adapterRules = Object.entries(adapterPackages).flatMap(([name, packages]): readonly ImportRule[] => {
-  const own = `adapters/${name}/`;
-  const tests = (name === "twilio" ? ["messaging/", "voice/", "shared/"] : [""]).map((part) =>
-    rule(`${own}${part}test/`, `src/ test/support/ node: ${testPackages} ${packages}`, { own }),
+const serverPackages = new Set(layers.flatMap(({ may }) => may));
+const { dependencies } = JSON.parse(readFileSync(new URL("package.json", projectUrl), "utf8")) as {
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+/** The program sends its own mails, and reads YAML, too. */
+const sharedPackages = "typebox nodemailer yaml";
+/** Packages that only adapters use: the platforms' SDKs. A test checks that no two adapters share one. */
+export const adapterPackages = Object.keys(dependencies).filter((name) => !serverPackages.has(name));
+
+const adaptersUrl = new URL("adapters/", projectUrl);
+const foldersIn = (folder: URL): readonly string[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [`${entry.name}/`] : []));
+
+const adapterRules = foldersIn(adaptersUrl).flatMap((name): readonly ImportRule[] => {
+  const own = `adapters/${name}`;
+  const packages = adapterPackages.join(" ");
+  const tests = ["", ...foldersIn(new URL(name, adaptersUrl))].map((part) =>
+    rule(`${own}${part}test/`, `src/ test/support/ node: ${sharedPackages} ${testPackages} ${packages}`, { own }),
   );
-  const browser = `${own}browser/`;
   return [
-    rule(browser, `#domain/ #channels/text/markdown.ts #web/shared/ ${own}frames.ts`),
+    rule(
+      `${own}browser/`,
+      `#domain/ #language/text-keys.ts #language/locales/en.ts #channels/text/markdown.ts #web/shared/ ${own}frames.ts`,
+      { never: ["src/web/shared/ui/"] },
+    ),
     ...tests,
-    rule(own, `#channels/ #domain/ #runtime/clock.ts #runtime/log.ts node: ${packages}`, {
-      never: ["src/channels/host/"],
-    }),
+    rule(
+      own,
+      `#channels/ #domain/ #language/ #runtime/abort.ts #runtime/clock.ts #runtime/log.ts node: ${sharedPackages} ${packages}`,
+      {
+        never: ["src/channels/host/"],
+      },
+    ),
   ];
 });
 
 export const importRules: readonly ImportRule[] = [...adapterRules, ...layers];
 
-/** Files that implement a port or open a connection. Apart from their own folder, only these files import them. */
+/** Files that implement a port or open a connection. Apart from their own folder, only the listed files import them. */
 export const implementations: Readonly<Record<string, readonly string[]>> = {
   "src/database/open.ts": ["src/app/", "src/cli/", "src/admin/installation/search.ts"],
   "src/database/search/open.ts": ["src/app/"],
   "src/knowledge/index/embedded-index.ts": ["src/app/"],
-  "src/knowledge/typesense/typesense-index.ts": ["src/app/", "src/admin/installation/search.ts"],
+  "src/knowledge/typesense/typesense-index.ts": ["src/app/"],
   "src/files/open.ts": ["src/app/"],
   "src/answering/answerer.ts": ["src/app/"],
   "src/answering/generate/model-composer.ts": ["src/app/", "src/metrics/model.ts"],
@@ -158,7 +189,7 @@ export function matches(pattern: string, target: string): boolean {
   return pattern.endsWith("/") || pattern === "node:" ? target.startsWith(pattern) : target === pattern;
 }
 
-/** Undefined where the import is allowed, else why it is not. */
+/** Why the import is not allowed; undefined if it is. */
 export function objection(rules: readonly ImportRule[], file: string, target: string): string | undefined {
   const found = rules.find(({ files }) => (files.endsWith("/") ? file.startsWith(files) : file === files));
   if (found === undefined) return `no rule of test/support/project/import-rules.ts covers ${file}: add one`;

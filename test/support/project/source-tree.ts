@@ -6,16 +6,16 @@ import { parseSync, Visitor } from "oxc-parser";
 export const projectDir = fileURLToPath(new URL("../../../", import.meta.url));
 
 export interface SourceFile {
-  /** From the project's folder, with forward slashes. */
+  /** Relative to the project's folder, with forward slashes. */
   readonly path: string;
   readonly text: string;
   readonly imports: readonly Import[];
 }
 
 export interface Import {
-  /** As it is written. */
+  /** The specifier as written; `computed` for an expression. */
   readonly specifier: string;
-  /** `src/domain/ids.ts` for a file of ours, `node:fs` for a built-in module, the package's name for all else. */
+  /** `src/domain/ids.ts` for our own file, `node:fs` for a built-in module, the package's name otherwise. */
   readonly target: string;
   readonly typeOnly: boolean;
   readonly line: number;
@@ -23,9 +23,9 @@ export interface Import {
 
 const folders = ["src", "adapters", "bench", "bin", "config", "test"];
 
-/** Every program file of the project, with what it imports: statically, as a type, dynamically or to export again. */
+/** Lists every program file of the project with its imports: static, type-only, dynamic, and re-exports. */
 export function readSourceTree(): readonly SourceFile[] {
-  const pattern = `{${folders.join(",")}}/**/*.{ts,js}`;
+  const pattern = `{${folders.join(",")}}/**/*.{ts,tsx,js}`;
   return globSync(pattern, { cwd: projectDir, exclude: (name) => name === "node_modules" })
     .map((path) => path.replaceAll("\\", "/"))
     .toSorted()
@@ -55,7 +55,8 @@ export function importsOf(path: string, text: string): readonly Import[] {
     for (const entry of entries) if (entry.moduleRequest !== null) add(entry.moduleRequest.value, start, entry.isType);
   }
   for (const { moduleRequest } of module.dynamicImports) {
-    add(text.slice(moduleRequest.start + 1, moduleRequest.end - 1), moduleRequest.start, false);
+    const written = text.slice(moduleRequest.start, moduleRequest.end);
+    add(/^["'`]/.test(written) ? written.slice(1, -1) : "computed", moduleRequest.start, false);
   }
   new Visitor({
     TSImportType: ({ source, start }) => add(source.value, start, true),

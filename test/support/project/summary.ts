@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * `node test/support/project/summary.ts FILE`: prints "N passed, N failed" of the JSON report that vitest wrote, and fails where
- * a test failed, a file could not be run, or nothing passed.
+ * `node test/support/project/summary.ts FILE`: prints "N passed, N failed" of vitest's JSON report. Fails if a test
+ * failed, a file could not run, or no test passed.
  */
 interface Report {
   readonly success: boolean;

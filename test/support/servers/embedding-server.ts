@@ -8,12 +8,12 @@ export interface EmbeddingServer {
   /** The texts of each request. */
   readonly asked: readonly (readonly string[])[];
   behave(as: "well" | "away" | "failing" | "broken" | "too_few" | "not_numbers" | "other_length" | "hang"): void;
-  /** Refuses requests with a text that holds this. */
+  /** Refuses requests with a text that contains this one. */
   refuse(text: string): void;
   close(): Promise<void>;
 }
 
-/** A server that speaks as OpenAI's does at `/embeddings`. A text's vector tells which of these concepts it names. */
+/** A server with OpenAI's `/embeddings`. The vector of a text encodes the concepts that match it. */
 export async function startEmbeddingServer(concepts: readonly RegExp[]): Promise<EmbeddingServer> {
   const apiKey = "a-key-for-embeddings";
   const asked: (readonly string[])[] = [];
@@ -41,7 +41,7 @@ export async function startEmbeddingServer(concepts: readonly RegExp[]): Promise
       if (refused.some((each) => texts.some((one) => one.includes(each)))) return reply(400, { error: "too long" });
       const data = texts.map((one, index) => ({ object: "embedding", index, embedding: vectorOf(one) }));
       if (behaviour === "too_few") data.pop();
-      // In any order: the index tells which is which.
+      // Reversed: clients must use the index.
       return reply(200, {
         object: "list",
         model,
@@ -55,7 +55,7 @@ export async function startEmbeddingServer(concepts: readonly RegExp[]): Promise
   const { port } = server.address() as AddressInfo;
 
   function vectorOf(text: string): unknown[] {
-    // The last keeps the vector from being nothing.
+    // The last component keeps the vector from being zero.
     const vector = [...concepts.map((concept) => (concept.test(text) ? 3 : 0)), 1];
     if (behaviour === "not_numbers") return vector.map(() => "NaN");
     return behaviour === "other_length" ? [...vector, 1] : vector;

@@ -6,30 +6,32 @@ export interface Page {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Answers itself. */
+  /** Writes the response instead of the fields above. */
   readonly answer?: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
 export interface SiteRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** By the clock of the test. */
+  /** The time of the test's clock. */
   readonly at: number;
 }
 
 export interface FakeSite {
   readonly origin: string;
-  /** By path with query; what is not here is 404. A text is a page of HTML. May be changed at any time. */
+  /**
+   * Pages by path with query; other paths answer 404. A string is an HTML page. Tests may change the map at any time.
+   */
   readonly pages: Map<string, string | Page>;
   readonly requests: readonly SiteRequest[];
-  /** The most requests that were there at once. */
+  /** The most requests that were open at once. */
   readonly together: () => number;
   paths(): string[];
-  forget(): void;
+  clearRequests(): void;
   close(): Promise<void>;
 }
 
-/** A website, on a port of its own. */
+/** A website on a port of its own. */
 export async function startSite(now: () => number = Date.now): Promise<FakeSite> {
   const pages = new Map<string, string | Page>();
   const requests: SiteRequest[] = [];
@@ -67,7 +69,7 @@ export async function startSite(now: () => number = Date.now): Promise<FakeSite>
     requests,
     together: () => most,
     paths: () => requests.map(({ path }) => path),
-    forget() {
+    clearRequests() {
       requests.length = 0;
       most = 0;
     },
@@ -78,7 +80,7 @@ export async function startSite(now: () => number = Date.now): Promise<FakeSite>
   };
 }
 
-/** A page as most are: navigation, a text of its own, and links to others. */
+/** A typical page: navigation, its own text, and links to other pages. */
 export function htmlPage(title: string, text: string, links: readonly string[] = [], head = ""): string {
   const list = links.map((link) => `<a href="${link}">Page ${link}</a>`).join(" ");
   return `<!doctype html><html><head><title>${title}</title>${head}</head><body><nav>${list}</nav><main><h1>${title}</h1><p>${text}</p></main></body></html>`;

@@ -3,18 +3,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What the server does with one request. */
+/** How the server answers one request. */
 export type Behaviour =
   | {
       readonly kind: "text";
-      /** Sent as they are, a piece after the other. */
+      /** The pieces of the text, sent one by one. */
       readonly pieces: readonly string[];
       readonly finish?: "stop" | "length" | "refused";
       readonly tokens?: { readonly input: number; readonly output: number };
-      /** Comes to its end only then. */
+      /** The response ends only after this has resolved. */
       readonly hold?: Promise<void>;
     }
-  /** Calls tools; arguments that are a text are sent as they are, JSON or not. */
+  /** Calls tools; string arguments are sent unchanged, valid JSON or not. */
   | {
       readonly kind: "calls";
       readonly calls: readonly { readonly name: string; readonly arguments: object | string }[];
@@ -26,15 +26,15 @@ export type Behaviour =
       readonly headers?: Readonly<Record<string, string>>;
       readonly body?: string;
     }
-  /** A stream of what is no JSON. */
+  /** A stream of invalid JSON. */
   | { readonly kind: "broken" }
-  /** Breaks the connection after this text. */
+  /** Closes the connection after this text. */
   | { readonly kind: "hang_up"; readonly after: string }
-  /** Ends the response in good order after this text, as if all were said. */
+  /** Ends the response properly after this text, although it is incomplete. */
   | { readonly kind: "end_early"; readonly after: string }
-  /** Sends a piece whenever this says so, for as long as the client listens. */
+  /** Sends a piece whenever `next` resolves, while the client listens. */
   | { readonly kind: "drip"; readonly piece: string; readonly next: () => Promise<void> }
-  /** Says nothing more after this text; null: not even that it has heard. */
+  /** Sends nothing after this text; null: no response headers either. */
   | { readonly kind: "silence"; readonly after: string | null };
 
 export interface ModelRequest {
@@ -47,20 +47,20 @@ export interface ModelRequest {
   } & Readonly<Record<string, unknown>>;
   readonly system: string;
   readonly user: string;
-  /** The names of the tools that it may call. */
+  /** The names of the tools that the model may call. */
   readonly tools: readonly string[];
-  /** The number of the passage that holds this text, for citing it. */
+  /** The number of the passage with this text, for citing it. */
   passage(text: string): number;
 }
 
 export interface ModelServer {
   readonly url: string;
   readonly requests: readonly ModelRequest[];
-  /** Decides what happens with each request; a test sets it. */
+  /** Decides how each request is answered; tests replace it. */
   answer: (request: ModelRequest) => Behaviour;
-  /** Resolves when so many requests have come. */
+  /** Resolves after this many requests. */
   asked(count: number): Promise<void>;
-  /** Resolves when so many requests were given up by the client before their end. */
+  /** Resolves after the client has aborted this many requests. */
   abandoned(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export const calls = (name: string, given: object | string): Behaviour => ({
 
 export const says = (...pieces: string[]): Behaviour => ({ kind: "text", pieces });
 
-/** A server that speaks as OpenAI's and Anthropic's do, over real HTTP, and says what a test has it say. */
+/** An HTTP server with the APIs of OpenAI and Anthropic whose answers a test sets. */
 export async function startModelServer(): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
   const waiting: { readonly when: () => boolean; readonly resolve: () => void }[] = [];
@@ -130,29 +130,29 @@ function read(incoming: IncomingMessage, text: string): ModelRequest {
     readonly messages: readonly { readonly role: string; readonly content: Content }[];
     readonly tools?: readonly { readonly name?: string; readonly function?: { readonly name: string } }[];
   };
-  const said = (role: string): string =>
+  const textBy = (role: string): string =>
     body.messages
       .filter((message) => message.role === role)
       .map(({ content }) => textOf(content))
       .join("\n");
-  const user = said("user");
+  const user = textBy("user");
   return {
     path: incoming.url ?? "",
     headers: incoming.headers,
     body,
-    system: body.system === undefined ? said("system") : textOf(body.system),
+    system: body.system === undefined ? textBy("system") : textOf(body.system),
     user,
     tools: (body.tools ?? []).map((each) => each.function?.name ?? each.name ?? ""),
-    passage(wanted) {
+    passage(excerpt) {
       const blocks = user.split(/--- passage (?=\d+ \w+ ---)/u).slice(1);
-      const found = blocks.findIndex((block) => block.includes(wanted));
-      if (found === -1) throw new Error(`no passage holds ${JSON.stringify(wanted)}:\n${user}`);
+      const found = blocks.findIndex((block) => block.includes(excerpt));
+      if (found === -1) throw new Error(`no passage contains ${JSON.stringify(excerpt)}:\n${user}`);
       return found + 1;
     },
   };
 }
 
-/** How a provider writes its stream. */
+/** A provider's stream format. */
 interface Dialect {
   begin(send: (event: string, data: unknown) => void): void;
   text(send: (event: string, data: unknown) => void, piece: string): void;
@@ -176,9 +176,9 @@ const openai: Dialect = {
   begin: (send) => send("", chunk({ role: "assistant", content: "" })),
   text: (send, piece) => send("", chunk({ content: piece })),
   call(send, at, name, given) {
-    const begun = { index: at, id: `call_${at}`, type: "function", function: { name, arguments: "" } };
-    send("", chunk({ tool_calls: [begun] }));
-    // In pieces, as they come from a model.
+    const firstDelta = { index: at, id: `call_${at}`, type: "function", function: { name, arguments: "" } };
+    send("", chunk({ tool_calls: [firstDelta] }));
+    // Split into pieces, as a model streams them.
     for (const piece of given.match(/[^]{1,7}/gu) ?? []) {
       send("", chunk({ tool_calls: [{ index: at, function: { arguments: piece } }] }));
     }
@@ -250,7 +250,7 @@ async function play(behaviour: Behaviour, dialect: Dialect, response: ServerResp
       open();
       for (const piece of behaviour.pieces) {
         dialect.text(send, piece);
-        // Each in a packet of its own.
+        // Puts each piece into a packet of its own.
         await new Promise((resolve) => setImmediate(resolve));
       }
       await behaviour.hold;

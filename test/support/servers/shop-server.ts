@@ -10,7 +10,7 @@ export interface ShopRequest {
   readonly body: string;
 }
 
-/** A company's own server, over real HTTP, which answers as a test says. */
+/** A company's own HTTP server whose answers a test sets. */
 export interface ShopServer {
   readonly url: string;
   readonly requests: ShopRequest[];

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { vi } from "vitest";
-import { unlikeDescribed } from "../http/described-events.ts";
+import { differencesFromDescription } from "../http/described-events.ts";
 
 export interface ReceivedEvent {
   readonly type: string;
@@ -17,6 +17,11 @@ export interface ReceivedEvent {
     readonly sequence: number | null;
     readonly message?: { readonly content: string; readonly role: string };
     readonly document?: { readonly title: string; readonly status: string };
+    readonly contact?: Readonly<Record<string, unknown>>;
+    readonly note?: Readonly<Record<string, unknown>>;
+    readonly changed?: readonly string[];
+    readonly merge?: Readonly<Record<string, unknown>>;
+    readonly sla?: Readonly<Record<string, unknown>>;
     readonly error?: string;
   };
 }
@@ -26,14 +31,14 @@ export interface ReceivedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly event: ReceivedEvent;
-  /** By the clock of the test. */
+  /** The time of the test's clock. */
   readonly at: number;
 }
 
-/** What a server answers to a request; by default 204. */
+/** Answers a request; the default is 204. */
 export type Behaviour = (request: ReceivedRequest, response: ServerResponse) => void;
 
-/** Somebody's server, on this machine, that is told of events. */
+/** A server that receives webhooks. */
 export async function openReceiver(now: () => number) {
   const received: ReceivedRequest[] = [];
   const undescribed: string[] = [];
@@ -46,7 +51,7 @@ export async function openReceiver(now: () => number) {
       const event = JSON.parse(body) as ReceivedEvent;
       const one = { path: request.url ?? "", headers: request.headers, body, event, at: now() };
       received.push(one);
-      const complaint = unlikeDescribed(event);
+      const complaint = differencesFromDescription(event);
       if (complaint !== "") undescribed.push(complaint);
       state.behaviour(one, response);
     });
@@ -68,17 +73,14 @@ export async function openReceiver(now: () => number) {
       await new Promise((resolve) => {
         server.close(resolve);
       });
-      if (undescribed.length > 0) throw new Error(`events are not as described: ${undescribed.join("; ")}`);
+      if (undescribed.length > 0) throw new Error(`events differ from their description: ${undescribed.join("; ")}`);
     },
   };
 }
 
 export type Receiver = Awaited<ReturnType<typeof openReceiver>>;
 
-/**
- * Verifies a request as its receiver does, with the official package, whose clock is set to the test's. Throws where the
- * signature is not right.
- */
+/** Verifies a request with the official package, whose clock is set to the test's. Throws if the signature is wrong. */
 export function verify(secret: string, { headers, body, at }: ReceivedRequest, now = at): unknown {
   vi.useFakeTimers({ toFake: ["Date"], now });
   try {

@@ -1,4 +1,4 @@
-// What a collection of the imitated server holds, and the words in it.
+// A collection of the imitated server, with an index of its words.
 
 export type FakeValue = string | number | readonly string[];
 
@@ -18,7 +18,7 @@ export interface FakeSchema {
   readonly token_separators?: readonly string[];
 }
 
-/** Where a word stands in a field of each document. */
+/** The positions of a word in a field, by document. */
 export type Postings = ReadonlyMap<FakeDocument, readonly number[]>;
 
 export interface FakeCollection {
@@ -29,13 +29,13 @@ export interface FakeCollection {
   readonly documents: ReadonlyMap<string, FakeDocument>;
   put(document: FakeDocument): void;
   remove(id: string): void;
-  /** In the order in which they came: the newest is the first among equals. */
+  /** The number of the document in insertion order; of equal scores, the newest comes first. */
   numberOf(document: FakeDocument): number;
   tokens(text: string): string[];
-  /** How many words the field has. */
+  /** The number of words in the field. */
   lengthOf(document: FakeDocument, field: string): number;
   postings(field: string, token: string): Postings | undefined;
-  /** Every word of the field. */
+  /** All words of the field. */
   vocabulary(field: string): Iterable<string>;
 }
 
@@ -51,7 +51,9 @@ export function createFakeCollection(schema: FakeSchema): FakeCollection {
   const lengths = new Map(texts.map(({ name }) => [name, new Map<FakeDocument, number>()]));
   let count = 0;
 
-  /** Letters and digits of ASCII and the symbols to index are kept; white space and separators part; all else is dropped. */
+  /**
+   * Keeps ASCII letters and digits and the symbols to index, splits at white space and separators, and drops all else.
+   */
   function tokens(text: string): string[] {
     return text
       .toLowerCase()

@@ -9,8 +9,8 @@ import type { FakeSearch } from "./search.ts";
 import { searchCollection } from "./search.ts";
 
 /**
- * A server that speaks as much of Typesense's API as is used, over real HTTP: collections, aliases, import, deletion and
- * multi_search as its OpenAPI description and its documented behaviour have them. It knows nothing of what uses it.
+ * Implements the parts of Typesense's API that are used, over real HTTP: collections, aliases, import, deletion and
+ * multi_search, by its OpenAPI description and its documentation. It does not depend on the program.
  */
 export interface FakeTypesense {
   readonly url: string;
@@ -147,7 +147,7 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     return { status: 201, body: { ...schema, num_documents: 0 } };
   }
 
-  /** A line for each document, whatever became of it. */
+  /** One result line for each document of the import. */
   function importLines(collection: FakeCollection, action: string, body: string): string {
     const lines = body.split("\n").filter((line) => line !== "");
     const results = lines.map((line) => {

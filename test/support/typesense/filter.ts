@@ -1,11 +1,11 @@
 import type { FakeDocument, FakeValue } from "./collection.ts";
 
-// `filter_by` as Typesense reads it: `&&` and `||` bind alike, from left to right, and a value of text is compared
-// without its signs.
+// `filter_by` as Typesense reads it: `&&` and `||` have equal precedence, from left to right, and text values are
+// compared without punctuation.
 
 type Fits = (document: FakeDocument) => boolean;
 
-/** Throws an Error where the filter cannot be read. */
+/** Throws an Error if the filter cannot be parsed. */
 export function readFilter(filter: string, types: ReadonlyMap<string, string>): Fits {
   if (filter.trim() === "") return () => true;
   const parser = { text: filter, at: 0 };
@@ -67,27 +67,27 @@ function comparison(
 ): (held: FakeValue | undefined) => boolean {
   if (type === "int64" || type === "int32") {
     if (!/^-?\d+$/.test(value)) throw new Error(`Error with filter field \`${field}\`: Not an int64.`);
-    const wanted = Number(value);
+    const bound = Number(value);
     switch (operator) {
       case "<":
-        return (held) => Number(held) < wanted;
+        return (held) => Number(held) < bound;
       case ">":
-        return (held) => Number(held) > wanted;
+        return (held) => Number(held) > bound;
       case "<=":
-        return (held) => Number(held) <= wanted;
+        return (held) => Number(held) <= bound;
       case ">=":
-        return (held) => Number(held) >= wanted;
+        return (held) => Number(held) >= bound;
       case "!=":
-        return (held) => Number(held) !== wanted;
+        return (held) => Number(held) !== bound;
       default:
-        return (held) => Number(held) === wanted;
+        return (held) => Number(held) === bound;
     }
   }
   if (operator !== "=" && operator !== "!=")
     throw new Error(`Error with filter field \`${field}\`: only := and :!= are imitated here.`);
   const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
-  const wanted = new Set((value.startsWith("[") ? value.slice(1, -1).split(",") : [value]).map(plain));
+  const values = new Set((value.startsWith("[") ? value.slice(1, -1).split(",") : [value]).map(plain));
   const isOne = (held: FakeValue | undefined): boolean =>
-    [held ?? []].flat().some((each) => wanted.has(plain(String(each))));
+    [held ?? []].flat().some((each) => values.has(plain(String(each))));
   return operator === "=" ? isOne : (held) => !isOne(held);
 }

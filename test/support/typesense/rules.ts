@@ -1,4 +1,4 @@
-// What the published description of the API says a request may hold, in our words: parameters and their types.
+// The parameters of the API and their types, taken from its published description.
 
 type Kind = "string" | "integer" | "boolean";
 
@@ -27,7 +27,7 @@ const searchParameters: ReadonlyMap<string, Kind> = new Map([
     synonym_prefix pre_segmented_query enable_curations prioritize_exact_match prioritize_token_position
     prioritize_num_matching_fields enable_typos_for_numerical_tokens exhaustive_search validate_field_names`,
   ),
-  // In the manual, not in the description.
+  // Documented in the manual, not in the description.
   ["split_join_tokens", "string"],
 ]);
 
@@ -58,8 +58,8 @@ const queryParameters: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^DELETE \/collections\/[^/]+\/documents$/, ["filter_by", "batch_size", "ignore_not_found", "truncate"]],
 ];
 
-/** What is wrong with a request, or undefined. */
-export function mistakeIn(method: string, url: URL, body: string): string | undefined {
+/** Returns how a request violates the description; undefined if it does not. */
+export function violationIn(method: string, url: URL, body: string): string | undefined {
   const route = `${method} ${url.pathname}`;
   const allowed = queryParameters.find(([pattern]) => pattern.test(route))?.[1] ?? [];
   for (const name of url.searchParams.keys()) if (!allowed.includes(name)) return `${route}: no parameter ${name}`;
@@ -75,8 +75,8 @@ function mistakeInSearches(body: string): string | undefined {
   const { searches } = JSON.parse(body) as { readonly searches?: unknown };
   if (!Array.isArray(searches)) return "multi_search: searches is no list";
   for (const search of searches as readonly Record<string, unknown>[]) {
-    const mistake = mistakeOf("multi_search", search, searchParameters, ["q", "query_by"]);
-    if (mistake !== undefined) return mistake;
+    const violation = violationOf("multi_search", search, searchParameters, ["q", "query_by"]);
+    if (violation !== undefined) return violation;
     const fields = String(search["query_by"]).split(",").length;
     for (const name of ["query_by_weights", "prefix", "num_typos"]) {
       const value = search[name];
@@ -89,10 +89,10 @@ function mistakeInSearches(body: string): string | undefined {
 
 function mistakeInSchema(body: string): string | undefined {
   const schema = JSON.parse(body) as Record<string, unknown>;
-  const mistake = mistakeOf("schema", schema, schemaSettings, ["name", "fields"]);
-  if (mistake !== undefined) return mistake;
+  const violation = violationOf("schema", schema, schemaSettings, ["name", "fields"]);
+  if (violation !== undefined) return violation;
   for (const field of schema["fields"] as readonly Record<string, unknown>[]) {
-    const wrong = mistakeOf("field", field, fieldSettings, ["name", "type"]);
+    const wrong = violationOf("field", field, fieldSettings, ["name", "type"]);
     if (wrong !== undefined) return wrong;
     if (!fieldTypes.test(String(field["type"]))) return `field: no type ${String(field["type"])}`;
     if (field["name"] === "id") return "field: id is there by itself";
@@ -101,7 +101,7 @@ function mistakeInSchema(body: string): string | undefined {
   return undefined;
 }
 
-function mistakeOf(
+function violationOf(
   what: string,
   given: Readonly<Record<string, unknown>>,
   known: ReadonlyMap<string, Kind | "list">,

@@ -1,22 +1,22 @@
 import { readFilter } from "./filter.ts";
 import type { FakeCollection, FakeDocument } from "./collection.ts";
 
-// One search as Typesense does it: all words have to be in the queried fields; where too few documents have them all,
-// first words that are spelt almost alike are taken, then words are left out, from one end or from both; what is found is
-// ordered by how many words fit, how well, how close together, and in which field. What of it is written nowhere but in
-// the server's source (which almost-alike words it takes) is as that source has it.
+// One search as Typesense does it. All words have to be in the queried fields. If too few documents match, similarly
+// spelt words are tried first, then words are dropped from one end or from both. Results are ordered by the number of
+// matched words, their typos, their proximity, and the field. The choice of similar words follows the server's source,
+// since it is not documented.
 
 export type FakeSearch = Readonly<Record<string, string | number | boolean | undefined>>;
 
 const perPageMax = 250;
-/** Words that it takes for a misspelt one, and combinations of such; more in an exhaustive search. */
+/** The numbers of words tried for a misspelt one, and of their combinations; an exhaustive search tries more. */
 const candidatesUsual = 4;
 const combinationsUsual = 10;
 const many = 10_000;
-/** Only so many words of a query take part in leaving some out. */
+/** Longer queries drop words among this many only. */
 const droppedFrom = 20;
 
-interface Asked {
+interface SearchQuery {
   readonly collection: FakeCollection;
   readonly fields: readonly string[];
   readonly weights: readonly number[];
@@ -28,7 +28,7 @@ interface Asked {
   readonly fits: (document: FakeDocument) => boolean;
 }
 
-/** The result, or `{code, error}` as the real one has it for a search that it does not do. */
+/** The result, or `{code, error}` like the real server for a search that it refuses. */
 export function searchCollection(collection: FakeCollection, search: FakeSearch): object {
   const number = (name: string, usual: number): number => Number(search[name] ?? usual);
   const perPage = number("per_page", 10);
@@ -57,7 +57,7 @@ export function searchCollection(collection: FakeCollection, search: FakeSearch)
   } catch (error) {
     return { code: 400, error: error instanceof Error ? error.message : "Could not parse the filter query." };
   }
-  const asked: Asked = {
+  const asked: SearchQuery = {
     collection,
     fields,
     weights: each("query_by_weights", "0").map((weight, index) => Number(weight) || fields.length - index),
@@ -120,9 +120,9 @@ interface Part {
   readonly words: readonly string[];
 }
 
-/** What is found, with the score of its text. */
+/** Matching documents with their text scores. */
 function find(
-  asked: Asked,
+  asked: SearchQuery,
   parts: readonly Part[],
   { threshold, mode, joining }: { readonly threshold: number; readonly mode: string; readonly joining: string },
 ): Map<FakeDocument, number> {
@@ -143,7 +143,7 @@ function find(
   return found;
 }
 
-/** The query with more and more words left out, never all. */
+/** The query with more and more words dropped, never all. */
 function shorter(words: readonly string[], mode: string): (readonly string[])[] {
   const fewer = words.slice(1).map((_, index) => index + 1);
   const fromRight = fewer.map((dropped) => words.slice(0, words.length - dropped));
@@ -162,8 +162,8 @@ function shorter(words: readonly string[], mode: string): (readonly string[])[] 
   return [...fromRight, ...fromLeft];
 }
 
-/** "basket ball" for "basketball", and the other way round. */
-function splitOrJoined({ collection, fields }: Asked, words: readonly string[]): string[] | undefined {
+/** "basket ball" for "basketball", and the reverse. */
+function splitOrJoined({ collection, fields }: SearchQuery, words: readonly string[]): string[] | undefined {
   const known = (word: string): boolean => fields.some((field) => collection.postings(field, word) !== undefined);
   const joined = words.join("");
   if (words.length > 1 && known(joined)) return [joined];
@@ -176,9 +176,9 @@ function splitOrJoined({ collection, fields }: Asked, words: readonly string[]):
   return split.some((each) => each.length > 1) ? split.flat() : undefined;
 }
 
-/** One look for all of these words, with more and more slips in them until enough is found. */
+/** One search for all of these words, which allows more and more typos until enough is found. */
 function look(
-  asked: Asked,
+  asked: SearchQuery,
   words: readonly string[],
   phrases: readonly (readonly string[])[],
   found: Map<FakeDocument, number>,
@@ -198,24 +198,24 @@ function look(
       known.set(key, made);
       return made;
     });
-    const slips = costs.reduce((sum, cost) => sum + cost, 0);
+    const typos = costs.reduce((sum, cost) => sum + cost, 0);
     for (const chosen of choices(candidates, limit)) {
       for (const document of documentsWith(asked, chosen)) {
         if (found.has(document) || !asked.fits(document)) continue;
         if (!phrases.every((phrase) => hasPhrase(asked, document, phrase))) continue;
-        found.set(document, scoreOf(asked, document, chosen, slips));
+        found.set(document, scoreOf(asked, document, chosen, typos));
       }
     }
     if (!asked.exhaustive && found.size >= asked.typoThreshold) return;
   }
 }
 
-/** How many slips a word of its length can have. */
-function reachOf({ typosMax, minLengths: [one, two] }: Asked, word: string): number {
+/** The number of typos that a word of its length may have. */
+function reachOf({ typosMax, minLengths: [one, two] }: SearchQuery, word: string): number {
   return Math.min(Math.max(...typosMax), word.length < one ? 0 : word.length < two ? 1 : 2);
 }
 
-/** The nth way to share slips among the words: the last word's first. */
+/** The nth distribution of typos among the words; the last word gets them first. */
 function costsOf(n: number, reach: readonly number[]): number[] {
   const costs: number[] = [];
   let rest = n;
@@ -226,9 +226,9 @@ function costsOf(n: number, reach: readonly number[]): number[] {
   return costs;
 }
 
-/** Words of the collection that are so many slips away, the most frequent first. */
+/** Words of the collection at exactly this edit distance, the most frequent first. */
 function candidatesFor(
-  { collection, fields, prefix, exhaustive }: Asked,
+  { collection, fields, prefix, exhaustive }: SearchQuery,
   word: string,
   cost: number,
   last: boolean,
@@ -238,7 +238,7 @@ function candidatesFor(
   const counts = new Map<string, number>();
   for (const field of fields) {
     for (const other of collection.vocabulary(field)) {
-      const near = cost === 0 ? other.startsWith(word) : slipsIn(word, other, cost) === cost;
+      const near = cost === 0 ? other.startsWith(word) : editDistance(word, other, cost) === cost;
       if (near) counts.set(other, Math.max(counts.get(other) ?? 0, collection.postings(field, other)?.size ?? 0));
     }
   }
@@ -248,7 +248,7 @@ function candidatesFor(
   return (cost === 0 ? [word, ...chosen] : chosen).slice(0, most);
 }
 
-/** One of each, in all combinations. */
+/** All combinations of one element of each list. */
 function choices(candidates: readonly (readonly string[])[], limit: number): string[][] {
   let all: string[][] = [[]];
   for (const some of candidates) all = all.flatMap((begun) => some.map((each) => [...begun, each])).slice(0, limit);
@@ -256,7 +256,7 @@ function choices(candidates: readonly (readonly string[])[], limit: number): str
 }
 
 /** Documents that have each word in one of the fields. */
-function documentsWith({ collection, fields }: Asked, words: readonly string[]): FakeDocument[] {
+function documentsWith({ collection, fields }: SearchQuery, words: readonly string[]): FakeDocument[] {
   const sets = words.map((word) => {
     const postings = fields.flatMap((field) => collection.postings(field, word) ?? []);
     return { postings, size: postings.reduce((sum, each) => sum + each.size, 0) };
@@ -266,7 +266,11 @@ function documentsWith({ collection, fields }: Asked, words: readonly string[]):
   return [...begun].filter((document) => others.every(({ postings }) => postings.some((each) => each.has(document))));
 }
 
-function hasPhrase({ collection, fields }: Asked, document: FakeDocument, [first = "", ...others]: readonly string[]) {
+function hasPhrase(
+  { collection, fields }: SearchQuery,
+  document: FakeDocument,
+  [first = "", ...others]: readonly string[],
+) {
   return fields.some((field) =>
     collection
       .postings(field, first)
@@ -283,12 +287,12 @@ function hasPhrase({ collection, fields }: Asked, document: FakeDocument, [first
   );
 }
 
-/** By the field that fits best: its words, without slips, close together, all that it has; then the field's weight. */
+/** Scores by the best matching field: number of words, typos, proximity, completeness, then the field's weight. */
 function scoreOf(
-  { collection, fields, weights }: Asked,
+  { collection, fields, weights }: SearchQuery,
   document: FakeDocument,
   words: readonly string[],
-  slips: number,
+  typos: number,
 ) {
   let best = 0;
   let fitting = 0;
@@ -300,14 +304,14 @@ function scoreOf(
     if (places.length === 0) continue;
     fitting += 1;
     const near = 100 - Math.min(100, spread(places));
-    const exact = slips === 0 && collection.lengthOf(document, field) === words.length ? 1 : 0;
-    const score = (((places.length * 8 + (7 - Math.min(7, slips))) * 128 + near) * 2 + exact) * 16;
+    const exact = typos === 0 && collection.lengthOf(document, field) === words.length ? 1 : 0;
+    const score = (((places.length * 8 + (7 - Math.min(7, typos))) * 128 + near) * 2 + exact) * 16;
     best = Math.max(best, score + Math.min(15, weights[index] ?? 0));
   }
   return best * 16 + fitting;
 }
 
-/** How far the words are apart, each taken at the place that is nearest to the first's. */
+/** The distance between the words, each at the position nearest to the first one's. */
 function spread(places: readonly (readonly number[])[]): number {
   const [first = [], ...others] = places;
   if (others.length === 0) return 0;
@@ -321,10 +325,10 @@ function spread(places: readonly (readonly number[])[]): number {
 }
 
 /**
- * Letters added, left out, wrong, or swapped with their neighbour; the first two swapped are two slips. More than `most` is
- * some number above it.
+ * The edit distance: letters added, left out, wrong, or swapped with their neighbour; a swap of the first two counts as
+ * two. A distance above `most` is returned as some number above it.
  */
-function slipsIn(word: string, other: string, most: number): number {
+function editDistance(word: string, other: string, most: number): number {
   if (Math.abs(word.length - other.length) > most) return most + 1;
   let older: number[] = [];
   let before = Array.from({ length: other.length + 1 }, (_, column) => column);
@@ -332,15 +336,15 @@ function slipsIn(word: string, other: string, most: number): number {
     const current = [row];
     for (let column = 1; column <= other.length; column += 1) {
       const same = word[row - 1] === other[column - 1];
-      let slips = Math.min(
+      let typos = Math.min(
         (before[column] ?? 0) + 1,
         (current[column - 1] ?? 0) + 1,
         (before[column - 1] ?? 0) + (same ? 0 : 1),
       );
       const swapped =
         row > 1 && column > 2 && word[row - 1] === other[column - 2] && word[row - 2] === other[column - 1];
-      if (swapped) slips = Math.min(slips, (older[column - 2] ?? 0) + 1);
-      current.push(slips);
+      if (swapped) typos = Math.min(typos, (older[column - 2] ?? 0) + 1);
+      current.push(typos);
     }
     if (Math.min(...current) > most) return most + 1;
     [older, before] = [before, current];

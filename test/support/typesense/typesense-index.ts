@@ -6,23 +6,22 @@ import { createTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { createTypesense } from "#database/search/typesense/client.ts";
 import { silentLog } from "../knowledge/knowledge.ts";
 import type { TestTypesense } from "./typesense-server.ts";
-import { readsWork } from "#app/work-payloads.ts";
+import { createWorkTable } from "#queue/work-table.ts";
 
 export interface OpenTypesenseIndex extends KnowledgeIndex {
-  /** Does what a worker would do: brings all that was added to the server. */
+  /** Runs the sync work, as a worker would: sends all changes to the server. */
   settle(workspaceId: string): Promise<void>;
 }
 
-/** Without anything to fall back to: every answer has to come from the server, which is closed with it. */
+/** An index without a fallback: every answer has to come from the server, which is closed with it. */
 export function openTypesenseIndex(store: Store, server: TestTypesense): OpenTypesenseIndex {
   const clock = { now: () => Date.now(), timer: () => () => undefined };
-  const run = (lane: string): Promise<boolean> =>
-    runLane({ store, clock, handlers: { knowledge: (rows) => index.work(rows) }, reads: readsWork }, lane);
+  const run = (lane: string): Promise<boolean> => runLane({ store, clock, works: createWorkTable([index.work]) }, lane);
   const index = createTypesenseIndex({
     store,
     typesense: createTypesense(server.options),
     base: {
-      search: () => Promise.reject(new Error("the collection was not brought up to date")),
+      search: () => Promise.reject(new Error("the fallback was used")),
       prepare: async () => undefined,
       close: async () => undefined,
     },
@@ -38,9 +37,9 @@ export function openTypesenseIndex(store: Store, server: TestTypesense): OpenTyp
     },
     async close() {
       await index.close();
-      const mistakes = server.mistakes;
+      const violations = server.violations;
       await server.close();
-      if (mistakes.length > 0) throw new Error(`requests that the API does not describe: ${mistakes.join("; ")}`);
+      if (violations.length > 0) throw new Error(`requests that the API does not describe: ${violations.join("; ")}`);
     },
   };
 }

@@ -5,12 +5,12 @@ import type { AddressInfo } from "node:net";
 import type { TypesenseOptions } from "#database/search/typesense/client.ts";
 import { startFakeTypesense } from "./fake-typesense.ts";
 import type { FakeDocument } from "./collection.ts";
-import { mistakeIn } from "./rules.ts";
+import { violationIn } from "./rules.ts";
 
 /**
- * A Typesense server, and between it and the program a proxy that counts what is asked and fails where a test says so.
- * The server is the one that `TEST_TYPESENSE_URL` names, with the key in `TEST_TYPESENSE_KEY`, which a run of the tests
- * starts by itself where the program is installed; and otherwise an imitation.
+ * A Typesense server behind a proxy that counts requests and injects faults. The server is the one named by
+ * `TEST_TYPESENSE_URL`, with the key in `TEST_TYPESENSE_KEY`; a test run starts one if the program is installed.
+ * Otherwise it is an imitation.
  */
 export interface TestTypesense {
   readonly url: string;
@@ -18,33 +18,33 @@ export interface TestTypesense {
   readonly options: TypesenseOptions;
   /** Requests so far, as `METHOD /path`. */
   readonly requests: readonly string[];
-  /** What in them is not as the API's description has it. */
-  readonly mistakes: readonly string[];
-  /** Documents of a collection, or of what an alias points to, without its mark; undefined when there is none. */
+  /** Violations of the API's description in the requests. */
+  readonly violations: readonly string[];
+  /** Documents of a collection or an alias, without the sync marker; undefined if it does not exist. */
   documents(name: string): Promise<readonly FakeDocument[] | undefined>;
-  /** Those that were made through this proxy and are still there. */
+  /** Existing collections that were created through this proxy. */
   collections(): Promise<readonly string[]>;
   alias(name: string): Promise<string | undefined>;
   /**
-   * What the server does from now on. `away`: closes every connection. `hang`: never answers. `lagging`: 503, as while it
-   * reads its log after a start, or for ever after its disk ran full without a limit.
+   * Sets the server's behaviour. `away`: closes every connection. `hang`: never answers. `lagging`: 503, as while it
+   * replays its log after a start, or permanently after its disk filled up without a limit.
    */
   behave(as: "well" | "away" | "lagging" | "hang" | "cut_off" | "cut_short"): void;
-  /** Says that it is of this version. */
+  /** Reports this version. */
   changeVersion(version: string | undefined): void;
-  /** Takes only this key from now on. */
+  /** Accepts only this key from now on. */
   changeKey(key: string): void;
-  /** Loses all that these tests have made, as a server without its disk. */
+  /** Deletes all collections that these tests created, like a lost disk. */
   wipe(): Promise<void>;
-  /** From now on writes are answered with this status, as with a full disk (422) or a key that may only read (401). */
+  /** Answers writes with this status from now on, as for a full disk (422) or a read-only key (401). */
   refuseWrites(status: number | undefined): void;
-  /** The next request whose `METHOD /path` fits is answered with 503. */
+  /** Answers the next request whose `METHOD /path` matches with 503. */
   failOnce(request: RegExp): void;
-  /** Documents whose line holds this text are refused with this code. */
+  /** Refuses documents whose line contains this text with this code. */
   refuse(text: string, code: number): void;
   /**
-   * Answers to reads as a server that is ready after a restart and still reads its log: as if all that was written since
-   * this call had not been. A write into a collection is done after the whole log, and ends it there. Call the result.
+   * Records from now on. The returned function then serves the recorded state to reads, like a restarted server that is
+   * ready and still replays its log. A write to a collection runs after the whole log, and ends the replay there.
    */
   recordForReplay(): Promise<() => void>;
   close(): Promise<void>;
@@ -60,7 +60,7 @@ interface Answer {
 const env = (...names: readonly string[]): string | undefined =>
   names.map((name) => process.env[name]).find((value) => value !== undefined && value !== "");
 
-/** Undefined where there is none but the imitation. */
+/** Undefined if only the imitation is available. */
 function namedTypesense(): TypesenseOptions | undefined {
   const url = env("TEST_TYPESENSE_URL", "TYPESENSE_URL");
   if (url === undefined) return undefined;
@@ -72,7 +72,7 @@ export async function startTypesense(options = namedTypesense()): Promise<TestTy
   const target = fake?.url ?? options?.urls[0] ?? "";
   const apiKey = fake?.apiKey ?? options?.apiKey ?? "";
   const requests: string[] = [];
-  const mistakes: string[] = [];
+  const violations: string[] = [];
   const refused = new Map<string, number>();
   const failing: RegExp[] = [];
   const made = new Set<string>();
@@ -82,7 +82,7 @@ export async function startTypesense(options = namedTypesense()): Promise<TestTy
   let version: string | undefined;
   let keyTaken: string | undefined;
   let behaviour: Behaviour = "well";
-  /** What is answered instead of collections that were written since; undefined: they were not there. */
+  /** Earlier states of collections that were written since; undefined: the collection did not exist. */
   let stale: Map<string, string | undefined> | undefined;
 
   const direct = (method: string, path: string, body?: string): Promise<Response> =>
@@ -104,20 +104,20 @@ export async function startTypesense(options = namedTypesense()): Promise<TestTy
   const url = `http://127.0.0.1:${port}`;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const asked = new URL(request.url ?? "/", url);
+    const requestUrl = new URL(request.url ?? "/", url);
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    requests.push(`${request.method} ${asked.pathname}`);
+    requests.push(`${request.method} ${requestUrl.pathname}`);
     if (behaviour === "hang") return;
     if (behaviour === "away") {
       request.socket.destroy();
       return;
     }
     const body = Buffer.concat(chunks).toString("utf8");
-    const mistake = mistakeIn(request.method ?? "", asked, body);
-    if (mistake !== undefined) mistakes.push(mistake);
-    const failed = failure(request, asked);
-    const { status, body: answered } = failed ?? (await passOn(request, asked, body));
+    const violation = violationIn(request.method ?? "", requestUrl, body);
+    if (violation !== undefined) violations.push(violation);
+    const failed = failure(request, requestUrl);
+    const { status, body: answered } = failed ?? (await passOn(request, requestUrl, body));
     const text = typeof answered === "string" ? answered : JSON.stringify(answered);
     response.writeHead(status, { "content-type": "application/json; charset=utf-8" });
     response.end(behaviour === "cut_short" && text.length > 20 ? text.slice(0, text.length / 2) : text);
@@ -129,7 +129,7 @@ export async function startTypesense(options = namedTypesense()): Promise<TestTy
       return { status: 503, body: pathname === "/health" ? { ok: false } : { message: "Not Ready or Lagging" } };
     }
     if (route === "GET /health") {
-      // With a limit for its disk it goes on reading.
+      // With a disk limit, the server still serves reads.
       return writesRefused === 422 ? { status: 200, body: { ok: true, resource_error: "OUT_OF_DISK" } } : undefined;
     }
     const forbidden = "Forbidden - a valid `x-typesense-api-key` header must be sent.";
@@ -146,39 +146,39 @@ export async function startTypesense(options = namedTypesense()): Promise<TestTy
     return undefined;
   }
 
-  async function passOn(request: IncomingMessage, asked: URL, body: string): Promise<Answer> {
+  async function passOn(request: IncomingMessage, requestUrl: URL, body: string): Promise<Answer> {
     const { method = "GET" } = request;
-    const [first, name] = asked.pathname.split("/").slice(1).map(decodeURIComponent);
+    const [first, name] = requestUrl.pathname.split("/").slice(1).map(decodeURIComponent);
     const writes = method !== "GET" && first === "collections";
     const of = name ?? (writes ? (JSON.parse(body) as { readonly name: string }).name : "");
     if (method === "POST" && first === "collections" && name === undefined) made.add(of);
     if (method === "PUT" && first === "aliases") aliases.add(of);
     if (writes) stale?.delete(of);
-    const isImport = asked.pathname.endsWith("/documents/import");
-    const isSearch = asked.pathname === "/multi_search";
-    const held = isImport ? withhold(body) : undefined;
-    if (held?.rest === "") return { status: 200, body: held.join("") };
-    const sent = held?.rest ?? (isSearch ? redirected(body) : body);
+    const isImport = requestUrl.pathname.endsWith("/documents/import");
+    const isSearch = requestUrl.pathname === "/multi_search";
+    const refusedLines = isImport ? withoutRefused(body) : undefined;
+    if (refusedLines?.rest === "") return { status: 200, body: refusedLines.join("") };
+    const sent = refusedLines?.rest ?? (isSearch ? redirected(body) : body);
     const key = String(request.headers["x-typesense-api-key"] ?? "");
-    const response = await fetch(`${target}${asked.pathname}${asked.search}`, {
+    const response = await fetch(`${target}${requestUrl.pathname}${requestUrl.search}`, {
       method,
       headers: { "x-typesense-api-key": keyTaken === undefined ? key : apiKey },
       ...(method === "GET" || sent === "" ? {} : { body: sent }),
     });
     const text = await response.text();
     if (method === "GET" && first === "collections" && name === undefined && response.status === 200)
-      return { status: 200, body: shown(JSON.parse(text) as readonly { readonly name: string }[]) };
-    if (held !== undefined && response.status === 200) return { status: 200, body: held.join(text) };
+      return { status: 200, body: createdHere(JSON.parse(text) as readonly { readonly name: string }[]) };
+    if (refusedLines !== undefined && response.status === 200) return { status: 200, body: refusedLines.join(text) };
     if (isSearch && behaviour === "cut_off" && response.status === 200) {
       const { results } = JSON.parse(text) as { readonly results: readonly object[] };
       return { status: 200, body: { results: results.map((each) => ({ ...each, search_cutoff: true })) } };
     }
-    if (asked.pathname === "/debug" && version !== undefined) return { status: 200, body: { state: 1, version } };
+    if (requestUrl.pathname === "/debug" && version !== undefined) return { status: 200, body: { state: 1, version } };
     return { status: response.status, body: text };
   }
 
-  /** Takes the documents that are to be refused out of an import, and puts the refusals into the answer to the rest. */
-  function withhold(body: string): { readonly rest: string; join(answered: string): string } | undefined {
+  /** Removes the documents to be refused from an import, and merges their refusedLines into the answer. */
+  function withoutRefused(body: string): { readonly rest: string; join(answered: string): string } | undefined {
     const lines = body.split("\n").filter((line) => line !== "");
     const codes = lines.map((line) => [...refused].find(([text]) => line.includes(text))?.[1]);
     if (codes.every((code) => code === undefined)) return undefined;
@@ -209,7 +209,7 @@ export async function startTypesense(options = namedTypesense()): Promise<TestTy
     });
   }
 
-  function shown<T extends { readonly name: string }>(all: readonly T[]): readonly T[] {
+  function createdHere<T extends { readonly name: string }>(all: readonly T[]): readonly T[] {
     return all.filter(({ name }) => !copies.has(name) && (stale?.has(name) !== true || stale.get(name) !== undefined));
   }
 
@@ -236,7 +236,7 @@ export async function startTypesense(options = namedTypesense()): Promise<TestTy
     for (const name of aliases) await direct("DELETE", `/aliases/${name}`);
   }
 
-  /** A second collection that holds what this one holds now. */
+  /** Copies a collection and returns the copy's name. */
   async function copyOf(name: string): Promise<string> {
     const copy = `${name}_copy`;
     const schema = (await (await direct("GET", `/collections/${name}`)).json()) as { readonly fields: unknown };
@@ -253,7 +253,7 @@ export async function startTypesense(options = namedTypesense()): Promise<TestTy
     apiKey,
     options: { urls: [url], apiKey },
     requests,
-    mistakes,
+    violations,
     async documents(name) {
       const lines = await linesOf((await alias(name)) ?? name);
       return lines
@@ -296,5 +296,5 @@ export async function startTypesense(options = namedTypesense()): Promise<TestTy
   };
 }
 
-/** What the program notes for itself; no document that a test has given. */
+/** The id of the program's own sync marker, which no test adds. */
 const markId = "mark";

@@ -16,7 +16,6 @@ export interface FakeMessage {
   edited_timestamp: string | null;
   readonly mentions: readonly { readonly id: string; readonly username: string }[];
   readonly attachments: readonly FakeAttachment[];
-  /** What was passed on with it. */
   readonly message_snapshots?: readonly unknown[];
   readonly poll?: unknown;
   readonly nonce?: string;
@@ -31,11 +30,11 @@ export interface FakeAttachment {
   readonly url: string;
 }
 
-/** What a call is answered with instead of what it asks for. */
+/** A failure of one call. */
 export type Fault =
   | { readonly kind: "error"; readonly status: number; readonly code: number; readonly message: string }
   | { readonly kind: "limit"; readonly retryAfterS: number }
-  /** Does what it is asked for, and breaks the connection before it answers. */
+  /** Executes the call, then closes the connection without a response. */
   | { readonly kind: "hang_up_after_commit" }
   | { readonly kind: "hang_up" };
 
@@ -45,18 +44,18 @@ export interface FakeDiscord {
   readonly token: string;
   readonly botId: string;
   readonly guildId: string;
-  /** The servers that the bot is on, as it is told when it asks. */
+  /** The servers that the bot is on, as the API lists them. */
   readonly servers: { id: string }[];
-  /** A channel of the server. */
+  /** The server's text channel. */
   readonly guildChannel: string;
   /** The private channel of a customer with the bot. */
   direct(customer: string): string;
   newId(): string;
-  /** Of a channel, oldest first. */
+  /** A channel's messages, oldest first. */
   messages(channelId: string): readonly FakeMessage[];
   bytesOf(file: FakeAttachment): Buffer;
   calls(route: string): readonly Readonly<Record<string, unknown>>[];
-  /** A customer writes. It stands in the channel's history whether the bot hears of it or not. */
+  /** A customer writes. The message is in the channel's history even if the bot is not connected. */
   write(message: {
     readonly channelId: string;
     readonly text: string;
@@ -64,25 +63,25 @@ export interface FakeDiscord {
     readonly id?: string;
     readonly mentionsBot?: boolean;
     readonly files?: readonly { readonly name: string; readonly type: string; readonly bytes: Buffer }[];
-    /** The message, with its text and its files, is passed on from elsewhere. */
+    /** The text and the files are those of a forwarded message. */
     readonly isForwarded?: boolean;
     readonly poll?: unknown;
   }): FakeMessage;
-  /** Somebody presses the button of a message of the bot's. */
-  press(message: FakeMessage, from: string): void;
+  /** A customer presses a button of one of the bot's messages; absent: its first one. */
+  press(message: FakeMessage, from: string, customId?: string): void;
   edit(message: FakeMessage, text: string): void;
   erase(message: FakeMessage): void;
-  /** Sends a packet to whoever is connected. */
+  /** Sends a packet to all connections. */
   dispatch(type: string, data: unknown): void;
-  /** For the next calls that send a message, one each. */
+  /** Faults for the next calls that send a message, one each. */
   fail(...faults: readonly Fault[]): void;
-  /** For the next calls that change a message, one each. */
+  /** Faults for the next calls that edit a message, one each. */
   failChange(...faults: readonly Fault[]): void;
   connected(): boolean;
-  /** How many sessions were begun, not resumed. */
+  /** The number of sessions started; resumed ones do not count. */
   sessions(): number;
-  /** Ends all connections; the session is forgotten when `forget` is true, as after a long time. */
-  drop(options?: { readonly forget?: boolean; readonly code?: number }): void;
+  /** Closes all connections; `expire`: the sessions cannot be resumed. */
+  drop(options?: { readonly expire?: boolean; readonly code?: number }): void;
   goAway(): Promise<void>;
   comeBack(): Promise<void>;
   close(): Promise<void>;
@@ -91,7 +90,7 @@ export interface FakeDiscord {
 const contentMax = 2_000;
 const epochMs = 1_420_070_400_000;
 
-/** Discord's API and gateway, as strict as the real ones in what the adapter relies on. */
+/** Discord's API and gateway, as strict as the real ones where the adapter relies on it. */
 export async function startFakeDiscord(
   options: { readonly intents?: "all" | "unprivileged" } = {},
 ): Promise<FakeDiscord> {
@@ -108,7 +107,7 @@ export async function startFakeDiscord(
   const people = new Map<string, { readonly userId: string; readonly channelId: string }>();
   const histories = new Map<string, FakeMessage[]>();
   const files = new Map<string, Buffer>();
-  /** By interaction and token: the message whose button was pressed. */
+  /** The message whose button was pressed, by interaction and token. */
   const presses = new Map<string, string>();
   const called = new Map<string, Record<string, unknown>[]>();
   const faults: Fault[] = [];
@@ -173,8 +172,10 @@ export async function startFakeDiscord(
     }
     if (first === "interactions") {
       const pressed = [...histories.values()].flat().find((each) => each.id === presses.get(`${id}/${what}`));
-      if (pressed === undefined || body["type"] !== 7) return refuse(404, 10_062, "Unknown interaction");
-      pressed.components = (body["data"] as { components: [] }).components;
+      // An interaction is acknowledged once: with the message as it is, or with new buttons.
+      if (pressed === undefined || !presses.delete(`${id}/${what}`)) return refuse(404, 10_062, "Unknown interaction");
+      if (body["type"] === 7) pressed.components = (body["data"] as { components: [] }).components;
+      else if (body["type"] !== 6) return refuse(400, 50_035, "Invalid Form Body");
       return { status: 204 };
     }
     const channel = channels.get(id);
@@ -239,7 +240,7 @@ export async function startFakeDiscord(
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const answer = ({ status, body }: Answer, headers: Readonly<Record<string, string>> = {}): void => {
-      // Discord names no type of nothing.
+      // Discord sends no content type without a body.
       const type = body === undefined ? {} : { "content-type": "application/json" };
       response.writeHead(status, { ...type, ...headers });
       response.end(body === undefined ? undefined : JSON.stringify(body));
@@ -253,7 +254,7 @@ export async function startFakeDiscord(
     const path = address.pathname.replace(/^\/api\/v10/, "");
     const method = request.method ?? "GET";
     const body = await bodyOf(Buffer.concat(chunks), request.headers["content-type"] ?? "");
-    const route = `${method} ${path.replaceAll(/[0-9]{17,}/g, ":id")}`;
+    const route = `${method} ${path.replaceAll(/[0-9]{17,}/g, ":id").replace(/^(\/interactions\/:id)\/[^/]+/, "$1/:token")}`;
     called.set(route, [...(called.get(route) ?? []), body]);
     const fault =
       route === "POST /channels/:id/messages"
@@ -394,7 +395,7 @@ export async function startFakeDiscord(
       dispatch("MESSAGE_CREATE", packetOf(message));
       return message;
     },
-    press({ id: messageId, channel_id: channelId, components }, from) {
+    press({ id: messageId, channel_id: channelId, components }, from, customId) {
       const [id, pressToken] = [newId(), randomBytes(20).toString("base64url")];
       const guild = channels.get(channelId)?.guild_id;
       const presser = { id: person(from).userId, username: from };
@@ -408,8 +409,8 @@ export async function startFakeDiscord(
         channel_id: channelId,
         channel: { id: channelId, type: channels.get(channelId)?.type ?? 0 },
         ...(guild === undefined ? { user: presser } : { guild_id: guild, member: { user: presser, roles: [] } }),
-        message: { id: messageId },
-        data: { component_type: 2, custom_id: components?.[0]?.components[0]?.custom_id ?? "" },
+        message: { id: messageId, ...(components === undefined ? {} : { components }) },
+        data: { component_type: 2, custom_id: customId ?? components?.[0]?.components[0]?.custom_id ?? "" },
       });
     },
     edit(message, text) {
@@ -428,8 +429,8 @@ export async function startFakeDiscord(
     failChange: (...next) => void changeFaults.push(...next),
     connected: () => live.size > 0,
     sessions: () => begun,
-    drop({ forget = false, code } = {}) {
-      if (forget) sessions.clear();
+    drop({ expire = false, code } = {}) {
+      if (expire) sessions.clear();
       for (const socket of open) {
         if (code === undefined) socket.terminate();
         else socket.close(code);

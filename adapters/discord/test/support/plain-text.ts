@@ -1,4 +1,4 @@
-/** What a reader sees of Discord's Markdown: without marks and escapes. */
+/** Discord's Markdown as a reader sees it: without marks and escapes. */
 export function plainText(content: string): string {
   const escapes: string[] = [];
   return content

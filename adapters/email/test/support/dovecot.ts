@@ -3,6 +3,7 @@ import {
   accessSync,
   chmodSync,
   constants,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -10,22 +11,22 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { tmpdir, userInfo } from "node:os";
 import { createTransport } from "nodemailer";
 import { ImapFlow } from "imapflow";
+import { freePort } from "#test/support/servers/free-port.ts";
 
 export interface Dovecot {
   readonly imapPort: number;
   readonly password: string;
-  /** Delivers a mail as a mail server does: by LMTP, to this address. */
+  /** Delivers a mail to this address by LMTP. */
   deliver(raw: string, to: string): Promise<void>;
-  /** A connection of a person who looks into the mailbox. */
+  /** Runs `work` on a connection of the mailbox's owner. */
   look<T>(user: string, work: (client: ImapFlow) => Promise<T>): Promise<T>;
-  /** Throws all connections of a user out. */
+  /** Closes all connections of a user. */
   kick(user: string): void;
-  /** Numbers the mails of a user's inbox anew, as after a restored backup: another UIDVALIDITY, other UIDs. */
+  /** Renumbers a user's inbox, as after a restored backup: new UIDVALIDITY, new UIDs. */
   renumber(user: string): void;
   close(): Promise<void>;
 }
@@ -33,15 +34,15 @@ export interface Dovecot {
 export const dovecotProgram = find("dovecot");
 const doveadm = find("doveadm");
 
-/** Lets in who has a good access token. */
+/** Sign-in by access token. */
 export interface TokenSignIn {
-  /** As the server offers them: `xoauth2`, `oauthbearer` or both. */
+  /** The offered mechanisms: `xoauth2`, `oauthbearer` or both. */
   readonly mechanisms: string;
-  /** Where the server asks about a token. */
+  /** The address that validates tokens. */
   readonly introspectionUrl: string;
 }
 
-/** Dovecot, with any user and one password, on ports of its own and in a folder that is gone afterwards. */
+/** Starts Dovecot with any user and one password, on its own ports and in a temporary folder. */
 export async function startDovecot(tokens?: TokenSignIn): Promise<Dovecot> {
   if (dovecotProgram === undefined || doveadm === undefined) {
     throw new Error("Dovecot is not installed: install dovecot-imapd and dovecot-lmtpd");
@@ -54,7 +55,7 @@ export async function startDovecot(tokens?: TokenSignIn): Promise<Dovecot> {
   const root = userInfo().uid === 0;
   const { username } = userInfo();
   const group = spawnSync("id", ["-gn"], { encoding: "utf8" }).stdout.trim();
-  // Mails belong to nobody in particular: as root, to the user that Debian has for them.
+  // Run by root, mails belong to Debian's user `mail`.
   const owner = root ? "mail" : username;
   for (const folder of ["run", "state", "mail"]) mkdirSync(join(base, folder));
   if (root) spawnSync("chown", ["mail:mail", join(base, "mail")]);
@@ -163,6 +164,7 @@ export async function startDovecot(tokens?: TokenSignIn): Promise<Dovecot> {
       auth: { user, pass: password },
       logger: false,
       disableAutoIdle: true,
+      greetingTimeout: 5_000,
     });
     client.on("error", () => undefined);
     return client;
@@ -200,15 +202,18 @@ export async function startDovecot(tokens?: TokenSignIn): Promise<Dovecot> {
       rmSync(base, { recursive: true, force: true });
     },
   };
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 60_000;
   for (;;) {
     try {
       await dovecot.look("nobody-yet", async () => undefined);
       return dovecot;
     } catch (error) {
-      if (Date.now() > end) {
+      const hasEnded = server.exitCode !== null;
+      if (hasEnded || Date.now() > end) {
+        const log = existsSync(join(base, "log")) ? readFileSync(join(base, "log"), "utf8").slice(-2_000) : "";
         await dovecot.close();
-        throw new Error("Dovecot did not start within half a minute", { cause: error });
+        const event = hasEnded ? "ended at its start" : "did not start within a minute";
+        throw new Error(`Dovecot ${event}: ${log}`, { cause: error });
       }
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
@@ -225,15 +230,4 @@ function find(name: string): string | undefined {
     }
   }
   return undefined;
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -1,4 +1,5 @@
-import type { ChannelAdapter, ChannelHost } from "#channels/contract.ts";
+import { hostWith } from "#test/support/channels/partial-host.ts";
+import type { ChannelAdapter } from "#channels/contract.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import { newSqlite } from "#test/support/database/databases.ts";
 import type { BenchOptions, EngineBench } from "#test/support/engine-bench.ts";
@@ -8,46 +9,46 @@ import type { Letter, MailWorld, SentMail, TokenWorld } from "./mail-world.ts";
 import { letter, startMailWorld } from "./mail-world.ts";
 
 /**
- * Waits for what needs the program's connection to the mailbox, and lets time pass while there is none: after a leap of
- * the clock the program believes that it has lost its lease, and looks again every few seconds.
+ * Awaits a promise that needs the program's IMAP connection, and advances the clock while there is none: after a jump of
+ * the clock the program drops its lease and retries every few seconds.
  */
 export async function whileConnecting<T>(
-  wanted: Promise<T>,
+  pending: Promise<T>,
   listening: () => boolean,
   pass: () => Promise<void>,
 ): Promise<T> {
   let settled = false;
   const done = (): void => void (settled = true);
-  wanted.then(done, done);
+  pending.then(done, done);
   for (let quiet = 0; !settled; quiet += 1) {
     if (listening()) quiet = 0;
-    // Between two commands it waits for nothing either.
+    // Between two commands the connection does not idle either.
     if (quiet >= 50) {
       await pass();
       quiet = 0;
     }
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  return wanted;
+  return pending;
 }
 
-/** The program with an account on a mailbox of its own, and people who write to it. */
+/** The program with an account on its own mailbox, and people who write to it. */
 export interface MailBench {
-  /** Where the program listens. */
+  /** The program's address. */
   readonly url: string;
   readonly world: MailWorld;
   readonly bench: EngineBench;
-  /** A customer's mail comes, and is taken. */
+  /** Delivers a customer's mail and waits until it is taken. */
   write(mail: Omit<Letter, "to"> & { readonly to?: string }): Promise<void>;
   taken(messageId: string, patienceMs?: number): Promise<boolean>;
-  /** The conversation in which a customer has written this. */
+  /** The conversation that has this customer's text. */
   conversationWith(text: string): Promise<string>;
   reply(conversationId: string, content: string): Promise<string>;
-  /** What went to this address, once nothing is left to do. */
+  /** The mails sent to this address, once all work is done. */
   mailsTo(address: string): Promise<readonly SentMail[]>;
-  /** Lets time pass until the program waits for mails. */
+  /** Advances the time until the program waits for mails. */
   connected(): Promise<void>;
-  /** Another adapter on the same mailbox, with these settings beside the account's own. */
+  /** Another adapter on the same mailbox, with additional settings. */
   adapter(settings?: object): Promise<ChannelAdapter>;
   close(): Promise<void>;
 }
@@ -59,7 +60,7 @@ export async function openMailBench(
 ): Promise<MailBench> {
   const world = await startMailWorld(tokens);
   const bench = await openBench(newSqlite, {
-    // The mail server lives in the machine's time: what it takes now is not from before the account was connected.
+    // The mail server uses real time, so the clock starts there: new mails must not predate the account.
     clock: createHandMovedClock(Date.now()),
     ...options,
     account: { channel: "email", load: loadAdapter, config: { ...world.config, ...config } },
@@ -74,7 +75,7 @@ export async function openMailBench(
       await world.deliver(letter({ dmarc: "pass", ...mail, to }), to);
       if (!(await mailBench.taken(mail.id ?? ""))) throw new Error(`the mail ${mail.id} was not taken`);
     },
-    taken: (messageId, patienceMs = 20_000) =>
+    taken: (messageId, patienceMs = 40_000) =>
       whileConnecting(world.taken(messageId, patienceMs), world.listening, () => bench.advance(6_000)),
     async conversationWith(text) {
       const row = await bench.store.read
@@ -110,15 +111,17 @@ export async function openMailBench(
     async adapter(settings = {}) {
       const module = await loadAdapter("email");
       const account = { id: "a", workspaceId: bench.workspaceId, channel: "email" as const, name: "mail" };
-      const host = {
-        keeps: true,
-        signToken: (value: string) => value,
+      const host = hostWith({
+        signToken: (value) => value,
         clock: bench.clock,
-        recallSecret: async () => null,
-        rememberSecret: async () => undefined,
-        recall: async () => null,
-        exchange: async () => true,
-      } as unknown as ChannelHost;
+        state: {
+          isKept: true,
+          getSecret: async () => null,
+          setSecret: async () => undefined,
+          get: async () => null,
+          compareAndSet: async () => true,
+        },
+      });
       const made = module?.create({ ...account, config: { ...world.config, ...config, ...settings } }, host);
       if (made === undefined) throw new Error("no adapter serves e-mail");
       return made;

@@ -21,42 +21,42 @@ export interface SentMail {
   readonly parsed: ParsedMail;
 }
 
-/** A mailbox on a real IMAP server, and a mail server that sends: what a company has at its provider. */
+/** A mailbox on a real IMAP server and a sending mail server, like a company's at its provider. */
 export interface MailWorld {
   readonly dovecot: Dovecot;
   readonly address: string;
   readonly user: string;
-  /** The account's settings that lead here. */
+  /** Settings for an account on these servers. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Everything that was taken to be sent, in order; the same mail twice is there twice. */
+  /** All accepted mails in order, including duplicates. */
   readonly sent: readonly SentMail[];
-  /** The next mails meet these. */
+  /** Sets the faults of the next mails. */
   fail(...faults: readonly SmtpFault[]): void;
   smtpAway(): Promise<void>;
   smtpBack(): Promise<void>;
-  /** Breaks what goes on with the IMAP server, and lets nobody in until {@link imapBack}. */
+  /** Breaks all IMAP connections and refuses new ones until {@link imapBack}. */
   imapAway(): void;
   imapBack(): void;
-  /** The IMAP server ends the connections that there are. Resolves when those who had them have closed them, too. */
+  /** The IMAP server closes its connections. Resolves when the clients have closed them too. */
   imapHangUp(): Promise<void>;
-  /** From now on the IMAP server tells mails larger than they are by this: some only guess. */
+  /** The IMAP server reports sizes that are too large by this: some servers estimate. */
   guessSizes(more: number): void;
-  /** The IMAP server lives in the time of a program whose clock shows this now. */
+  /** Sets the IMAP server's current time, to match a program's clock. */
   liveBy(now: number): void;
-  /** The IMAP server answers so often that it cannot give a whole mail, as with one that is damaged there. */
+  /** The IMAP server fails this often to return a whole mail, as if it were damaged. */
   refuseMails(times: number, how?: "in words" | "by hanging up"): void;
-  /** Whether a client waits for news now. */
+  /** Whether a client is in IDLE. */
   listening(): boolean;
-  /** A mail comes to the mailbox. */
+  /** Delivers a mail to the mailbox. */
   deliver(raw: string, to?: string): Promise<void>;
-  /** Waits until the program has taken every mail with this Message-ID; false when it has not by then. */
+  /** Waits until the program has taken every mail with this Message-ID; false after a timeout. */
   taken(messageId: string, patienceMs?: number): Promise<boolean>;
   close(): Promise<void>;
 }
 
 let mailboxes = 0;
 
-/** Both servers let in who has a token of the provider's, and the sending one nobody else. */
+/** Both servers accept the provider's tokens; the sending one accepts nothing else. */
 export interface TokenWorld {
   readonly provider: TokenProvider;
   readonly mechanisms: string;
@@ -93,7 +93,7 @@ export async function startMailWorld(tokens?: TokenWorld): Promise<MailWorld> {
       onAuth(auth, _session, callback) {
         if (auth.method === "XOAUTH2") {
           const good = auth.username === address && tokens?.provider.isGood(auth.accessToken ?? "") === true;
-          // As Google and Microsoft refuse: in two steps.
+          // Google and Microsoft refuse in two steps.
           return callback(null, good ? { user: address } : { data: { status: "400", schemes: "bearer" } });
         }
         if (auth.username === address && auth.password === dovecot.password) return callback(null, { user: address });
@@ -226,7 +226,7 @@ async function startProxy(target: number) {
   let aheadMs = 0;
   let refused = 0;
   let refusedHow = "in words";
-  /** Connections whose client waits for news. */
+  /** Connections in IDLE. */
   const idle = new Set<Socket>();
   const server = createServer((near) => {
     if (!open) {
@@ -263,14 +263,14 @@ async function startProxy(target: number) {
       const lines = unfinished + chunk.toString("latin1");
       const end = lines.lastIndexOf("\n") + 1;
       unfinished = lines.slice(end);
-      const told = lines
+      const rewritten = lines
         .slice(0, end)
         .replaceAll(/\bRFC822\.SIZE (\d+)/g, (_, size: string) => `RFC822.SIZE ${Number(size) + guessed}`)
         .replaceAll(
           /\bINTERNALDATE "([^"]+)"/g,
           (_, at: string) => `INTERNALDATE "${imapDate(Date.parse(at) + aheadMs)}"`,
         );
-      return near.write(Buffer.from(told, "latin1"));
+      return near.write(Buffer.from(rewritten, "latin1"));
     });
     far.on("end", () => near.end());
   });
@@ -316,7 +316,7 @@ export interface Letter {
   readonly text: string;
   readonly references?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the company's mail server says of the sender. */
+  /** The DMARC result of the company's mail server. */
   readonly dmarc?: "pass" | "fail" | "none";
   readonly files?: readonly { readonly name: string; readonly mediaType: string; readonly bytes: Buffer }[];
 }
@@ -324,7 +324,7 @@ export interface Letter {
 const base64Lines = (bytes: Buffer): readonly string[] => bytes.toString("base64").match(/.{1,76}/g) ?? [];
 const boundary = "next-part-of-the-mail";
 
-/** A plain mail, as a mail program writes it and the company's server delivers it. */
+/** A plain mail as delivered by the company's server. */
 export function letter({
   from,
   to,

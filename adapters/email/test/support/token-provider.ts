@@ -4,26 +4,26 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * What gives access tokens for mailboxes, as Google and Microsoft do, and what mail servers ask whether one is good. Each
- * refresh token is good for one answer, which brings the next.
+ * A fake provider that issues access tokens for mailboxes and validates them for mail servers. Each refresh token works
+ * once and is replaced in the answer.
  */
 export interface TokenProvider {
   readonly tokenUrl: string;
-  /** For a server that sends the token as `Authorization`, as Dovecot does. */
+  /** For servers that send the token in `Authorization`, such as Dovecot. */
   readonly introspectionUrl: string;
   readonly client: { readonly id: string; readonly secret: string };
-  /** The refresh token that the operator gets by signing in as this mailbox, whose tokens all of them are. */
+  /** Signs in as this mailbox, to which all tokens belong. Returns the refresh token. */
   signIn(user: string): string;
-  /** Every token and secret that there ever was: none of them may be in a log. */
+  /** All tokens and secrets ever issued: none may appear in a log. */
   readonly secrets: readonly string[];
-  /** How many access tokens were given. */
+  /** The number of issued access tokens. */
   given(): number;
   isGood(accessToken: string): boolean;
-  /** All access tokens end before their time. */
+  /** Expires all access tokens early. */
   endAccessTokens(): void;
-  /** The mailbox's owner takes the leave back: all tokens end, and none is given for them. Returns what ended. */
+  /** The mailbox's owner revokes access: all tokens expire and no new one is issued. Returns the refresh tokens. */
   revoke(): readonly string[];
-  /** The owner gives it once more: these refresh tokens are good again. */
+  /** The owner grants access again: these refresh tokens work again. */
   restore(ended: readonly string[]): void;
   close(): Promise<void>;
 }

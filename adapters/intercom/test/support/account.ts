@@ -7,26 +7,26 @@ import { anna, openBench } from "#test/support/engine-bench.ts";
 import type { FakeIntercom, Notification } from "./fake-intercom.ts";
 import { startFakeIntercom } from "./fake-intercom.ts";
 
-/** The program with one account at the fake, and what customers, teammates and agents do. */
+/** The program with one account at the fake, and actions of customers, teammates and agents. */
 export interface IntercomBench {
   readonly bench: EngineBench;
   readonly intercom: FakeIntercom;
-  /** A customer writes, and it is delivered; the conversation in Intercom. */
+  /** Delivers a customer's message. Returns the id of the conversation in Intercom. */
   write(contact: string, text: string, conversation?: string): Promise<string>;
-  /** Delivers, and waits until all that comes of it is done. */
+  /** Delivers and waits until all resulting work is done. */
   deliver(...notifications: readonly Notification[]): Promise<void>;
   row(conversation: string): Promise<ConversationRow>;
   /** `role: content` of every message. */
   talk(conversation: string): Promise<readonly string[]>;
   notes(conversation: string): Promise<readonly { readonly author: string; readonly content: string }[]>;
-  /** What an agent does in the inbox. */
+  /** An agent's action in the inbox. */
   update(conversation: string, change: Parameters<EngineBench["engine"]["update"]>[2]): Promise<void>;
   reply(conversation: string, content: string): Promise<string>;
-  /** `type: text` of what the program did in the conversation. */
+  /** `type: text` of Parley's parts in the conversation. */
   done(conversation: string): readonly string[];
-  /** Calls that changed something. */
+  /** Requests that changed something. */
   changes(): readonly string[];
-  /** Moves the time on until Intercom was asked once more what has changed, and all of it is done. */
+  /** Advances the time until one more poll is complete. */
   poll(): Promise<void>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export async function openIntercom(open: () => Promise<TestDatabase>, config: ob
   });
   const webhookUrl = `${await bench.app.listen()}/channels/intercom/${bench.accountId}`;
   intercom.connect({ webhookUrl, now: () => bench.clock.now() });
-  /** `m`: it began to look at all; `s`: it began to ask what has changed. */
+  /** `m`: the connection started; `s`: a search started. */
   const looksSince = (at: number): string =>
     intercom.calls
       .slice(at)
@@ -57,7 +57,7 @@ export async function openIntercom(open: () => Promise<TestDatabase>, config: ob
         path === "/me" ? "m" : path.endsWith("/search") && !JSON.stringify(body).includes("starting_after") ? "s" : "",
       )
       .join("");
-  // The account's work begins when the program has looked which there are.
+  // The account starts once the program has found it.
   await bench.advance(10_000);
   await bench.until("Intercom was asked", () => looksSince(0).includes("s"));
 
@@ -137,15 +137,15 @@ export async function openIntercom(open: () => Promise<TestDatabase>, config: ob
         const [lease] = await bench.store.read.selectFrom("connection_leases").select("lease_until").execute();
         return lease !== undefined && lease.lease_until > bench.clock.now() + 9_000;
       };
-      // The second look begins when the first is over, unless the program had to begin with it anew.
+      // A second search in a row proves that the first poll is complete, unless the connection restarted.
       while (!looksSince(from).endsWith("ss")) {
         await bench.advance(5_000);
-        // A clock that goes faster than leases are renewed ends them.
+        // Advancing the clock faster than leases are renewed would expire them.
         for (let tries = 1; !(await isRenewed()); tries += 1) {
           await pause();
           if (tries % 30 === 0) await bench.advance(1_000);
         }
-        // What was asked is answered over the network.
+        // Leaves time for the network.
         await pause();
       }
       await bench.settle();

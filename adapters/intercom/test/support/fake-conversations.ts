@@ -1,4 +1,4 @@
-// What the fake server holds of conversations, and how it tells of them.
+// The conversations of the fake server and their payloads.
 
 export interface Person {
   readonly id: string;
@@ -29,7 +29,7 @@ export interface FakePart {
   files: readonly KeptFile[];
   redacted: boolean;
   readonly byEmail: boolean;
-  /** The addresses end and are made anew. */
+  /** A fresh address for a file; addresses expire. */
   fileUrl(id: string): string;
 }
 
@@ -97,7 +97,7 @@ export function createConversations({
       if (found === undefined) throw new Error(`there is no conversation ${id}`);
       return found;
     },
-    /** `by`: a teammate has written first. */
+    /** `by`: the teammate who wrote first. */
     begin(author: Writer, body: string, files: readonly KeptFile[], by?: Person): FakeConversation {
       const conversation: FakeConversation = {
         id: newId(),
@@ -131,7 +131,7 @@ export function createConversations({
       if (author.id !== conversation.contact.id && !conversation.others.some(({ id }) => id === author.id)) {
         conversation.others.push(author);
       }
-      // A customer's reply to what is closed or asleep opens it, and is itself the part that does.
+      // A customer's reply to a closed or snoozed conversation is itself the part that opens it.
       const type = conversation.state === "open" ? "comment" : "open";
       conversation.state = "open";
       conversation.snoozed_until = null;
@@ -170,8 +170,8 @@ export function createConversations({
   };
 }
 
-/** A conversation as Intercom's API and its notifications tell it, with some of its parts. */
-export function told(conversation: FakeConversation, parts: readonly FakePart[]) {
+/** The payload of a conversation in API and notifications, with these parts. */
+export function payloadOf(conversation: FakeConversation, parts: readonly FakePart[]) {
   const { contact, others, source, state, fileUrl } = conversation;
   return {
     type: "conversation",
@@ -238,7 +238,7 @@ function attachment({ id, name, mediaType, bytes }: KeptFile, fileUrl: (id: stri
   return { type: "upload", name, url: fileUrl(id), content_type: mediaType, filesize: bytes };
 }
 
-/** What somebody types, as the messenger makes it HTML. */
+/** The messenger's HTML for typed text. */
 export function htmlOf(text: string): string {
   const escaped = text
     .replaceAll("&", "&amp;")
@@ -251,7 +251,7 @@ export function htmlOf(text: string): string {
     .join("\n");
 }
 
-/** Intercom keeps the words, and writes the rest its own way. */
+/** Rewrites HTML as Intercom does: the text stays the same. */
 export function asIntercomWrites(html: string): string {
   return html
     .replaceAll("<p>", '<p class="no-margin">')

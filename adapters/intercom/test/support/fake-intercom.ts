@@ -4,15 +4,15 @@ import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { signatureOf } from "../../webhook.ts";
 import type { FakeConversation, FakePart, Person } from "./fake-conversations.ts";
-import { asIntercomWrites, createConversations, htmlOf, told } from "./fake-conversations.ts";
+import { asIntercomWrites, createConversations, htmlOf, payloadOf } from "./fake-conversations.ts";
 import { openFakeServer } from "#test/support/channels/fake-server.ts";
 
-/** What a call that changes something is answered with instead of what it asks for. */
+/** The fault in the answer to a changing request. */
 export type Fault =
   | { readonly kind: "error"; readonly status: number; readonly code: string; readonly message: string }
   | { readonly kind: "limit"; readonly seconds: number }
   | { readonly kind: "html"; readonly status: number }
-  /** Does it, and breaks the connection before it answers. */
+  /** Applies the change and breaks the connection before the answer. */
   | { readonly kind: "hang_up_after_commit" }
   | { readonly kind: "hang_up_before_commit" };
 
@@ -22,7 +22,7 @@ export interface Call {
   readonly body: unknown;
 }
 
-/** What Intercom POSTs. */
+/** The JSON that Intercom posts. */
 export type Notification = Readonly<Record<string, unknown>>;
 
 export interface FakeIntercom {
@@ -30,7 +30,7 @@ export interface FakeIntercom {
   readonly token: string;
   readonly clientSecret: string;
   readonly appId: string;
-  /** The teammate of the program, and one who is a person. */
+  /** Parley's teammate, and a person. */
   readonly bot: Person;
   readonly carla: Person;
   readonly team: { readonly id: string; readonly name: string };
@@ -38,22 +38,22 @@ export interface FakeIntercom {
     region: string;
     identityVerification: boolean;
     seat: boolean;
-    /** Its search compares dates, and leaves the order to chance. */
+    /** The search compares days and does not sort. */
     searchesByDay: boolean;
-    /** More it does not give at once, whatever is asked for. */
+    /** The limit of the page size. */
     pageMax: number;
   };
   readonly conversations: ReadonlyMap<string, FakeConversation>;
-  /** All calls of the program, oldest first. */
+  /** All requests of the program, oldest first. */
   readonly calls: readonly Call[];
-  /** Everything that happened, as it would be delivered; whoever tests says when and how. */
+  /** Notifications of all events. The test delivers them. */
   readonly notifications: Notification[];
   connect(program: { readonly webhookUrl: string; now(): number }): void;
-  /** What the next calls that change something are answered with. */
+  /** Sets the faults of the next changing requests. */
   fail(...faults: readonly Fault[]): void;
-  /** Takes the token back. */
+  /** Revokes the token. */
   revoke(): void;
-  /** Somebody writes in the messenger: in a new conversation, or in one that there is. */
+  /** A contact writes in the messenger, in a new or existing conversation. */
   write(message: {
     readonly contact: string;
     readonly text: string;
@@ -66,7 +66,7 @@ export interface FakeIntercom {
     /** A teammate writes to the customer first. */
     readonly by?: Person;
   }): { readonly conversation: string; readonly notification: Notification };
-  /** A teammate does something. */
+  /** An action of a teammate. */
   teammate(
     who: Person,
     conversation: string,
@@ -77,23 +77,26 @@ export interface FakeIntercom {
       readonly to?: Person;
     },
   ): Notification;
-  /** Removes the words of a customer's message. */
+  /** Redacts a customer's message. */
   redact(conversation: string, part: string): void;
   remove(conversation: string): Notification;
   notification(topic: string, item: unknown): Notification;
-  /** POSTs it, signed. `secret`, `signature`: somebody else's. The status of the answer. */
+  /** Posts a signed notification. `secret`, `signature`: wrong ones. Returns the status. */
   deliver(
     notification: Notification | Buffer,
     by?: { readonly secret?: string; readonly signature?: string; readonly method?: string },
   ): Promise<number>;
-  /** Delivers everything that happened since, in order. */
+  /** Delivers all pending notifications in order. */
   deliverAll(): Promise<readonly number[]>;
-  /** Makes the addresses of all files end. */
+  /** Expires the addresses of all files. */
   expireFiles(): void;
   goAway(): Promise<void>;
   comeBack(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** A contact whom teammates can write to. */
+export const contactId = "6762f0d51bb69f9f2193bb7f";
 
 type Answer = {
   readonly status: number;
@@ -106,7 +109,7 @@ const refuse = (status: number, code: string, message: string): Answer => ({
   body: { type: "error.list", request_id: null, errors: [{ code, message }] },
 });
 
-/** A server of Intercom's API 2.14, as strict as its description in what the adapter relies on. */
+/** A fake of Intercom's API 2.14, as strict as its description in everything the adapter uses. */
 export async function startFakeIntercom(): Promise<FakeIntercom> {
   let token = randomBytes(20).toString("hex");
   const given = token;
@@ -168,7 +171,7 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
   };
 
   function happened(conversation: FakeConversation, part: FakePart): Notification {
-    return notification(topicOf(part), told(conversation, [part]));
+    return notification(topicOf(part), payloadOf(conversation, [part]));
   }
 
   function me(person: Person) {
@@ -186,6 +189,7 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
 
   function change(path: string, body: Readonly<Record<string, unknown>>): Answer {
     const [, , id = "", what] = path.split("/");
+    if (path === "/messages") return message(body);
     if (id === "redact") {
       const conversation = world.all.get(String(body["conversation_id"]));
       const part = conversation?.parts.find((each) => each.id === body["conversation_part_id"]);
@@ -193,7 +197,7 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
         return refuse(404, "conversation_part_or_message_not_found", "Conversation part not found");
       }
       world.redact(conversation, part);
-      return { status: 200, body: told(conversation, conversation.parts) };
+      return { status: 200, body: payloadOf(conversation, conversation.parts) };
     }
     const conversation = world.all.get(id);
     if (conversation === undefined) return refuse(404, "not_found", "Resource Not Found");
@@ -221,7 +225,7 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
           return refuse(404, "assignee_not_found", "Assignee not found");
         }
         happened(conversation, world.add(conversation, bot, { type, to: { type: to, id: assignee } }));
-        return { status: 200, body: told(conversation, conversation.parts) };
+        return { status: 200, body: payloadOf(conversation, conversation.parts) };
       }
       if (type === "close" ? body["type"] !== "admin" : type !== "open" && type !== "snoozed") {
         return refuse(422, "parameter_invalid", "message_type is invalid");
@@ -235,7 +239,17 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
     } else {
       return refuse(404, "not_found", "no such path");
     }
-    return { status: 200, body: told(conversation, conversation.parts) };
+    return { status: 200, body: payloadOf(conversation, conversation.parts) };
+  }
+
+  function message({ message_type: type, body, from, to }: Readonly<Record<string, unknown>>): Answer {
+    const sender = from as { readonly type?: unknown; readonly id?: unknown };
+    if (type !== "inapp" || typeof body !== "string") return refuse(422, "parameter_invalid", "a field is invalid");
+    if (sender.type !== "admin" || sender.id !== Number(bot.id)) {
+      return refuse(403, "admin_not_found", "No admin with that id");
+    }
+    if ((to as { readonly id?: unknown }).id !== contactId) return refuse(404, "not_found", "User Not Found");
+    return { status: 200, body: { type: "admin_message", id: "403918330", message_type: type, body } };
   }
 
   function keep(name: string, mediaType: string, bytes: Buffer) {
@@ -280,7 +294,7 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
             : {}),
         },
         conversations: found.slice(begin, next).map((each) => {
-          const { conversation_parts: _, ...listed } = told(each, []);
+          const { conversation_parts: _, ...listed } = payloadOf(each, []);
           return listed;
         }),
       },
@@ -308,7 +322,7 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
     }
     const conversation = kind === "conversations" ? world.all.get(id ?? "") : undefined;
     if (conversation === undefined) return refuse(404, "not_found", "Resource Not Found");
-    return { status: 200, body: told(conversation, conversation.parts) };
+    return { status: 200, body: payloadOf(conversation, conversation.parts) };
   }
 
   function answerTo(request: IncomingMessage, body: string, socket: Socket): Answer | undefined {
@@ -430,13 +444,16 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
           conversation: conversation.id,
           notification: notification(
             by === undefined ? "conversation.user.created" : "conversation.admin.single.created",
-            told(conversation, []),
+            payloadOf(conversation, []),
           ),
         };
       }
       const conversation = world.of(id);
       const part = world.reply(conversation, author, body, kept, byEmail);
-      return { conversation: id, notification: notification("conversation.user.replied", told(conversation, [part])) };
+      return {
+        conversation: id,
+        notification: notification("conversation.user.replied", payloadOf(conversation, [part])),
+      };
     },
     teammate(who, id, { type, body, until, to }) {
       const conversation = world.of(id);
@@ -451,7 +468,7 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
       const part = conversation.parts.find((each) => each.id === partId);
       if (part === undefined) throw new Error("there is no such part");
       world.redact(conversation, part);
-      notification("conversation_part.redacted", told(conversation, [part]));
+      notification("conversation_part.redacted", payloadOf(conversation, [part]));
     },
     remove(id) {
       world.all.delete(id);

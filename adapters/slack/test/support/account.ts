@@ -1,33 +1,33 @@
 import { loadAdapter } from "#channels/load-adapter.ts";
 import type { TestDatabase } from "#test/support/database/databases.ts";
 import { newSqlite } from "#test/support/database/databases.ts";
-import type { EngineBench } from "#test/support/engine-bench.ts";
+import type { BenchOptions, EngineBench } from "#test/support/engine-bench.ts";
 import { anna, openBench } from "#test/support/engine-bench.ts";
-import type { Said } from "./events.ts";
+import type { MessageFields } from "./events.ts";
 import { envelopeOf, messageEvent } from "./events.ts";
 import type { FakeSlack } from "./fake-slack.ts";
 import { startFakeSlack } from "./fake-slack.ts";
 
-type Speaking = Omit<Said, "user" | "ts"> & { readonly user?: string; readonly ts?: string };
+type Speaking = Omit<MessageFields, "user" | "ts"> & { readonly user?: string; readonly ts?: string };
 
-/** The program with one account of Slack, and people in a fake workspace. */
+/** The program with one Slack account, and users in a fake workspace. */
 export interface SlackAccount {
   readonly slack: FakeSlack;
   readonly bench: EngineBench;
-  /** Where Slack delivers to. */
+  /** The address that Slack delivers to. */
   readonly url: string;
-  /** POSTs what it is given as Slack does. */
+  /** POSTs a body with Slack's signature. */
   post(body: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
   /** Delivers an event over HTTP. */
   deliver(event: object, more?: Readonly<Record<string, unknown>>): Promise<Response>;
-  /** What Ada says (or another), as an event. */
+  /** A message of Ada's, or of another user, as an event. */
   said(given: Speaking): Readonly<Record<string, unknown>>;
   say(given: Speaking): Promise<Response>;
-  /** What customers have written, oldest first. */
+  /** Customers' stored messages, oldest first. */
   stored(): Promise<readonly string[]>;
   texts(channel: string): readonly string[];
   conversations(): Promise<readonly { readonly id: string; readonly context_key: string }[]>;
-  /** Anna answers in the only conversation, or in the one of this thread. */
+  /** Posts Anna's reply in the only conversation, or in the given thread's. */
   reply(content: string, thread?: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -35,6 +35,7 @@ export interface SlackAccount {
 export async function openSlackAccount(
   settings: (slack: FakeSlack) => Readonly<Record<string, unknown>> = () => ({}),
   open: () => Promise<TestDatabase> = newSqlite,
+  workspaceSettings: BenchOptions["settings"] = {},
 ): Promise<SlackAccount> {
   const slack = await startFakeSlack();
   slack.users.set("U0ADA", { id: "U0ADA", name: "Ada L.", teamId: slack.teamId, email: "ada@shop.example" });
@@ -48,6 +49,7 @@ export async function openSlackAccount(
     slack.channels.set(id, { id, kind, name: id.toLowerCase(), archived: false, member: true });
   }
   const bench = await openBench(open, {
+    settings: workspaceSettings,
     account: {
       channel: "slack",
       load: loadAdapter,

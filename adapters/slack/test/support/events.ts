@@ -6,7 +6,7 @@ type Workspace = Pick<FakeSlack, "teamId" | "appId" | "botUserId" | "botId">;
 
 let made = 0;
 
-/** An event as Slack wraps it. Each has an id of its own. */
+/** Wraps an event in an envelope with a new id. */
 export function envelopeOf({ teamId, appId, botUserId }: Workspace, event: Fields, more: Fields = {}): Fields {
   made += 1;
   return {
@@ -28,18 +28,18 @@ export function envelopeOf({ teamId, appId, botUserId }: Workspace, event: Field
   };
 }
 
-export interface Said {
+export interface MessageFields {
   readonly channel: string;
   readonly user: string;
   readonly ts: string;
-  /** As the writer wrote it; escaped as Slack does. */
+  /** The writer's text; it is escaped as in Slack. */
   readonly text: string;
   readonly threadTs?: string;
   readonly more?: Fields;
 }
 
-/** What somebody says in a direct conversation (D…) or a channel. */
-export function messageEvent(workspace: Workspace, said: Said): Fields {
+/** A message in a direct conversation (D…) or a channel. */
+export function messageEvent(workspace: Workspace, said: MessageFields): Fields {
   const { channel, user, ts, text, threadTs, more = {} } = said;
   return {
     type: "message",
@@ -56,13 +56,13 @@ export function messageEvent(workspace: Workspace, said: Said): Fields {
   };
 }
 
-/** The second event of a message that mentions the app. */
-export function mentionEvent(workspace: Workspace, said: Said): Fields {
+/** The second event that Slack sends for a message with a mention of the app. */
+export function mentionEvent(workspace: Workspace, said: MessageFields): Fields {
   const { channel_type: _, ...fields } = messageEvent(workspace, said);
   return { ...fields, type: "app_mention" };
 }
 
-export function changedEvent(workspace: Workspace, said: Said, editedTs: string): Fields {
+export function changedEvent(workspace: Workspace, said: MessageFields, editedTs: string): Fields {
   const { channel, channel_type: channelType, ...message } = messageEvent(workspace, said);
   return {
     type: "message",
@@ -77,7 +77,7 @@ export function changedEvent(workspace: Workspace, said: Said, editedTs: string)
   };
 }
 
-export function deletedEvent(workspace: Workspace, said: Said, deletedAt: string): Fields {
+export function deletedEvent(workspace: Workspace, said: MessageFields, deletedAt: string): Fields {
   const { channel, channel_type: channelType, ...message } = messageEvent(workspace, said);
   return {
     type: "message",

@@ -1,9 +1,9 @@
-/** A message as the fake keeps it. */
+/** A stored message of the fake. */
 export interface FakeMessage {
   readonly channel: string;
   readonly ts: string;
   readonly threadTs: string | undefined;
-  /** Of a person; undefined for the app's. */
+  /** The author; undefined for the app's messages. */
   readonly user: string | undefined;
   text: string;
   blocks: readonly unknown[];
@@ -18,7 +18,7 @@ export interface FakeFile {
   readonly title: string;
   readonly mimetype: string;
   readonly bytes: Buffer;
-  /** What the address of it ends with. */
+  /** The last part of the file's address. */
   readonly secret: string;
 }
 
@@ -26,10 +26,13 @@ const fields = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 
-/** What a reader sees of a message: of its blocks where it has any, else of its text. */
+/** A message as a reader sees it: its blocks, or its text without blocks. */
 export function shownText({ text, blocks }: Pick<FakeMessage, "text" | "blocks">): string {
   if (blocks.length === 0) return unescaped(text.replaceAll(/<[^|>]*\|([^>]*)>/g, "$1"));
-  return blocks.map(blockText).join("\n");
+  return blocks
+    .filter((block) => fields(block)["type"] !== "actions")
+    .map(blockText)
+    .join("\n");
 }
 
 function blockText(block: unknown): string {
@@ -58,7 +61,7 @@ const unescaped = (text: string): string =>
 export const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** What Slack would refuse of these blocks; undefined when it takes them. */
+/** The reason why Slack would refuse these blocks; undefined for valid ones. */
 export function blocksMistake(blocks: readonly unknown[]): string | undefined {
   if (blocks.length > 50) return "invalid_blocks";
   for (const block of blocks) {

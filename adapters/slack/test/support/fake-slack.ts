@@ -5,21 +5,23 @@ import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
 import type { FakeFile, FakeMessage } from "./fake-messages.ts";
-import { shownText } from "./fake-messages.ts";
+import { blocksMistake, shownText } from "./fake-messages.ts";
 import type { Workspace } from "./fake-web-api.ts";
+import type { FakeOauth } from "./fake-oauth.ts";
+import { createOauth } from "./fake-oauth.ts";
 import { createWorkspace, runMethod } from "./fake-web-api.ts";
 import { openFakeServer } from "#test/support/channels/fake-server.ts";
 
-/** What a call is answered with instead of what it asks for. `channel`: only calls about this channel. */
+/** A failure of one call. `channel`: only for calls about this channel. */
 export type Fault = { readonly channel?: string } & (
   | { readonly kind: "error"; readonly error: string; readonly needed?: string }
   | { readonly kind: "limit"; readonly seconds: number }
   | { readonly kind: "status"; readonly status: number; readonly afterCommit?: boolean }
   | { readonly kind: "html" }
-  /** Does what it is asked for, and breaks the connection before it answers. */
+  /** Executes the call, then closes the connection without a response. */
   | { readonly kind: "hang_up_after_commit" }
   | { readonly kind: "hang_up" }
-  /** Posts it in the channel itself, as if its thread were none. */
+  /** Posts in the channel itself, as if the thread did not exist. */
   | { readonly kind: "outside" }
 );
 
@@ -33,46 +35,48 @@ export interface Shown {
 
 export interface Pushed {
   readonly acknowledged: boolean;
-  /** What stood in the acknowledgement. */
+  /** The acknowledgement's payload. */
   readonly reply?: unknown;
   /** There was no socket, or it closed before the acknowledgement. */
   readonly closed?: true;
 }
 
 export interface FakeSlack extends Workspace {
-  /** Of the Web API; without a slash at the end. */
+  /** The URL of the Web API, without a slash at the end. */
   readonly url: string;
   readonly appToken: string;
-  /** App-level tokens of other apps of the same people, and what they are called. */
+  /** Other apps, by their app-level tokens. */
   readonly otherApps: Map<string, { readonly id: string; readonly name: string }>;
   readonly signingSecret: string;
-  /** What the app has posted and not deleted, oldest first. */
+  /** Installations from the page `/oauth/v2/authorize`. */
+  readonly oauth: FakeOauth;
+  /** The app's messages that are not deleted, oldest first. */
   shown(channel?: string): readonly Shown[];
-  /** Bodies of the calls, by method, as they came. */
+  /** The bodies of a method's calls, in order. */
   calls(method: string): readonly Readonly<Record<string, string>>[];
-  /** For the next calls of this method that they fit, one each. */
+  /** Faults for the next matching calls of this method, one each. */
   fail(method: string, ...faults: readonly Fault[]): void;
-  /** From now on every call of the Web API fails so, where `trouble` says that it does; undefined: none does. */
+  /** Sets the fault of every later call by its method; undefined: no fault. */
   trouble(trouble: ((method: string) => Fault | undefined) | undefined): void;
-  /** Takes back what `fail` has ordered. */
+  /** Removes the faults that `fail` added. */
   heal(): void;
-  /** What was POSTed to a response_url made by `responseUrl`. */
+  /** The POSTs to the addresses of `responseUrl`. One with the `ts` of a message as its id can replace it. */
   readonly responses: readonly { readonly id: string; readonly body: unknown }[];
   responseUrl(id: string): string;
-  /** Headers by which Slack signs a body. */
+  /** Slack's signature headers for a body. */
   sign(body: string | Buffer, at: number, secret?: string): Readonly<Record<string, string>>;
   addFile(file: { readonly name: string; readonly mimetype: string; readonly bytes: Buffer }): FakeFile;
   fileUrl(file: FakeFile): string;
-  /** How many sockets of Socket Mode are open. */
+  /** The number of open sockets. */
   sockets(): number;
   /** Sends an envelope over a socket; whether it was acknowledged before the socket closed or time was up. */
   push(type: string, payload: unknown): Promise<Pushed>;
-  /** Sends this as it is. */
+  /** Sends raw text over a socket. */
   pushRaw(text: string): void;
-  /** Asks every client to connect again, as Slack does every few hours. */
+  /** Requests a reconnect of every client, as Slack does every few hours. */
   refreshSockets(): void;
   dropSockets(): void;
-  /** Nobody can connect, and whoever was connected is not any more. */
+  /** Closes the server and all connections. */
   goAway(): Promise<void>;
   comeBack(): Promise<void>;
   close(): Promise<void>;
@@ -80,11 +84,12 @@ export interface FakeSlack extends Workspace {
 
 const ackPatienceMs = 3_000;
 
-/** Slack's Web API and Socket Mode, as strict as the real ones in what the adapter relies on. */
+/** Slack's Web API and Socket Mode, as strict as the real ones where the adapter relies on it. */
 export async function startFakeSlack(): Promise<FakeSlack> {
   const workspace = createWorkspace();
   const appToken = `xapp-1-A${hex(5)}-${hex(16)}`;
   const signingSecret = hex(16);
+  const installs = createOauth(workspace.appId, workspace.botUserId);
   const otherApps = new Map<string, { readonly id: string; readonly name: string }>();
   const called = new Map<string, Record<string, string>[]>();
   const faults = new Map<string, Fault[]>();
@@ -101,12 +106,24 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const bytes = Buffer.concat(chunks);
+    if (path === "/oauth/v2/authorize") {
+      const { status, html } = installs.authorize(new URL(request.url ?? "/", "http://x").searchParams);
+      response.writeHead(status, { "content-type": "text/html; charset=utf-8" }).end(html);
+      return;
+    }
     if (path.startsWith("/api/")) return serveMethod(path.slice(5), bytes, request, response);
     if (path.startsWith("/upload/")) return serveUpload(path.slice(8), bytes, response);
     if (path.startsWith("/files/")) return serveFile(path, request, response);
     if (path.startsWith("/response/")) {
-      responses.push({ id: path.slice(10), body: JSON.parse(bytes.toString("utf8")) });
-      response.writeHead(200).end("ok");
+      const body = JSON.parse(bytes.toString("utf8")) as Partial<FakeMessage> & { readonly replace_original?: boolean };
+      responses.push({ id: path.slice(10), body });
+      const original = workspace.messages.find(({ ts }) => path === `/response/${ts}`);
+      const isRefused = takeFault("response", {}) !== undefined || blocksMistake(body.blocks ?? []) !== undefined;
+      // Slack does not document that the replaced message keeps its metadata.
+      if (body.replace_original === true && original !== undefined && !isRefused) {
+        Object.assign(original, { text: body.text ?? "", blocks: body.blocks ?? [], metadata: undefined });
+      }
+      response.writeHead(isRefused ? 500 : 200).end("ok");
       return;
     }
     response.writeHead(404).end();
@@ -144,8 +161,12 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     if (app !== undefined && method === "auth.test") {
       return answer(200, { ok: true, app_id: app.id, app_name: app.name });
     }
-    const isWanted = method === "apps.connections.open" ? app !== undefined : token === workspace.botToken;
-    if (!isWanted) return answer(200, { ok: false, error: token === "" ? "not_authed" : "invalid_auth" });
+    if (method === "oauth.v2.access") return answer(200, installs.access(body));
+    const ended = installs.judge(token);
+    if (typeof ended === "string") return answer(200, { ok: false, error: ended });
+    const isAuthorized =
+      method === "apps.connections.open" ? app !== undefined : ended === null || token === workspace.botToken;
+    if (!isAuthorized) return answer(200, { ok: false, error: token === "" ? "not_authed" : "invalid_auth" });
     const { thread_ts: _, ...outside } = body;
     const asked = fault?.kind === "outside" ? outside : body;
     const result =
@@ -182,7 +203,7 @@ export async function startFakeSlack(): Promise<FakeSlack> {
       response.writeHead(fault.kind === "limit" ? 429 : fault.status, headers).end();
       return;
     }
-    // Whoever may not is shown the sign-in page, which looks like success.
+    // Slack answers an unauthorized request with its sign-in page and status 200.
     if (request.headers.authorization !== `Bearer ${workspace.botToken}` || fault !== undefined) {
       response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<html>Sign in</html>");
       return;
@@ -240,6 +261,7 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     appToken,
     otherApps,
     signingSecret,
+    oauth: installs.oauth,
     responses,
     responseUrl: (id) => `http://127.0.0.1:${port}/response/${id}`,
     shown: (channel) =>
@@ -274,7 +296,7 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     sockets: () => connected.size,
     async push(type, payload) {
       const sockets = [...connected];
-      // Of several connections of an app, each gets some.
+      // Slack distributes deliveries over an app's connections.
       const socket = sockets[nextEnvelope % Math.max(1, sockets.length)];
       if (socket === undefined) return { acknowledged: false, closed: true };
       const id = `envelope-${(nextEnvelope += 1)}`;

@@ -23,7 +23,7 @@ export interface FakeChannel {
   archived: boolean;
   /** Whether the app is in it. */
   member: boolean;
-  /** Who is in it; absent: everybody. */
+  /** The members; undefined: all users. */
   people?: readonly string[];
 }
 
@@ -41,32 +41,32 @@ interface Upload {
   readonly bytes: Buffer | undefined;
 }
 
-/** What a workspace of Slack has in it. Tests put people and channels into it, and look at what became of them. */
+/** The contents of a Slack workspace. Tests add users and channels, and inspect the result. */
 export interface Workspace {
   readonly botToken: string;
   readonly botUserId: string;
   readonly botId: string;
   readonly teamId: string;
   readonly appId: string;
-  /** What the app may do. */
+  /** The app's granted scopes. */
   readonly scopes: string[];
   readonly users: Map<string, FakeUser>;
   readonly channels: Map<string, FakeChannel>;
   readonly messages: FakeMessage[];
   readonly files: Map<string, FakeFile>;
   readonly uploads: Map<string, Upload>;
-  /** Views that were opened, as they came. */
+  /** The opened views, in order. */
   readonly views: unknown[];
   /** Messages that only one person sees. */
   readonly ephemerals: FakeEphemeral[];
   readonly reactions: { readonly channel: string; readonly ts: string; readonly name: string }[];
-  /** Sets its clock, which gives epoch milliseconds; otherwise it is the machine's. */
+  /** Sets the clock, in epoch milliseconds; by default the machine's. */
   follow(clock: () => number): void;
-  /** A time stamp after all that there are. */
+  /** A time stamp later than all others. */
   nextTs(): string;
 }
 
-/** The app is made of the manifest that we give people. */
+/** The app is created from the published manifest. */
 const [, listed = ""] =
   /\n *bot:\n((?: +- [^\n]+\n)+)/.exec(readFileSync(new URL("../../manifest-desk.yaml", import.meta.url), "utf8")) ??
   [];
@@ -75,7 +75,7 @@ export const manifestScopes: readonly string[] = listed
   .split(/\s*- /)
   .filter((scope) => scope !== "");
 
-/** What the app must be allowed to for a call, as Slack's reference says. */
+/** The scope of a call, by Slack's reference. */
 function scopeOf({ channels }: Workspace, method: string, body: Body): string | undefined {
   const kind = channels.get(body["channel"] ?? "")?.kind ?? "channel";
   const family = { im: "im", channel: "channels", group: "groups", mpim: "mpim" }[kind];
@@ -129,7 +129,7 @@ type Answer = Readonly<Record<string, unknown>>;
 
 const refuse = (error: string): Answer => ({ ok: false, error });
 
-/** Slack cuts off what is longer, and says so in a warning. */
+/** Slack truncates longer texts with a warning. */
 const textMax = 40_000;
 
 /** One call of the Web API by the bot. */
@@ -281,14 +281,14 @@ export function describeFile(file: FakeFile, url: string): Answer {
   };
 }
 
-/** As which messages a file stands where. */
+/** A file's messages, by channel. */
 function sharesOf({ messages }: Workspace, { id }: FakeFile): Answer {
   const shares = messages.filter((each) => !each.deleted && each.files.some((file) => file.id === id));
   const byChannel = Map.groupBy(shares, ({ channel }) => channel);
   return { public: Object.fromEntries([...byChannel].map(([channel, of]) => [channel, of.map(({ ts }) => ({ ts }))])) };
 }
 
-/** Where the app may write, or why not. */
+/** The channel of a post, or the error code if the app may not write in it. */
 function writable(workspace: Workspace, body: Body): FakeChannel | string {
   const channel = workspace.channels.get(body["channel"] ?? body["channel_id"] ?? "");
   if (channel === undefined) return "channel_not_found";
@@ -340,7 +340,7 @@ function updateMessage(workspace: Workspace, body: Body): Answer {
   return { ok: true, channel: message.channel, ts: message.ts, text: message.text };
 }
 
-/** Of a thread from its beginning on; of a channel from its end on. */
+/** Pages of a thread start with its oldest message, pages of a channel with its newest. */
 function history(workspace: Workspace, inThread: boolean, body: Body): Answer {
   const {
     channel = "",
@@ -357,12 +357,12 @@ function history(workspace: Workspace, inThread: boolean, body: Body): Answer {
   const all = workspace.messages.filter(
     (each) => each.channel === channel && !each.deleted && (each.ts === ts || Number(each.ts) > Number(oldest)),
   );
-  const wanted = inThread
+  const selected = inThread
     ? all.filter((each) => each.ts === ts || each.threadTs === ts)
     : all.filter((each) => each.threadTs === undefined || each.threadTs === each.ts).toReversed();
   const from = Number(cursor);
-  const page = wanted.slice(from, from + Number(limit));
-  const next = from + page.length < wanted.length ? String(from + page.length) : "";
+  const page = selected.slice(from, from + Number(limit));
+  const next = from + page.length < selected.length ? String(from + page.length) : "";
   return {
     ok: true,
     messages: page.map((each) => describeMessage(workspace, each, withMetadata === "true")),

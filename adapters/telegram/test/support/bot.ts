@@ -1,32 +1,35 @@
 import { loadAdapter } from "#channels/load-adapter.ts";
 import { newSqlite } from "#test/support/database/databases.ts";
-import type { EngineBench } from "#test/support/engine-bench.ts";
+import type { BenchOptions, EngineBench } from "#test/support/engine-bench.ts";
 import { anna, openBench } from "#test/support/engine-bench.ts";
 import { bytesOf } from "#test/support/channels/file-channel.ts";
 import type { FakeTelegram } from "./fake-telegram.ts";
 import { startFakeTelegram } from "./fake-telegram.ts";
 
-/** The program with a bot, which Telegram delivers to unless the test says otherwise. */
+/** The program with a bot, with a webhook by default. */
 export interface Bot {
   readonly telegram: FakeTelegram;
   readonly bench: EngineBench;
   post(update: object): Promise<Response>;
-  /** What is shown in a chat, oldest first. */
+  /** A chat's texts, oldest first. */
   texts(chatId: number): readonly string[];
   conversationIn(thread: string): Promise<string>;
-  /** Anna's reply. */
+  /** Posts a reply of the agent Anna. */
   reply(conversationId: string, content: string, files?: readonly string[]): Promise<void>;
-  /** A file of Anna's for a reply; its id. */
+  /** Uploads a file for a reply of Anna's; returns its id. */
   upload(conversationId: string, name: string, bytes: Buffer): Promise<string>;
   close(): Promise<void>;
 }
 
 const agent = "anna@test.example";
 
-export async function openBot(config: object = {}): Promise<Bot> {
+export async function openBot(config: object = {}, settings: BenchOptions["settings"] = {}): Promise<Bot> {
   const telegram = await startFakeTelegram();
   const account = { token: telegram.token, base_url: telegram.url, transport: "webhook", ...config };
-  const bench = await openBench(newSqlite, { account: { channel: "telegram", load: loadAdapter, config: account } });
+  const bench = await openBench(newSqlite, {
+    account: { channel: "telegram", load: loadAdapter, config: account },
+    settings,
+  });
   const { workspaceId, accountId } = bench;
   const url = `${await bench.app.listen()}/channels/telegram/${accountId}`;
   await bench.advance(10_000);

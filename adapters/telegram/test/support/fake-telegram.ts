@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { openFakeServer } from "#test/support/channels/fake-server.ts";
 
-/** A message as the fake shows it in a chat. */
+/** A message in a chat of the fake. */
 export interface Shown {
   readonly chatId: number;
   readonly messageId: number;
@@ -16,11 +16,13 @@ export interface Shown {
     readonly url?: string;
   }[];
   readonly topicId: number | undefined;
-  /** The text is then its caption. */
+  /** If set, the text is the file's caption. */
   readonly file?: { readonly name: string; readonly mediaType: string; readonly bytes: Buffer; readonly how: string };
+  /** The row of buttons below the message; absent: none. */
+  readonly buttons?: readonly { readonly text: string; readonly callback_data: string }[];
 }
 
-/** What a call is answered with instead of what it asks for. */
+/** A failure of one call. */
 export type Fault =
   | {
       readonly kind: "error";
@@ -28,7 +30,7 @@ export type Fault =
       readonly description: string;
       readonly parameters?: { readonly retry_after?: number; readonly migrate_to_chat_id?: number };
     }
-  /** Does what it is asked for, and breaks the connection before it answers. */
+  /** Executes the call, then closes the connection without a response. */
   | { readonly kind: "hang_up_after_commit" }
   | { readonly kind: "hang_up" }
   | { readonly kind: "html"; readonly status: number };
@@ -45,21 +47,21 @@ export interface FakeTelegram {
     readonly topicId: number | undefined;
   }[];
   readonly webhook: { readonly url: string; readonly secret: string } | undefined;
-  /** Bodies of the calls, by method, as they came. */
+  /** The bodies of a method's calls, in order. */
   calls(method: string): readonly Readonly<Record<string, unknown>>[];
-  /** For the next calls of this method, one each. */
+  /** Faults for the next calls of this method, one each. */
   fail(method: string, ...faults: readonly Fault[]): void;
-  /** Keeps a file that a customer has sent; gives its id. What stands behind the last dot of its name is the customer's. */
+  /** Stores a customer's file; returns its id. `ending`: the extension of its path. */
   keep(bytes: Buffer, ending?: string, id?: string): string;
-  /** Its owner gives the bot another name. */
+  /** Changes the bot's username. */
   rename(username: string): void;
-  /** The group is a supergroup with another id from now on. */
+  /** Turns a group into a supergroup with another id. */
   upgrade(chatId: number, toChatId: number): void;
-  /** An update that is delivered to whoever polls, until it is confirmed. */
+  /** Adds an update, which polls return until it is confirmed. */
   queue(update: Readonly<Record<string, unknown>>): void;
-  /** Ids of the updates that nobody has confirmed. */
+  /** Ids of the unconfirmed updates. */
   unconfirmed(): readonly number[];
-  /** Nobody can connect, and whoever was connected is not any more. */
+  /** Closes the server and all connections. */
   goAway(): Promise<void>;
   comeBack(): Promise<void>;
   close(): Promise<void>;
@@ -68,9 +70,10 @@ export interface FakeTelegram {
 const textMax = 4_096;
 const captionMax = 1_024;
 const entitiesMax = 100;
+const callbackBytesMax = 64;
 const fetchedBytesMax = 20_000_000;
 
-/** A server of the Bot API, as strict as the real one in what the adapter relies on. */
+/** A server of the Bot API, as strict as the real one where the adapter relies on it. */
 export async function startFakeTelegram(): Promise<FakeTelegram> {
   const botId = 7_000_000_000 + Math.floor(Math.random() * 1_000_000);
   const token = `${botId}:${randomBytes(24).toString("base64url")}`;
@@ -122,6 +125,18 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
         return edit(body, "text");
       case "editMessageCaption":
         return edit(body, "caption");
+      case "editMessageReplyMarkup": {
+        const at = shown.findIndex((each) => isAt(each, body));
+        const before = shown[at];
+        if (before === undefined) return refuse(400, "Bad Request: message to edit not found");
+        const after = { ...before, ...buttonsIn(body) };
+        if (JSON.stringify(after) === JSON.stringify(before))
+          return refuse(400, "Bad Request: message is not modified");
+        shown[at] = after;
+        return ok(true);
+      }
+      case "answerCallbackQuery":
+        return ok(true);
       case "deleteMessage": {
         const at = shown.findIndex((each) => isAt(each, body));
         if (at === -1) return refuse(400, "Bad Request: message to delete not found");
@@ -142,6 +157,15 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   const topicOf = (body: Record<string, unknown>): number | undefined =>
     body["message_thread_id"] === undefined ? undefined : Number(body["message_thread_id"]);
 
+  /** The buttons of a call; a form has them as a text. */
+  function buttonsIn({ reply_markup: given }: Record<string, unknown>): Pick<Shown, "buttons"> {
+    if (given === undefined) return {};
+    const markup = typeof given === "string" ? (JSON.parse(given) as unknown) : given;
+    const [buttons = []] = (markup as { readonly inline_keyboard: Required<Pick<Shown, "buttons">>["buttons"][] })
+      .inline_keyboard;
+    return { buttons };
+  }
+
   function sendMessage(body: Record<string, unknown>): Result {
     const { chat_id: chatId, text } = body;
     if (typeof chatId !== "number" || !Number.isSafeInteger(chatId)) return refuse(400, "Bad Request: chat not found");
@@ -158,7 +182,11 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
       text,
       entities: entities.slice(0, entitiesMax),
       topicId: topicOf(body),
+      ...buttonsIn(body),
     };
+    if (message.buttons?.some(({ callback_data: data }) => Buffer.byteLength(data) > callbackBytesMax) === true) {
+      return refuse(400, "Bad Request: BUTTON_DATA_INVALID");
+    }
     shown.push(message);
     return ok({ message_id: message.messageId, date: 0, chat: { id: chatId, type: "private" }, text });
   }
@@ -178,7 +206,8 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
       return refuse(400, "Bad Request: there is no text in the message to edit");
     }
     if (before.text === text) return refuse(400, "Bad Request: message is not modified");
-    shown[at] = { ...before, text };
+    const { buttons: _, ...rest } = before;
+    shown[at] = { ...rest, text, ...buttonsIn(body) };
     return ok(true);
   }
 
@@ -194,7 +223,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     const entities = JSON.parse(textIn(body, "caption_entities") ?? "[]") as Shown["entities"];
     const messageId = (nextMessage += 1);
     const file = { name: given.name, mediaType: given.type, bytes: given.bytes, how: field };
-    shown.push({ chatId, messageId, text: caption, entities, topicId: topicOf(body), file });
+    shown.push({ chatId, messageId, text: caption, entities, topicId: topicOf(body), file, ...buttonsIn(body) });
     return ok({ message_id: messageId, date: 0, chat: { id: chatId, type: "private" } });
   }
 
@@ -315,7 +344,7 @@ function textIn(body: Record<string, unknown>, name: string): string | undefined
   return typeof value === "string" ? value : undefined;
 }
 
-/** The fields of a form, and its file. Names need no quotation marks, as on the real server. */
+/** The fields and the file of a form. Names may lack quotation marks, as on the real server. */
 function formOf(bytes: Buffer, contentType: string): Record<string, unknown> {
   const mark = Buffer.from(`--${/boundary="?([^";]+)/.exec(contentType)?.[1] ?? ""}`);
   const fields: Record<string, unknown> = {};

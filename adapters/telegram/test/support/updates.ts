@@ -1,4 +1,6 @@
-/** Updates as Telegram makes them, by what a test has to say of them. */
+import type { Shown } from "./fake-telegram.ts";
+
+/** The parts of an update that a test sets; the rest has defaults. */
 export interface Written {
   readonly chatId: number;
   readonly messageId: number;
@@ -29,3 +31,24 @@ export const editUpdate = (written: Written) => ({
   update_id: updateId(),
   edited_message: { ...messageOf(written), edit_date: 1_934_000_100 },
 });
+
+/** A press of a button of one of the bot's messages. */
+export const pressUpdate = (
+  at: Shown,
+  data: string | undefined,
+  given: { readonly from?: number; readonly id?: string } = {},
+) => {
+  const { from = at.chatId, id = String(updateId()) } = given;
+  const topic = at.topicId === undefined ? {} : { is_topic_message: true, message_thread_id: at.topicId };
+  const type = at.chatId > 0 ? "private" : "supergroup";
+  return {
+    update_id: updateId(),
+    callback_query: {
+      id,
+      from: { id: from, is_bot: false, first_name: "Ada" },
+      message: { message_id: at.messageId, date: 0, ...topic, chat: { id: at.chatId, type } },
+      chat_instance: "1",
+      data,
+    },
+  };
+};

@@ -40,7 +40,7 @@ describe("the settings", () => {
     });
   });
 
-  it("are refused where they do not go together, with the mend", () => {
+  it("are refused when they contradict each other, with the fix", () => {
     const { from: _, ...neither } = configOf();
     const service = `MG${"1".repeat(32)}`;
     const template = `HX${"1".repeat(32)}`;
@@ -66,7 +66,7 @@ describe("the check", () => {
     return checkAccount(createClient(settings), settings, webhookUrl, signal);
   };
 
-  it("tells the account and the number, and what is wrong with where it delivers", async () => {
+  it("names the account and the number, and the fix for a wrong webhook", async () => {
     await expect(check(configOf())).rejects.toThrow("has no number +15550001111");
     twilio.setup.numbers.push({ number: own, smsUrl: "https://elsewhere.example/", smsMethod: "POST" });
     await expect(check(configOf())).rejects.toThrow(webhookUrl);
@@ -84,7 +84,7 @@ describe("the check", () => {
     await expect(check(configOf())).rejects.toThrow("is suspended");
   });
 
-  it("looks at a messaging service's own settings", async () => {
+  it("checks a messaging service's own settings", async () => {
     const { from: _, ...rest } = configOf();
     const sid = `MG${"a".repeat(32)}`;
     twilio.setup.services.push({ sid, inboundRequestUrl: null });
@@ -93,13 +93,13 @@ describe("the check", () => {
     expect(await check({ ...rest, messaging_service_sid: sid })).toBe("Test account, messaging service Support");
   });
 
-  it("tells a wrong token, and shows no token", async () => {
+  it("reports a wrong token without showing it", async () => {
     const wrong = "00000000000000000000000000000000";
     const failure = await check(configOf({ auth_token: wrong })).catch((error: unknown) => error);
     expect(String(failure)).toContain("check `account_sid` and `auth_token`");
     await twilio.goAway();
     const away = await check(configOf()).catch((error: unknown) => error);
-    // Or a connection from before is found to be broken.
+    // A kept-alive connection may break instead.
     expect(String(away)).toMatch(/(?:Twilio cannot be reached|the connection to Twilio broke) .*: check .*`base_url`/);
     for (const error of [failure, away]) {
       const seen = JSON.stringify(error, Object.getOwnPropertyNames(error));
@@ -113,7 +113,7 @@ describe("a file of a customer", () => {
   const fetched = async (ref: string, more: Partial<TwilioConfig> = {}): Promise<Buffer> =>
     buffer(await fetchMedia(settingsOf("sms", configOf(more)), ref, signal));
 
-  it("is fetched with the account's token, which the storage behind is not shown", async () => {
+  it("is fetched with the account's token, which the storage does not receive", async () => {
     const bytes = randomBytes(100_000);
     expect((await fetched(twilio.keep(bytes, "image/jpeg"))).equals(bytes)).toBe(true);
   });
@@ -133,7 +133,7 @@ describe("a file of a customer", () => {
     }
   });
 
-  it("is not fetched from where Twilio should lead nobody, and what it leads to is not shown the token", async () => {
+  it("is not fetched from unexpected redirect targets, which never receive the token", async () => {
     const elsewhere = await openElsewhere();
     for (const location of elsewhere.locations) {
       const ref = twilio.keep(Buffer.from("x"), "image/jpeg");
@@ -151,12 +151,12 @@ describe("a file of a customer", () => {
     ]) {
       expect(isStorage(new URL(storage)), storage).toBe(true);
     }
-    // Where each of its hyphens can be read in two ways, such a name keeps the process busy for ever.
+    // Fails by timeout if the pattern backtracks exponentially on hyphens.
     expect(isStorage(new URL(`https://s3${"-a".repeat(100)}.example`))).toBe(false);
     await elsewhere.close();
   });
 
-  it("is given up when it is gone, and asked for again when that may help", async () => {
+  it("is given up when it is gone, and retried when that may help", async () => {
     await expect(fetched(`${twilio.url}/2010-04-01/gone`)).rejects.toMatchObject({ outcome: "rejected" });
     const there = twilio.keep(Buffer.from("x"), "text/plain");
     const unknown = await fetched(there, { auth_token: "0".repeat(32) }).catch((error: unknown) => error);

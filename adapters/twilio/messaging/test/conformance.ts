@@ -62,7 +62,7 @@ async function start(prefix: "" | "whatsapp:"): Promise<FakePlatform> {
     },
     deliver: (message) => isTaken(twilio.post(formOf(message))),
     forge: (message) => isTaken(twilio.post(formOf(message), { token: "a token of somebody else" })),
-    // Twilio tells what became of a message; a number that writes to itself is the other way that one could come back.
+    // Besides a report, a number that writes to itself is the only echo.
     async echo(customer) {
       for (const { sid, body } of messagesTo(customer)) {
         await isTaken(twilio.report(sid, "sent"));
@@ -71,10 +71,10 @@ async function start(prefix: "" | "whatsapp:"): Promise<FakePlatform> {
     },
     shown: async (customer) =>
       messagesTo(customer)
-        // The agent's name stands above what the agent wrote.
+        // The agent's name precedes the text.
         .map(({ body }) => body.replace(/^\*?Anna[^\n]*:\*?\n/, "")),
     received: async (customer) => messagesTo(customer).flatMap(({ media }) => media),
-    // Twilio tells of none.
+    // Twilio reports no file names.
     fileName: (_file, at) => `file-${at + 1}`,
     misbehave: (how) => misbehaves(twilio, how, notMobile),
     away: () => twilio.goAway(),

@@ -9,7 +9,7 @@ const fileLink = (id: string, lifetimeMs: number): string => `https://help.examp
 const dayMs = 86_400_000;
 
 describe("a file of an agent", () => {
-  it("goes within a text message where carriers take that, and as a link elsewhere", () => {
+  it("is sent within a text message where carriers support it, and as a link elsewhere", () => {
     expect(fileBytesMaxOf(settingsOf("sms", { ...account, from: "+15551234567" }))).toBe(5 * 1_048_576);
     expect(fileBytesMaxOf(settingsOf("sms", { ...account, from: "+4915112345678" }))).toBeUndefined();
     expect(fileBytesMaxOf(settingsOf("sms", { ...account, from: "72345" }))).toBeUndefined();
@@ -28,7 +28,7 @@ describe("a file of an agent", () => {
     expect(bodies("")).toEqual(["Bill.pdf"]);
   });
 
-  it("of a type that the channel does not carry is an address that can be opened for a month", () => {
+  it("of an unsupported type is a link that works for a month", () => {
     const part = (mediaType: string): TwilioPart => ({ body: "Bill", media: { id: "file_1", mediaType } });
     for (const channel of ["sms", "whatsapp"] as const) {
       const settings = { channel };

@@ -16,7 +16,7 @@ const whatsapp = (markdown: string) =>
   renderParts("whatsapp", bot(markdown)).map(({ payload }) => (payload as { readonly body: string }).body);
 
 describe("a text message", () => {
-  it("has no marks, and shows where links lead to, once", () => {
+  it("has no formatting, and shows the address of each link once", () => {
     expect(sms("# Prices\n\n**5 €**, see [our *price* list](https://a.example/p) or https://a.example/q")).toEqual([
       "Prices\n\n5 €, see our price list (https://a.example/p) or https://a.example/q",
     ]);
@@ -27,13 +27,13 @@ describe("a text message", () => {
     ).toEqual(["Write to help@a.example or us (us@a.example)\n\nSources:\n1. Help (https://a.example/h)"]);
   });
 
-  it("keeps to the small alphabet where a look-alike is enough", () => {
+  it("stays in the GSM alphabet where look-alikes exist", () => {
     const [text = ""] = sms("“Don’t” – it’s 5\u00A0€…\n\n- [x] done\n- one");
     expect(text).toBe("\"Don't\" - it's 5 €...\n\n- [x] done\n- one");
     expect(isGsm(text)).toBe(true);
   });
 
-  it("is planned by what telephones put together", () => {
+  it("is split by the segments that telephones join", () => {
     expect(segmentsOf("x".repeat(160))).toBe(1);
     expect(segmentsOf("x".repeat(161))).toBe(2);
     expect(segmentsOf("€".repeat(80))).toBe(1);
@@ -55,7 +55,7 @@ describe("a text message", () => {
     }
   });
 
-  it("does not pay for one sign of another alphabet in all of its parts", () => {
+  it("uses UCS-2 only in parts that need it", () => {
     const parts = sms(`${"plain words ".repeat(200)}\n\nThe end 😀`);
     expect(parts.filter((part) => !isGsm(part))).toHaveLength(1);
     expect(parts.length).toBeLessThanOrEqual(4);
@@ -63,13 +63,13 @@ describe("a text message", () => {
 });
 
 describe("a WhatsApp message", () => {
-  it("has WhatsApp's marks, within lines and around words", () => {
+  it("has WhatsApp's formatting, within lines and around words", () => {
     expect(whatsapp("**bold** and ***both***, `code`\n\n> **said\n> so**\n\n```\na  b\n```")).toEqual([
       "*bold* and _*both*_, `code`\n\n*said*\n*so*\n\n```a  b```",
     ]);
   });
 
-  it("never has more than Twilio takes, whatever its marks", () => {
+  it("never exceeds Twilio's limit, with any formatting", () => {
     const text = "**a** *b* ~~c~~ ".repeat(800);
     const parts = whatsapp(text);
     for (const part of parts) expect(part.length).toBeLessThanOrEqual(textMax);

@@ -15,10 +15,10 @@ beforeEach(async () => {
 afterEach(() => at.close());
 
 describe("another machine", () => {
-  it("that answers each answer is left to people after a while, who are told once, and not counted for ever", async () => {
+  it("is left to agents after too many answers, with one note, and counted only within the hour", async () => {
     await at.close();
     at = await openTwilio("sms", { bot_messages_per_hour: 10 });
-    // It says what the bot says: no failed answer, and no wish for a person.
+    // Echoes the bot: no failed answer, no request for a person.
     for (let said = 1; said <= 13; said += 1) {
       await at.write(customer, "How much?");
       await at.bench.settle();
@@ -38,7 +38,7 @@ describe("another machine", () => {
 });
 
 describe("another machine that sends several messages for each answer", () => {
-  it("is left to people as early", async () => {
+  it("is left to agents after the same number of answers", async () => {
     await at.close();
     at = await openTwilio("sms", { bot_messages_per_hour: 10 });
     let said = Promise.withResolvers<void>();
@@ -59,7 +59,7 @@ describe("another machine that sends several messages for each answer", () => {
 });
 
 describe("a delivery", () => {
-  it("is taken when it is signed for the public address, and answered with nothing to say", async () => {
+  it("is accepted when it is signed for the public address, and gets empty TwiML", async () => {
     const response = await at.twilio.post(at.twilio.messageForm({ from: customer, to: own, body: "  Grüße & co+1 " }));
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toContain("text/xml");
@@ -67,7 +67,7 @@ describe("a delivery", () => {
     expect(await at.stored()).toEqual(["  Grüße & co+1 "]);
   });
 
-  it("is refused without Twilio's signature over just this address and these fields", async () => {
+  it("is refused without Twilio's signature over exactly this address and these fields", async () => {
     const form = at.twilio.messageForm({ from: customer, to: own, body: "Let me in" });
     for (const options of [
       { signature: "" },
@@ -84,7 +84,7 @@ describe("a delivery", () => {
     expect(await at.stored()).toEqual(["x"]);
   });
 
-  it("counts only from this account and to this number", async () => {
+  it("counts only for this account and this number", async () => {
     expect(await at.write(customer, "1", { AccountSid: at.twilio.newSid("AC") })).toBe(200);
     expect(await at.write(customer, "2", { To: "+15550009999" })).toBe(200);
     expect(await at.write(customer, "3", { MessageSid: "SM1" })).toBe(200);
@@ -93,7 +93,7 @@ describe("a delivery", () => {
     expect(await at.stored()).toEqual([]);
   });
 
-  it("of whatever form harms nothing, and is passed over when Twilio has signed it", async () => {
+  it("does no harm in any form, and is skipped when Twilio has signed it", async () => {
     const value = fc.oneof(fc.string(), fc.string({ unit: "binary", maxLength: 300 }));
     const name = fc.oneof(
       fc.constantFrom("MessageSid", "From", "Body", "NumMedia", "MediaUrl0", "MessageStatus", "ErrorCode", "__proto__"),
@@ -110,7 +110,7 @@ describe("a delivery", () => {
     expect(await at.stored()).toEqual([]);
   });
 
-  it("proves a telephone number, and no short code", async () => {
+  it("verifies a telephone number, but not a short code", async () => {
     await at.write(customer, "It is me");
     expect((await at.conversation()).customer_phone).toBe(customer);
     await at.write("72345", "Your parcel comes");
@@ -121,7 +121,7 @@ describe("a delivery", () => {
     ]);
   });
 
-  it("brings the pictures along, byte for byte and once", async () => {
+  it("carries its pictures, byte for byte and once", async () => {
     const bytes = randomBytes(200_000);
     const url = at.twilio.keep(bytes, "application/octet-stream");
     const form = {
@@ -147,7 +147,7 @@ describe("a customer who opts out", () => {
     await at.bench.settle();
   });
 
-  it("hears nothing more, neither of the bot nor of an agent, until they come back", async () => {
+  it("gets no messages of the bot or of agents until they opt in again", async () => {
     for (const word of [
       "STOP",
       " stop ",
@@ -174,7 +174,7 @@ describe("a customer who opts out", () => {
     expect(await at.notes()).toContain("can be written to again");
   });
 
-  it("has not done so by a word in a sentence, or by asking", async () => {
+  it("needs the whole message as a keyword, not a sentence or a question", async () => {
     const sentences = ["Please stop sending me the wrong lamp", "Cancel my order", "end?", "Stop it"];
     for (const sentence of sentences) await at.write(customer, sentence);
     await at.bench.settle();
@@ -182,7 +182,7 @@ describe("a customer who opts out", () => {
     expect(at.shown(customer)).toHaveLength(5);
   });
 
-  it("is people's to answer when they write all the same", async () => {
+  it("is left to agents when they keep writing", async () => {
     await at.write(customer, "STOP");
     await at.write(customer, "But where is my parcel?");
     await at.bench.settle();
@@ -192,7 +192,7 @@ describe("a customer who opts out", () => {
     expect((await at.conversation()).unreachable).toContain("until they write START");
   });
 
-  it("is not opted out again by a delivery of long ago", async () => {
+  it("is not opted out again by an old redelivery", async () => {
     const form = at.twilio.messageForm({ from: customer, to: own, body: "STOP" });
     await at.twilio.post(form);
     await at.write(customer, "UNSTOP");
@@ -200,14 +200,14 @@ describe("a customer who opts out", () => {
     expect(await at.states(await at.reply("Hello again"))).toEqual(["sent"]);
   });
 
-  it("may do so in any language that Twilio knows", async () => {
+  it("can use any language that Twilio recognises", async () => {
     await at.write(customer, "ALTO", { OptOutType: "STOP" });
     expect(await at.states(await at.reply("Stay"))).toEqual(["failed"]);
     await at.write(customer, "EMPEZAR", { OptOutType: "START" });
     expect(await at.states(await at.reply("Hello"))).toEqual(["sent"]);
   });
 
-  it("comes back with YES, which is an answer like others before", async () => {
+  it("opts in with YES, which is an ordinary message otherwise", async () => {
     await at.write(customer, "Yes");
     await at.bench.settle();
     expect(at.shown(customer)).toEqual(["You asked: How much?", "You asked: Yes"]);
@@ -218,7 +218,7 @@ describe("a customer who opts out", () => {
     expect(await at.stored()).toEqual(["How much?", "Yes"]);
   });
 
-  it("is told nothing by the bot about HELP and INFO, which Twilio answers", async () => {
+  it("gets no answer of the bot to HELP and INFO, which Twilio answers", async () => {
     for (const word of ["HELP", "info"]) await at.write(customer, word);
     await at.bench.settle();
     expect(at.shown(customer)).toEqual(["You asked: How much?"]);
@@ -226,7 +226,7 @@ describe("a customer who opts out", () => {
     expect((await at.conversation()).status).toBe("open");
   });
 
-  it("is known to Twilio alone at first: the agents are told, and Twilio is asked again", async () => {
+  it("at Twilio only is shown to agents, and the next message is tried again", async () => {
     at.twilio.optedOut.add(customer);
     expect(await at.states(await at.reply("One"))).toEqual(["failed"]);
     expect(await at.notes()).toContain("the customer has opted out of messages from this number");
@@ -251,7 +251,7 @@ describe("a report", () => {
   });
   const newest = () => at.twilio.taken.at(-1)?.sid ?? "";
 
-  it("counts by how far it is, in whatever order reports come", async () => {
+  it("never moves the state backwards, in any order", async () => {
     const messageId = await at.reply("Hi");
     for (const status of ["delivered", "sent", "queued", "sending", "delivered"]) {
       expect((await at.twilio.report(newest(), status)).status).toBe(200);
@@ -259,7 +259,7 @@ describe("a report", () => {
     expect(await at.states(messageId)).toEqual(["delivered"]);
   });
 
-  it("counts also when it comes before Twilio has answered", async () => {
+  it("counts even before Twilio has answered the send", async () => {
     at.twilio.fail({ kind: "report_first", status: "delivered" });
     expect(await at.states(await at.reply("Quick"))).toEqual(["delivered"]);
     at.twilio.fail({ kind: "report_first", status: "failed", code: 30_006 });
@@ -271,7 +271,7 @@ describe("a report", () => {
     ]);
   });
 
-  it("of a failure tells the agents why, once", async () => {
+  it("of a failure gives agents the reason, once", async () => {
     const messageId = await at.reply("Hi");
     await at.twilio.report(newest(), "undelivered", 30_003);
     await at.twilio.report(newest(), "undelivered", 30_003);
@@ -291,7 +291,7 @@ describe("a report", () => {
     expect((await at.twilio.post(form, { query: "?part=dlv_2", signedUrl })).status).toBe(200);
   });
 
-  it("settles what was unknown when it comes first", async () => {
+  it("resolves an unknown outcome when it arrives first", async () => {
     at.twilio.fail({ kind: "hang_up_after_commit" });
     const messageId = await at.reply("Perhaps");
     expect(await at.states(messageId)).toEqual(["sending"]);
@@ -316,7 +316,7 @@ describe("a message whose outcome is unknown", () => {
     expect(await at.states(messageId)).toEqual(["sent"]);
   });
 
-  it("is sent again when Twilio does not list it, and not before that is certain", async () => {
+  it("is sent again only after Twilio has surely not listed it", async () => {
     at.twilio.fail({ kind: "hang_up_before_commit" });
     const messageId = await at.reply("Again");
     await at.bench.advance(29_000);
@@ -326,7 +326,7 @@ describe("a message whose outcome is unknown", () => {
     expect(await at.states(messageId)).toEqual(["sent"]);
   });
 
-  it("is not taken for an earlier one of the same words", async () => {
+  it("is not mistaken for an earlier one with the same text", async () => {
     await at.reply("OK");
     at.twilio.fail({ kind: "html", status: 502 });
     await at.reply("OK");
@@ -334,7 +334,7 @@ describe("a message whose outcome is unknown", () => {
     expect(at.shown(customer).slice(1)).toEqual(["Anna:\nOK", "Anna:\nOK"]);
   });
 
-  it("keeps its place before those that were written after it", async () => {
+  it("stays ahead of later messages", async () => {
     at.twilio.fail({ kind: "hang_up_before_commit" });
     await at.reply("one");
     await at.reply("two");
@@ -349,7 +349,7 @@ describe("a refusal", () => {
     await at.bench.settle();
   });
 
-  it("for good is told in words", async () => {
+  it("that is final is explained to agents", async () => {
     at.twilio.fail({ kind: "error", status: 400, code: 21_408, message: "Permission to send" });
     expect(await at.states(await at.reply("Hi"))).toEqual(["failed"]);
     expect(await at.notes()).toContain("geo permissions");
@@ -358,7 +358,7 @@ describe("a refusal", () => {
     expect(await at.notes()).toContain("Twilio refuses it: Something new (Twilio 29999)");
   });
 
-  it("for now is waited for: a full queue, too many requests, a token that is mended", async () => {
+  it("that is temporary is retried: a full queue, too many requests, a token to be fixed", async () => {
     for (const [status, code] of [
       [400, 21_611],
       [429, 20_429],

@@ -17,7 +17,7 @@ async function begun(config: object = {}): Promise<void> {
 const newest = () => at.twilio.taken.at(-1);
 
 describe("a WhatsApp account", () => {
-  it("answers with its sender, in WhatsApp's marks, and hears that it was read", async () => {
+  it("answers from its sender, in WhatsApp's formatting, and shows that it was read", async () => {
     await begun();
     expect(newest()).toMatchObject({ from: "whatsapp:+15550001111", to: customer, body: "You asked: Hello" });
     const messageId = await at.reply("**bold** *it* ~~gone~~ [docs](https://a.example/x)");
@@ -27,7 +27,7 @@ describe("a WhatsApp account", () => {
     expect(await at.conversation()).toMatchObject({ customer_name: "Ada L.", customer_phone: "+15551000001" });
   });
 
-  it("takes an address that is no number as it is", async () => {
+  it("accepts an address that is not a number", async () => {
     at = await openTwilio("whatsapp");
     const address = "whatsapp:US.13491208655302741918";
     expect(await at.write(address, "Guess who")).toBe(200);
@@ -36,14 +36,14 @@ describe("a WhatsApp account", () => {
     expect(await at.conversation()).toMatchObject({ context_key: "US.13491208655302741918", customer_phone: null });
   });
 
-  it("takes no text message, and a place as a line", async () => {
+  it("ignores text messages, and shows a location as a line", async () => {
     await begun();
     await at.write("+15551000001", "By SMS", { To: "+15550001111" });
     await at.write(customer, "", { Latitude: "52.5", Longitude: "13.4", Label: "Office" });
     expect(await at.stored()).toEqual(["Hello", "[location: 52.5, 13.4, Office]"]);
   });
 
-  it("answers HELP, which Twilio does not there, and keeps silent after STOP", async () => {
+  it("answers HELP, which Twilio does not on WhatsApp, and stays silent after STOP", async () => {
     await begun();
     for (const word of ["help", "end", "STOP"]) {
       await at.write(customer, word);
@@ -58,7 +58,7 @@ describe("a WhatsApp account", () => {
 describe("quick replies", () => {
   const buttons = `HX${"1".repeat(32)}`;
 
-  it("stand below the last line of what the bot says, and below nothing that an agent says", async () => {
+  it("follow the last line of the bot's message, and never an agent's", async () => {
     at = await openTwilio("whatsapp", { quick_reply_sid: buttons, quick_reply_variables: { "1": "{text}" } });
     at.bench.script.answer = async () => answerOf("First line\n\nLast $& line");
     await at.write(customer, "Hello");
@@ -73,7 +73,7 @@ describe("quick replies", () => {
     expect(newest()).toMatchObject({ contentSid: undefined, body: "*Anna:*\nBy hand" });
   });
 
-  it("are left out where Twilio refuses the template, and the answer arrives", async () => {
+  it("are left out when Twilio refuses the template, and the answer arrives", async () => {
     at = await openTwilio("whatsapp", { quick_reply_sid: buttons });
     at.twilio.fail({ kind: "error", status: 400, code: 21_656, message: "The ContentVariables Parameter is invalid" });
     await at.write(customer, "Hello");
@@ -82,7 +82,7 @@ describe("quick replies", () => {
     expect(at.bench.logged.join()).toContain("check quick_reply_sid");
   });
 
-  it("come back as what stands on them, and one called human brings a person, in whatever language", async () => {
+  it("arrive as their label, and the payload human hands over to a person in any language", async () => {
     await begun();
     await at.write(customer, "", { ButtonText: "Öffnungszeiten", ButtonPayload: "hours" });
     await at.bench.settle();
@@ -96,7 +96,7 @@ describe("quick replies", () => {
 });
 
 describe("24 hours after the customer has written", () => {
-  it("sends nothing without a template, and makes it a task of the agents, until they write again", async () => {
+  it("sends nothing without a template, and creates a task for agents, until the customer writes again", async () => {
     await begun();
     await at.bench.pass(24 * hourMs - 60_000);
     expect(await at.states(await at.reply("Just in time"))).toEqual(["sent"]);
@@ -115,7 +115,7 @@ describe("24 hours after the customer has written", () => {
     expect(await at.tags()).toEqual([]);
   });
 
-  it("shows agents how long it is, before they write", async () => {
+  it("shows agents the time left before they write", async () => {
     await begun();
     const wrote = at.bench.clock.now();
     const closesAt = wrote + 24 * hourMs;
@@ -145,7 +145,7 @@ describe("24 hours after the customer has written", () => {
     expect(await at.notes()).toContain("has no room for a message as long as this one");
   });
 
-  it("is told by Twilio where clocks differ, and is a task then too, once for all parts", async () => {
+  it("creates one task for all parts when only Twilio reports it, as with clock skew", async () => {
     await begun();
     const messageId = await at.reply(`${"a ".repeat(700)}\n\n${"b ".repeat(700)}`);
     const sids = at.twilio.taken.slice(-2).map(({ sid }) => sid);
@@ -161,7 +161,7 @@ describe("24 hours after the customer has written", () => {
     expect((await at.notes()).match(/Needs action/g)).toHaveLength(2);
   });
 
-  it("has closed for a reply that waited while Twilio was away", async () => {
+  it("sends no reply that was queued while Twilio was unreachable", async () => {
     await begun();
     await at.bench.pass(23.5 * hourMs);
     await at.twilio.goAway();
@@ -176,10 +176,10 @@ describe("24 hours after the customer has written", () => {
   });
 });
 
-describe("a customer whom WhatsApp takes nothing for", () => {
+describe("a customer whose WhatsApp reply window is closed", () => {
   const number = "+15551000001";
 
-  /** The same number has written by SMS as well, and WhatsApp is closed by now. */
+  /** Starts conversations of one number on SMS and on WhatsApp, whose reply window is closed. */
   async function beginAlsoBySms() {
     await begun();
     const sms = await at.addAccount("sms");
@@ -189,7 +189,7 @@ describe("a customer whom WhatsApp takes nothing for", () => {
     return sms;
   }
 
-  it("gets the agent's reply by SMS, where the same number has written, and both conversations tell", async () => {
+  it("gets the agent's reply by SMS if the same number has written there, with notes in both conversations", async () => {
     const sms = await beginAlsoBySms();
     expect((await at.window())?.closed).toContain("A reply goes to the same customer by SMS.");
     const messageId = await at.reply("Your parcel is there");
@@ -207,7 +207,7 @@ describe("a customer whom WhatsApp takes nothing for", () => {
       "assistant: You asked: By SMS",
       "agent: Your parcel is there",
     ]);
-    // A person has written there: the bot does not answer what comes back.
+    // An agent has written there, so the bot does not answer.
     expect(there).toMatchObject({ status: "claimed", assigned_to: "anna@test.example" });
     expect((await at.bench.notes(there.id)).join()).toContain("was written in the conversation");
     expect(await at.tags()).toEqual([]);
@@ -216,7 +216,7 @@ describe("a customer whom WhatsApp takes nothing for", () => {
     expect((await at.bench.talk(there.id)).at(-1)).toBe("user: Thanks");
   });
 
-  it("gets its files too, and the conversation there tells which they are", async () => {
+  it("gets the reply's files too, and the other conversation names them", async () => {
     const sms = await beginAlsoBySms();
     const { id } = await at.conversation();
     const photo = await at.upload("lamp.png", Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"));
@@ -225,14 +225,14 @@ describe("a customer whom WhatsApp takes nothing for", () => {
     await at.bench.settle();
     const [, lamp, plans] = at.twilio.taken.filter(({ to }) => to === number);
     expect(lamp).toMatchObject({ body: "lamp.png", media: [{ name: "lamp.png" }] });
-    // Carriers take no such file.
+    // Carriers do not support this type.
     expect(plans?.body).toMatch(/^plans\.txt\nhttp:\/\/parley\.test\/files\//);
     const there = await sms.conversation();
     expect((await at.bench.talk(there.id)).at(-1)).toBe("agent: [file: lamp.png]\n\n[file: plans.txt]");
     expect((await at.bench.notes(there.id)).join()).toContain(`you can open them in the conversation ${id}.`);
   });
 
-  it("gets nothing by a channel where nobody has proved to be the same, or that cannot be used", async () => {
+  it("gets nothing by a channel that is unverified or unusable", async () => {
     await begun();
     const sms = await at.addAccount("sms");
     await sms.write("+15551000002", "Somebody else");
@@ -247,7 +247,7 @@ describe("a customer whom WhatsApp takes nothing for", () => {
     expect(await at.tags()).toEqual(["needs_action"]);
   });
 
-  it("hears what the bot has to say nowhere else", async () => {
+  it("does not get the bot's messages by another channel", async () => {
     await beginAlsoBySms();
     const { id } = await at.conversation();
     await at.bench.engine.update(at.bench.workspaceId, id, { status: "escalated" }, anna);

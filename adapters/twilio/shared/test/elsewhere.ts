@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server that nobody should be led to, and addresses that are not where Twilio keeps files. */
+/** A server that must not receive requests, and addresses outside Twilio's storage. */
 export async function openElsewhere() {
   const asked: string[] = [];
   const server = createServer((request, response) => {

@@ -4,13 +4,13 @@ import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { openFakeServer } from "#test/support/channels/fake-server.ts";
 
-/** A message that was taken to be sent. */
+/** A message accepted by the fake. */
 export interface Taken {
   readonly sid: string;
   readonly to: string;
   readonly from: string;
   readonly body: string;
-  /** What was fetched from the address that came with it. */
+  /** The files fetched from its media addresses. */
   readonly media: { readonly name: string; readonly mediaType: string; readonly bytes: Buffer }[];
   readonly contentSid: string | undefined;
   readonly contentVariables: string | undefined;
@@ -18,50 +18,52 @@ export interface Taken {
   readonly at: number;
 }
 
-/** What the sending of a message is answered with instead of what it asks for. */
+/** The fault in the answer to a send. */
 export type Fault =
   | { readonly kind: "error"; readonly status: number; readonly code: number; readonly message: string }
   | { readonly kind: "limit"; readonly retryAfterS?: number }
   | { readonly kind: "html"; readonly status: number }
-  /** Takes the message, and breaks the connection before it answers. */
+  /** Accepts the message and breaks the connection before the answer. */
   | { readonly kind: "hang_up_after_commit" }
   | { readonly kind: "hang_up_before_commit" }
-  /** Takes the message, and never answers. */
+  /** Accepts the message and never answers. */
   | { readonly kind: "silent_after_commit" }
-  /** Tells what became of the message before it answers that it has taken it. */
+  /** Reports on the message before it answers the send. */
   | { readonly kind: "report_first"; readonly status: string; readonly code?: number };
 
 export interface FakeTwilio {
   readonly url: string;
   readonly accountSid: string;
   readonly authToken: string;
-  /** The settings that lead here. */
+  /** Settings for an account at this server. */
   readonly settings: { readonly account_sid: string; readonly auth_token: string; readonly base_url: string };
   readonly taken: readonly Taken[];
+  /** The calls that the account has begun. */
+  readonly placed: readonly { readonly to: string; readonly from: string; readonly twiml: string }[];
   /** Addresses that have opted out. */
   readonly optedOut: Set<string>;
-  /** What the account has, for doctor. */
+  /** The account's resources, for `doctor`. */
   readonly setup: {
     status: string;
     numbers: {
       readonly number: string;
       readonly smsUrl: string;
       readonly smsMethod: string;
-      /** What else Twilio tells of it, such as where calls go. */
+      /** More fields of the number, such as its voice address. */
       readonly more?: object;
     }[];
     services: { readonly sid: string; readonly inboundRequestUrl: string | null }[];
   };
-  /** The program: where the addresses that it gives lead to, and its clock. */
+  /** Connects the program: its addresses and its clock. */
   connect(program: { readonly publicUrl: string; readonly webhookUrl: string; now(): number }): void;
   fail(...faults: readonly Fault[]): void;
-  /** Delivers a form to the account's webhook; `with` signs it by another token. */
+  /** Posts a form to the account's webhook; `with` signs it with another token. */
   post(form: Readonly<Record<string, string>>, options?: PostOptions): Promise<Response>;
-  /** The same to whatever address Twilio was told to call, public or as it is reached from here. */
+  /** Posts a form to any address that Twilio was given, public or local. */
   postTo(publicUrl: string, form: Readonly<Record<string, string>>, options?: PostOptions): Promise<Response>;
-  /** Answers what this server does not know by itself; undefined: nor does that. */
+  /** Handles requests that this server does not know; undefined: not handled. */
   also: ((request: Request) => Promise<Answer | "none" | undefined>) | undefined;
-  /** What the next call that sends something is answered with, taken out of the line. */
+  /** Removes and returns the fault for the next send. */
   nextFault(): Fault | undefined;
   refuse(status: number, code: number, message: string): Answer;
   /** The form of a message, as Twilio fills it. */
@@ -71,11 +73,11 @@ export interface FakeTwilio {
     readonly body: string;
     readonly sid?: string;
   }): Record<string, string>;
-  /** Tells what became of a message. */
+  /** Posts a delivery report. */
   report(sid: string, status: string, code?: number): Promise<Response>;
-  /** Keeps a file that a customer has sent; its address. */
+  /** Stores a customer's file. Returns its address. */
   keep(bytes: Buffer, mediaType: string, path?: string): string;
-  /** Where it leads to for a file, by its path, instead of its own storage. */
+  /** Redirect targets by a file's path, instead of the fake's own storage. */
   readonly leads: Map<string, string>;
   newSid(prefix: string): string;
   goAway(): Promise<void>;
@@ -99,20 +101,21 @@ interface Request {
 export interface PostOptions {
   readonly token?: string;
   readonly signature?: string;
-  /** The address that the form is signed for; default: the public one. */
+  /** The address to sign; default: the public one. */
   readonly signedUrl?: string;
-  /** What follows the address, such as `?part=x`. */
+  /** The query, such as `?part=x`. */
   readonly query?: string;
 }
 
 const bodyMax = 1_600;
 
-/** A server of Twilio's API, as strict as the real one in what the adapter relies on. */
+/** A fake of Twilio's API, as strict as the real one in everything the adapter uses. */
 export async function startFakeTwilio(): Promise<FakeTwilio> {
   const newSid = (prefix: string): string => prefix + randomBytes(16).toString("hex");
   const accountSid = newSid("AC");
   const authToken = randomBytes(16).toString("hex");
   const taken: Taken[] = [];
+  const placed: { readonly to: string; readonly from: string; readonly twiml: string }[] = [];
   const optedOut = new Set<string>();
   const faults: Fault[] = [];
   const files = new Map<string, { readonly bytes: Buffer; readonly mediaType: string }>();
@@ -132,7 +135,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     form: Readonly<Record<string, string>>,
     { token = authToken, signedUrl, signature }: PostOptions = {},
   ): Promise<Response> {
-    // What stands behind # is for Twilio itself, and no part of what it calls.
+    // The fragment configures Twilio and is not part of the request.
     const address = publicUrl.replace(/#.*$/, "").replace(new URL(program.webhookUrl).origin, program.publicUrl);
     const there = address.replace(program.publicUrl, new URL(program.webhookUrl).origin);
     return fetch(there, {
@@ -180,7 +183,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     num_media: "0",
     date_created: new Date(at).toUTCString().replace("GMT", "+0000"),
     date_updated: new Date(at).toUTCString().replace("GMT", "+0000"),
-    // A message that waits has none yet.
+    // A queued message has none yet.
     date_sent: null,
     error_code: null,
     error_message: null,
@@ -214,7 +217,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     return message;
   }
 
-  /** As Twilio fetches a file: without anybody's token, and only what it says to be of a type that it sends. */
+  /** Fetches a file as Twilio does: without credentials, and only supported types. */
   async function fetched(address: string): Promise<Taken["media"][number]> {
     const response = await fetch(address.replace(program.publicUrl, new URL(program.webhookUrl).origin));
     const mediaType = response.headers.get("content-type") ?? "";
@@ -270,6 +273,13 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
         );
         return { status: 200, body: { messages: all.toReversed().map(resource), next_page_uri: null, page: 0 } };
       }
+      case `POST ${account}/Calls.json`: {
+        const [to = "", from = "", twiml = ""] = ["To", "From", "Twiml"].map((name) => form.get(name) ?? "");
+        const fault = fake.nextFault();
+        if (fault?.kind === "error") return refuse(fault.status, fault.code, fault.message);
+        placed.push({ to, from, twiml });
+        return { status: 201, body: { sid: newSid("CA"), account_sid: accountSid, to, from, subresource_uris: {} } };
+      }
       case `GET ${account}.json`:
         return { status: 200, body: { sid: accountSid, friendly_name: "Test account", status: setup.status } };
       case `GET ${account}/IncomingPhoneNumbers.json`: {
@@ -308,7 +318,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     const stored = files.get(path.replace(/^\/stored/, ""));
     if (path.startsWith("/stored/")) {
-      // A storage that is shown another's token refuses it.
+      // S3 refuses requests with foreign credentials.
       if (request.headers.authorization !== undefined || stored === undefined) response.writeHead(400).end();
       else response.writeHead(200, { "content-type": stored.mediaType }).end(stored.bytes);
       return;
@@ -342,6 +352,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     authToken,
     settings: { account_sid: accountSid, auth_token: authToken, base_url: url },
     taken,
+    placed,
     optedOut,
     setup,
     connect: (to) => void (program = { ...to, now: () => to.now() }),

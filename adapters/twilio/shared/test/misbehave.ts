@@ -1,10 +1,10 @@
 import type { Misbehaviour } from "#test/support/channels/conformance-target.ts";
 import type { FakeTwilio, Fault } from "./fake-twilio.ts";
 
-/** Longer than it takes to find that nobody listens. */
+/** Longer than a refused connection takes. */
 const awayMs = 300;
 
-/** What comes of the next call; `refused`: what Twilio says of it where it refuses it for good. */
+/** Sets the fault of the next request; `refused`: the one for a final refusal. */
 export function misbehaves(twilio: FakeTwilio, how: Misbehaviour, refused: Fault): void {
   switch (how) {
     case "refuse":

@@ -4,12 +4,12 @@ import { numberOf } from "../config.ts";
 const withheldWord = /^(?:anonymous|restricted|unavailable|unknown|private|withheld|blocked)$/i;
 
 /**
- * Who calls, as far as that is known. What a telephone says of its number proves nothing, so it joins nobody with
- * whoever writes from that number; a caller who withholds it is another one each time.
+ * The caller. A caller ID can be forged, so the number is only claimed and never merged with the customer who writes from
+ * it. A caller without a number is a new customer on each call.
  */
 export function senderOf(callSid: string, caller: string): Sender {
   const number = numberOf(caller);
   if (number !== undefined) return { key: `tel:${number}`, claimed: { phone: number } };
-  const isSomebody = caller.includes(":") && caller.length <= 180 && !withheldWord.test(caller);
-  return { key: isSomebody ? caller : `call:${callSid}` };
+  const isAddress = caller.includes(":") && caller.length <= 180 && !withheldWord.test(caller);
+  return { key: isAddress ? caller : `call:${callSid}` };
 }

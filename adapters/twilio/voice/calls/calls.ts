@@ -13,31 +13,31 @@ const offerSchema = Type.Object({
 });
 
 const recordSchema = Type.Object({
-  /** Goes up with each change, so that no two states are alike. */
+  /** Increases with each change, so that compareAndSet never sees the same state twice. */
   version: Type.Integer(),
   /**
-   * What the call does. `talking`: it speaks, by our estimate until `until`, and then listens. `holding`: it waits for us,
-   * and asks again before `until`. `away`: the caller talks to a person, or leaves a message. `over`: it has ended.
+   * `talking`: the call speaks, by estimate until `until`, then listens. `holding`: it waits for an answer, and its next
+   * request arrives before `until`. `away`: the caller talks to a person or leaves a message. `over`: it has ended.
    */
   phase: Type.Enum(["talking", "holding", "away", "over"]),
   until: Type.Integer(),
-  /** The last turn that was asked for. */
+  /** The number of the current turn. */
   turn: Type.Integer(),
   silences: Type.Integer(),
-  /** Waits to be spoken, in order. */
+  /** Parts to speak, in order. */
   offered: Type.Array(offerSchema),
-  /** Keys of what Twilio was told to speak. */
+  /** Keys of spoken parts. */
   said: Type.Array(Type.String()),
-  /** Of what was spoken last. */
+  /** The links of the last answer that had any. */
   links: Type.Array(Type.String()),
-  /** What Twilio was answered last, by what it asked: what it asks again is answered the same. */
+  /** The latest answers by step: a repeated request gets the same answer. */
   replies: Type.Array(Type.Object({ at: Type.String(), twiml: Type.String() })),
-  /** A person has taken the call at their telephone. */
+  /** The dialed person accepted the call. */
   taken: Type.Boolean(),
-  /** The turn at which links were asked for, before they were sent. */
+  /** The step that is sending links, or whose result is unknown. */
   texting: Type.Union([Type.String(), Type.Null()]),
   textingSince: Type.Integer(),
-  /** Who is leaving a message: what Twilio tells of it later does not say so. */
+  /** The number of a caller who leaves a message: Twilio's callbacks on the recording lack it. */
   caller: Type.Optional(Type.String()),
 });
 
@@ -62,38 +62,38 @@ const repliesMax = 6;
 const saidMax = 60;
 const attemptsMax = 50;
 
-/** How each running call stands: in the database, for another process may take the next turn, or the same once more. */
+/** The state of calls. It is in the database because another process may serve the next turn, or repeat the same one. */
 export interface Calls {
-  /** undefined: nothing is known of it (any more). */
+  /** undefined: the call is unknown or its record expired. */
   read(callSid: string): Promise<CallRecord | undefined>;
   /**
-   * Stores what `decide` makes of the call as it stands, and gives back what it says besides; undefined: no change.
-   * `decide` may run again, on what somebody else has stored meanwhile.
+   * Stores the change that `decide` returns (undefined: none) and returns its second value. After a conflict `decide` runs
+   * again on the new state, so it must be free of side effects.
    */
   change<T>(callSid: string, decide: (call: CallRecord) => readonly [Partial<CallRecord> | undefined, T]): Promise<T>;
 }
 
-export function createCalls(host: Pick<ChannelHost, "recall" | "exchange" | "announce">): Calls {
+export function createCalls(host: Pick<ChannelHost, "state" | "threads">): Calls {
   const nameOf = (callSid: string): string => `call:${callSid}`;
 
   return {
     async read(callSid) {
-      return parse(await host.recall(nameOf(callSid)));
+      return parse(await host.state.get(nameOf(callSid)));
     },
     async change(callSid, decide) {
       for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-        const stored = await host.recall(nameOf(callSid));
+        const stored = await host.state.get(nameOf(callSid));
         const call = parse(stored) ?? fresh;
-        const [changed, told] = decide(call);
-        if (changed === undefined) return told;
+        const [changed, result] = decide(call);
+        if (changed === undefined) return result;
         const next: CallRecord = { ...call, ...changed, version: call.version + 1 };
-        if (await host.exchange(nameOf(callSid), stored, JSON.stringify(next), lifetimeMs)) {
-          // Whoever waits for a change of the call looks again.
-          host.announce(callSid);
-          return told;
+        if (await host.state.compareAndSet(nameOf(callSid), stored, JSON.stringify(next), lifetimeMs)) {
+          // Notifies the waiters of this call, also in other processes.
+          host.threads.announce(callSid);
+          return result;
         }
       }
-      throw new Error("a call's state changed again and again while it was to be stored");
+      throw new Error("storing a call's state failed: too many conflicts");
     },
   };
 }
@@ -107,14 +107,14 @@ export const replyTo = (call: CallRecord | undefined, at: string): string | unde
   call?.replies.find((reply) => reply.at === at)?.twiml;
 
 /**
- * What a turn is answered with that the call has gone on from, because we have led it elsewhere: Twilio passes over what
- * answers that turn, so that nothing may be spoken by it. undefined: the call is at this turn.
+ * The answer to a turn that the call has left because it was redirected. Twilio ignores the answer to such a turn, so
+ * it must not take any parts to speak. undefined: the call is still at this turn.
  */
 export function leftBehind(call: CallRecord, turn: string | undefined): string | undefined {
   return turn !== undefined && Number.parseInt(turn, 10) < call.turn ? call.replies.at(-1)?.twiml : undefined;
 }
 
-/** The change that stores an answer to Twilio. */
+/** The change that stores an answer to Twilio for repeated requests. */
 export const withReply = (call: CallRecord, at: string, twiml: string): Pick<CallRecord, "replies"> => ({
   replies: [...call.replies.filter((reply) => reply.at !== at), { at, twiml }].slice(-repliesMax),
 });
@@ -124,7 +124,7 @@ export const withSaid = (call: CallRecord, keys: readonly string[]): Pick<CallRe
   offered: call.offered.filter(({ key }) => !keys.includes(key)),
 });
 
-/** What is left of a call that has ended: nothing of what was said. */
+/** The record of an ended call. Texts and links are removed. */
 export const ended = (call: CallRecord): Partial<CallRecord> => ({
   ...fresh,
   said: call.said,

@@ -10,16 +10,16 @@ import { numberOf } from "../config.ts";
 import { speechMs } from "../twiml.ts";
 import { createWaiter } from "./waiter.ts";
 
-/** So long a caller hears nothing before a first word, and between two more. */
+/** How long a request waits for an answer: the first one of a turn, then each round of hold. */
 const firstWaitMs = 1_500;
 const waitMs = 4_000;
-/** A round of holding the line, with what is said and the way to us and back. */
+/** The length of a round of hold, with its word and the network. */
 const roundMs = 6_500;
-/** Characters of one answer to Twilio, which takes 64 KB. */
+/** Characters in one answer to Twilio, whose limit is 64 KB. */
 const speechMax = 6_000;
 const wordEvery = 3;
 
-/** The call comes in. */
+/** An incoming call: greets the caller. */
 export async function begin({ host, calls, settings, twiml }: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { botName } = await host.workspace();
   const greeting = settings.texts.greeting.replaceAll("{bot}", () => botName);
@@ -31,7 +31,7 @@ export async function begin({ host, calls, settings, twiml }: VoiceDependencies,
   });
 }
 
-/** The caller has said something, or nothing. */
+/** The result of listening: speech, keys or silence. */
 export async function turn(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { host, calls, settings } = dependencies;
   const { form, callSid, caller, at, detail } = asked;
@@ -71,7 +71,7 @@ const asksForLinks = (phrases: readonly string[], speech: string): boolean => {
   return phrases.some((phrase) => said.includes(phrase.toLowerCase()));
 };
 
-/** The line is held, and Twilio asks whether there is something to say. */
+/** A round of hold: waits for the answer again. */
 export async function hold(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { settings } = dependencies;
   const { at, detail } = asked;
@@ -93,7 +93,7 @@ export async function hold(dependencies: VoiceDependencies, asked: CallRequest):
   });
 }
 
-/** There is more to say. */
+/** Continues a message that did not fit into one answer. */
 export async function next(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   return converse(dependencies, asked, {
     waitMs,
@@ -102,8 +102,8 @@ export async function next(dependencies: VoiceDependencies, asked: CallRequest):
 }
 
 /**
- * We have interrupted the call for a message. Where the caller spoke at that very moment they were answered with it, and
- * the interruption has cut that answer off: it is begun once more.
+ * The call was redirected to speak a message. If the caller spoke at the same moment, the message went out with that
+ * turn's answer and the redirect cut the answer off: it is repeated from the start.
  */
 export async function interrupted(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { host, calls } = dependencies;
@@ -111,7 +111,7 @@ export async function interrupted(dependencies: VoiceDependencies, asked: CallRe
   const cutOff = await calls.change<string | undefined>(callSid, (call) => {
     if (call.phase === "over" || replyTo(call, at) !== undefined) return [undefined, undefined];
     const last = call.replies.at(-1);
-    // Whatever turn is still on its way to us, or waits here for an answer, is not listened to any more.
+    // The new turn number makes the answer to any earlier, still open turn void.
     const isHeard = call.phase === "talking" && call.until <= host.clock.now();
     if (last === undefined || isHeard || !call.said.includes(key)) return [{ turn: call.turn + 1 }, undefined];
     return [{ ...withReply(call, at, last.twiml), until: call.until + comesMs }, last.twiml];
@@ -123,7 +123,7 @@ async function silence(dependencies: VoiceDependencies, asked: CallRequest): Pro
   const { host, calls, settings, twiml } = dependencies;
   const { callSid, at, detail } = asked;
   const { texts } = settings;
-  const handledBy = (await host.thread(callSid))?.handledBy;
+  const handledBy = (await host.threads.get(callSid))?.handledBy;
   return calls.change(callSid, (call) => {
     const before = replyTo(call, at);
     if (before !== undefined) return [undefined, before];
@@ -133,7 +133,7 @@ async function silence(dependencies: VoiceDependencies, asked: CallRequest): Pro
     if (call.offered.length > 0) return speaking(dependencies, call, asked, handledBy === "waiting");
     const silences = call.silences + 1;
     if (silences < 2) {
-      // Who waits for a person at the desk has nothing to say.
+      // A caller who waits for an agent's reply is silent on purpose.
       const [change, reply] =
         handledBy === "agent"
           ? holding(dependencies, call, at, `hold.${detail}.1`, texts.moment)
@@ -148,14 +148,14 @@ async function silence(dependencies: VoiceDependencies, asked: CallRequest): Pro
 
 interface Conversing {
   readonly waitMs: number;
-  /** Of the turn that is gone on with; absent: whatever it is. */
+  /** The turn to continue; absent: the current one. */
   readonly turn?: string;
   readonly silences?: number;
-  /** Where there is nothing to say after that time. */
+  /** The answer when nothing was offered in that time. */
   readonly otherwise: (call: CallRecord) => readonly [Partial<CallRecord>, string];
 }
 
-/** Waits for what the engine, or an agent, has to say. It is theirs to make, and ours to speak. */
+/** Waits for parts that the bot or an agent offers to the call, and speaks them. */
 async function converse(
   dependencies: VoiceDependencies,
   asked: CallRequest,
@@ -172,7 +172,7 @@ async function converse(
         : [{ phase: "holding", until: end + lateMs, ...(silences === undefined ? {} : { silences }) }, undefined],
     );
     for (;;) {
-      const waiting = (await host.thread(callSid))?.handledBy === "waiting";
+      const waiting = (await host.threads.get(callSid))?.handledBy === "waiting";
       const left = end - host.clock.now();
       const reply = await calls.change<string | undefined>(callSid, (call) => {
         const before = replyTo(call, at);
@@ -192,7 +192,7 @@ async function converse(
   }
 }
 
-/** Speaks what is offered, as much as one answer to Twilio holds. */
+/** Speaks the offered parts, as many as one answer to Twilio holds. */
 function speaking(
   dependencies: VoiceDependencies,
   call: CallRecord,

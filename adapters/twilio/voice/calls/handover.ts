@@ -8,16 +8,16 @@ import type { CallRequest, VoiceDependencies } from "./call-request.ts";
 import { nothing, speechMs } from "../twiml.ts";
 
 type Change = readonly [Partial<CallRecord>, string];
-type Place = Pick<CallRequest, "callSid" | "at" | "caller">;
+type CallStep = Pick<CallRequest, "callSid" | "at" | "caller">;
 
-/** Longer than anybody talks, or leaves a message. */
+/** Longer than any talk with a person, and than any message. */
 const awayMs = 4 * 3_600_000;
 
-/** Puts the caller through to a person, or takes a message. */
+/** Dials `dial_to`, or records a message. */
 export function handOver(
   { host, settings, twiml }: VoiceDependencies,
   call: CallRecord,
-  { callSid, at, caller }: Place,
+  { callSid, at, caller }: CallStep,
   speech: readonly string[],
 ): Change {
   const { texts, dialTo } = settings;
@@ -30,7 +30,7 @@ export function handOver(
   return [{ ...call, ...withReply(call, at, reply), phase: "away", until, turn: number, taken: false, caller }, reply];
 }
 
-/** The person at the telephone has pressed a key. */
+/** The dialed person pressed a key. */
 export async function whispered(
   { host, calls, settings, twiml }: VoiceDependencies,
   form: Form,
@@ -46,7 +46,7 @@ export async function whispered(
   return nothing;
 }
 
-/** The call to the person has ended, or was never taken. */
+/** The call to the person ended or was not answered. */
 export async function dialed({ host, calls, settings, twiml }: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { form, callSid, at, detail } = asked;
   const { texts } = settings;
@@ -59,14 +59,14 @@ export async function dialed({ host, calls, settings, twiml }: VoiceDependencies
     return [{ ...withReply(call, at, made), phase: "away", turn: number }, [made, bridged]];
   });
   const seconds = field(form, "DialCallDuration");
-  const told = taken
+  const sentence = taken
     ? `The caller has talked to ${settings.dialTo ?? "a person"}${seconds === "" ? "" : ` for ${durationOf(seconds)}`}.`
     : `Nobody took the call at ${settings.dialTo ?? "the telephone"}: the caller was asked to leave a message.`;
-  await host.accept(noticeOf(callSid, `dialed:${callSid}:${detail}`, host.clock.now(), [told]));
+  await host.accept(noticeOf(callSid, `dialed:${callSid}:${detail}`, host.clock.now(), [sentence]));
   return reply;
 }
 
-/** The caller has left a message. */
+/** The caller finished a message. */
 export async function recorded(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { calls, settings, twiml } = dependencies;
   await acceptRecording(dependencies, asked, asked.caller);
@@ -94,16 +94,16 @@ export async function unheard(
   });
 }
 
-/** Tells it once more, also where the caller has hung up instead of pressing a key. */
+/** Twilio's callback when a recording is complete: it also arrives when the caller hung up instead of pressing a key. */
 export async function recordingDone(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   if (field(asked.form, "RecordingStatus") !== "completed") return nothing;
-  const known = await dependencies.host.correspondence(asked.callSid, 1);
-  // Without a conversation this would begin one, of a caller whose number it does not tell.
+  const known = await dependencies.host.threads.correspondence(asked.callSid, 1);
+  // Without a conversation this would open one for a caller without a number.
   if (known !== null) await acceptRecording(dependencies, asked, await callerOf(dependencies, asked));
   return nothing;
 }
 
-/** Who was asked to leave a message, where Twilio does not say it. */
+/** The caller's number, from the record where the callback lacks it. */
 async function callerOf({ calls }: VoiceDependencies, { callSid, caller }: CallRequest): Promise<string> {
   return caller === "" ? ((await calls.read(callSid))?.caller ?? "") : caller;
 }
@@ -139,7 +139,7 @@ async function acceptRecording(
   });
 }
 
-/** What Twilio has understood of a message: it takes the place of the words that stood for it, whichever comes first. */
+/** Twilio's transcript: an edit that replaces the message's placeholder text. Either may arrive first. */
 export async function transcribed(dependencies: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { host } = dependencies;
   const { form, callSid } = asked;

@@ -3,9 +3,9 @@ import { withReply } from "./calls.ts";
 import type { VoiceDependencies } from "./call-request.ts";
 import { speechMs } from "../twiml.ts";
 
-/** How late we may be asked again. */
+/** How late the next request of a call may arrive. */
 export const lateMs = 12_000;
-/** So long the call may take to come for what it was interrupted for. */
+/** How long a redirected call may take to request its message. */
 export const comesMs = 10_000;
 
 /** Speaks, and listens. */
@@ -21,7 +21,7 @@ export function listening(
   return [{ ...call, ...withReply(call, at, reply), phase: "talking", until, turn: number }, reply];
 }
 
-/** Holds the line, and is asked again at the step `to`. */
+/** Holds the line, then continues at the step `to`. */
 export function holding(
   { host, twiml }: Pick<VoiceDependencies, "host" | "twiml">,
   call: CallRecord,

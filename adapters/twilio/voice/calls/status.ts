@@ -13,7 +13,7 @@ const ends: Readonly<Record<string, string>> = {
   canceled: "The call has ended: the caller hung up before it was answered",
 };
 
-/** Twilio reports on the call, in whatever order: what ends it stands, and whatever comes later brings it back no more. */
+/** A status callback. They arrive in any order: an ended call stays ended. */
 export async function statusChanged({ host, calls }: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { form, callSid, caller } = asked;
   const status = field(form, "CallStatus");

@@ -1,31 +1,31 @@
 import type { ChannelHost } from "#channels/contract.ts";
 
-/** Waits for something to happen to a call. What happened since the last time counts. */
+/** Waits for a change of a call. A change since the last wait ends the wait at once. */
 export interface Waiter {
   wait(maxMs: number): Promise<void>;
   close(): void;
 }
 
-export function createWaiter(host: Pick<ChannelHost, "watch" | "clock">, callSid: string): Waiter {
-  let happened = false;
-  let wake: (() => void) | undefined;
-  const unwatch = host.watch(callSid, () => {
-    happened = true;
-    wake?.();
+export function createWaiter(host: Pick<ChannelHost, "threads" | "clock">, callSid: string): Waiter {
+  let changed = false;
+  let notify: (() => void) | undefined;
+  const unwatch = host.threads.watch(callSid, () => {
+    changed = true;
+    notify?.();
   });
   return {
     async wait(maxMs) {
-      if (!happened) {
+      if (!changed) {
         await new Promise<void>((resolve) => {
           const cancel = host.clock.timer(Math.max(maxMs, 1), resolve);
-          wake = () => {
+          notify = () => {
             cancel();
             resolve();
           };
         });
       }
-      happened = false;
-      wake = undefined;
+      changed = false;
+      notify = undefined;
     },
     close: unwatch,
   };

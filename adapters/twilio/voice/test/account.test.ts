@@ -12,7 +12,7 @@ import { renderParts } from "../render.ts";
 import type { VoicePart } from "../render.ts";
 import type { VoiceConfig } from "../config.ts";
 import { numberOf, settingsOf } from "../config.ts";
-import { textsOf } from "../texts.ts";
+import { en } from "#language/locales/en.ts";
 
 const webhookUrl = "https://help.example/channels/voice/acc_1";
 const own = "+15550001111";
@@ -29,7 +29,7 @@ const configOf = (more: Partial<VoiceConfig> = {}): VoiceConfig => ({
 });
 
 describe("the settings", () => {
-  it("are refused where they are wrong, with the setting that is", () => {
+  it("are refused when they are wrong, with the setting's name", () => {
     expect(channelConfigError(voiceAdapter, configOf())).toBeUndefined();
     expect(channelConfigError(voiceAdapter, configOf({ from: "5551234" }))?.setting).toBe("from");
     expect(channelConfigError(voiceAdapter, configOf({ language: "English" }))?.setting).toBe("language");
@@ -66,9 +66,9 @@ describe("the check", () => {
     twilio.setup.numbers.splice(0, 1, { number: own, smsUrl: "", smsMethod: "POST", more: { ...number, ...more } });
   };
 
-  it("tells the account, the number, and what is set wrongly with its mend", async () => {
+  it("names the account and the number, and the fix for each wrong setting", async () => {
     await expect(check()).rejects.toThrow(`has no number ${own}`);
-    for (const [wrong, mend] of [
+    for (const [wrong, fix] of [
       [{ capabilities: { voice: false } }, "takes no calls"],
       [{ trunk_sid: "TK1" }, "go to TK1"],
       [{ voice_url: "https://demo.example/" }, `set "A call comes in" to the webhook POST ${webhookUrl}`],
@@ -77,7 +77,7 @@ describe("the check", () => {
       [{ voice_fallback_url: "" }, `set "Primary handler fails" to POST ${webhookUrl}?at=sorry`],
     ] as const) {
       set(wrong);
-      await expect(check(), mend).rejects.toThrow(mend);
+      await expect(check(), fix).rejects.toThrow(fix);
     }
     set({});
     expect(await check()).toBe(`Test account, ${own}, takes messages`);
@@ -91,7 +91,7 @@ describe("the check", () => {
 });
 
 describe("a recording", () => {
-  it("is fetched from Twilio and where it keeps files, and from nowhere else that it leads to", async () => {
+  it("is fetched only from Twilio and its storage", async () => {
     const elsewhere = await openElsewhere();
     const clock = { now: () => 0 };
     const path = `/2010-04-01/Accounts/${twilio.accountSid}/Recordings/RE1`;
@@ -109,8 +109,8 @@ describe("a recording", () => {
   });
 });
 
-describe("what is spoken", () => {
-  const texts = textsOf("en-US", {});
+describe("speech", () => {
+  const texts = en.voice;
   const speechOf = (markdown: string, sources: readonly string[] = []): readonly VoicePart[] =>
     renderParts(texts, {
       role: "assistant",
@@ -119,7 +119,7 @@ describe("what is spoken", () => {
       sources: sources.map((url) => ({ title: "t", url, chunk: "c", score: 1 })),
     }).map(({ payload }) => payload as VoicePart);
 
-  it("has no marks, no addresses and nothing that XML cannot hold", () => {
+  it("has no formatting, no addresses and no characters that XML cannot hold", () => {
     const [part] = speechOf(
       "# Hi\n\n**Bold** & `code`, see <https://a.example/x?y=1>, www.b.example and [c](https://c.example).\n\n- one\n  - two\n\n| a | b |\n|-|-|\n| 1 | 2 |\n\n\u0007end",
     );
@@ -128,7 +128,7 @@ describe("what is spoken", () => {
     expect(part?.sms).toContain("c (https://c.example/)");
   });
 
-  it("of a long text comes in pieces that are text messages too, whole", () => {
+  it("of a long text is split into pieces that fit a text message each", () => {
     const words = Array.from({ length: 1_500 }, (_, at) => `w${at}`);
     const parts = speechOf(words.join(" "));
     expect(parts.flatMap(({ speech }) => speech.split(/\s+/))).toEqual(words);
@@ -141,7 +141,7 @@ describe("what is spoken", () => {
     for (const { sms } of speechOf(`${long}\n\n${long}`)) expect(sms.length).toBeLessThanOrEqual(1_600);
   });
 
-  it("has the links of what the answer is taken from, for who asks for them", () => {
+  it("has the links of the answer's sources for callers who ask", () => {
     expect(speechOf("Yes.", ["https://a.example/1", "https://a.example/1", "doc.md"])[0]?.links).toEqual([
       "https://a.example/1",
     ]);
@@ -149,7 +149,7 @@ describe("what is spoken", () => {
 });
 
 describe("a caller's number", () => {
-  it("can be written to only where it is one", () => {
+  it("can get text messages only if it is a real number", () => {
     expect(numberOf("+4915112345678")).toBe("+4915112345678");
     for (const from of [
       "anonymous",

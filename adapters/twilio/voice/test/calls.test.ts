@@ -1,21 +1,21 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Answer } from "#answering/contract.ts";
 import { anna, answerOf, heldAnswers } from "#test/support/engine-bench.ts";
-import { runBeside } from "#test/support/database/run-beside.ts";
-import { textsOf } from "../texts.ts";
+import { runStatement } from "#test/support/database/run-statement.ts";
+import { en } from "#language/locales/en.ts";
 import type { VoiceBench } from "./support/account.ts";
 import { caller, openVoice, own } from "./support/account.ts";
 
-const texts = textsOf("en-US", {});
+const texts = en.voice;
 let at: VoiceBench;
-// Each has a program of its own, which a busy machine starts slowly.
+// Each test starts a program, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 afterEach(() => at.close());
 
 const source = (url: string): Answer["sources"][number] => ({ title: "Returns", url, chunk: "30 days", score: 1 });
 
 describe("a caller", () => {
-  it("is greeted, asks, and hears the answer, and may ask the next thing", async () => {
+  it("is greeted, asks, hears the answer and can ask again", async () => {
     at = await openVoice({ greeting: "Lamps & more, {bot} speaking. <What> can I do?" });
     const call = await at.calls.call(caller);
     expect(call.heard).toEqual(["Lamps & more, Assistant speaking. <What> can I do?"]);
@@ -27,7 +27,7 @@ describe("a caller", () => {
     expect(row).toMatchObject({ channel: "voice", customer_phone: caller, customer_verified: 0 });
   });
 
-  it("hears no Markdown and no addresses, and gets these as a text message when they press 1", async () => {
+  it("hears no Markdown or addresses, and gets the addresses as a text message by pressing 1", async () => {
     at = await openVoice();
     at.bench.script.answer = async () =>
       answerOf("**Yes**, see [our page](https://shop.example/returns) or https://shop.example/faq.\n\n- one\n- two", {
@@ -44,13 +44,13 @@ describe("a caller", () => {
     expect((await at.calls.again(posted)).twiml).toBe(posted.twiml);
     expect(at.texted(caller)).toHaveLength(1);
     expect(await at.notes(call)).toContain("was sent them as a text message");
-    // What they ask for by pressing a key is no question.
+    // A pressed key is not a message.
     expect((await at.talk(call)).filter((line) => line.startsWith("user:"))).toHaveLength(1);
     await at.calls.say(call, "Could you text me that again?");
     expect(at.texted(caller)).toHaveLength(2);
   });
 
-  it("is told when the text message cannot be sent", async () => {
+  it("hears when the text message cannot be sent", async () => {
     at = await openVoice();
     at.bench.script.answer = async () => answerOf("See [here](https://shop.example/).");
     const call = await at.calls.call(caller);
@@ -60,7 +60,7 @@ describe("a caller", () => {
     expect(call.heard.at(-1)).toBe(texts.link_failed);
   });
 
-  it("is sent the links once, and told so, also where Twilio hangs up or asks three times at once", async () => {
+  it("gets the links once and hears so, even if Twilio hangs up or posts three times at once", async () => {
     at = await openVoice();
     at.bench.script.answer = async () => answerOf("See [here](https://shop.example/).");
     const call = await at.calls.call(caller);
@@ -78,7 +78,7 @@ describe("a caller", () => {
     expect(await at.notes(call)).not.toContain("may not have arrived");
   });
 
-  it("is told that the links were sent where Twilio has taken them, and does not say so", async () => {
+  it("hears that the links were sent if Twilio accepted them without an answer", async () => {
     at = await openVoice();
     at.bench.script.answer = async () => answerOf("See [here](https://shop.example/).");
     const call = await at.calls.call(caller);
@@ -90,7 +90,7 @@ describe("a caller", () => {
     expect(await at.notes(call)).toContain("was sent them as a text message");
   });
 
-  it("who is not sent the links may ask again", async () => {
+  it("can ask again when the links were not sent", async () => {
     at = await openVoice();
     at.bench.script.answer = async () => answerOf("See [here](https://shop.example/).");
     const call = await at.calls.call(caller);
@@ -107,7 +107,7 @@ describe("a caller", () => {
     expect(at.texted(caller)).toEqual(["https://shop.example/"]);
   });
 
-  it("who withholds their number is another one each time, and is offered no text message", async () => {
+  it("with a withheld number is a new customer each time, and is offered no text message", async () => {
     at = await openVoice();
     at.bench.script.answer = async () => answerOf("See [here](https://shop.example/).");
     for (const from of ["anonymous", "+266696687", "Restricted", "", "+7378742833"]) {
@@ -120,7 +120,7 @@ describe("a caller", () => {
     expect(contacts).toHaveLength(5);
   });
 
-  it("is heard in the language of the account, and by its voice", async () => {
+  it("is understood in the account's language and hears its voice", async () => {
     at = await openVoice({ language: "de-DE", voice: "Polly.Vicki" });
     const form = {
       AccountSid: at.twilio.accountSid,
@@ -136,7 +136,7 @@ describe("a caller", () => {
     expect(twiml).toContain('language="de-DE" input="speech dtmf"');
   });
 
-  it("who says nothing is asked once more, and then the call ends", async () => {
+  it("is asked once more after silence, then the call ends", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);
     await at.calls.silence(call);
@@ -147,7 +147,7 @@ describe("a caller", () => {
     expect(await at.bench.store.read.selectFrom("conversations").select("id").execute()).toEqual([]);
   });
 
-  it("who speaks again after a silence may be silent once more", async () => {
+  it("can be silent again after speaking", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);
     await at.calls.silence(call);
@@ -159,7 +159,7 @@ describe("a caller", () => {
 });
 
 describe("a turn that is posted again", () => {
-  it("is answered with the same TwiML, asks nothing twice, and stores nothing twice", async () => {
+  it("gets the same TwiML, and asks and stores nothing twice", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);
     const request = await at.calls.request(call, "Only once");
@@ -171,7 +171,7 @@ describe("a turn that is posted again", () => {
     expect(await at.talk(call)).toEqual(["user: Only once", "assistant: You asked: Only once"]);
   });
 
-  it("carries an agent's reply that waits for it in every answer, and is the only one to carry it", async () => {
+  it("carries a waiting agent's reply in each answer, and no other turn does", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);
     await at.calls.say(call, "Is anybody there?");
@@ -184,7 +184,7 @@ describe("a turn that is posted again", () => {
     expect(call.heard.filter((text) => text.includes("I am here."))).toEqual([]);
   });
 
-  it("and so is the beginning of a call", async () => {
+  it("gets the same TwiML at the start of a call too", async () => {
     at = await openVoice();
     const form = {
       AccountSid: at.twilio.accountSid,
@@ -198,8 +198,8 @@ describe("a turn that is posted again", () => {
   });
 });
 
-describe("an answer that takes its time", () => {
-  it("is waited for with kind words, and spoken as soon as it is there", async () => {
+describe("a slow answer", () => {
+  it("is bridged by hold phrases, and spoken as soon as it is ready", async () => {
     at = await openVoice();
     const answers = heldAnswers(at.bench);
     const call = await at.calls.call(caller);
@@ -216,7 +216,7 @@ describe("an answer that takes its time", () => {
     expect(call.errors).toEqual([]);
   }, 60_000);
 
-  it("that takes too long lets the caller go on, and is spoken all the same", async () => {
+  it("lets the caller continue after the limit, and is still spoken", async () => {
     at = await openVoice({ hold_seconds: 15 });
     const answers = heldAnswers(at.bench);
     const call = await at.calls.call(caller);
@@ -232,7 +232,7 @@ describe("an answer that takes its time", () => {
     expect(call.errors).toEqual([]);
   }, 60_000);
 
-  it("that comes when the caller has hung up is not spoken, and the agents know", async () => {
+  it("is not spoken after the caller hung up, and agents see so", async () => {
     at = await openVoice();
     const answers = heldAnswers(at.bench);
     const call = await at.calls.call(caller);
@@ -252,12 +252,12 @@ describe("an answer that takes its time", () => {
 });
 
 describe("an agent's reply", () => {
-  it("is spoken while the call lives, without cutting off what is being said", async () => {
+  it("is spoken during the call without cutting off speech", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);
     await at.calls.say(call, "Is anybody there?");
     const messageId = await at.reply(call, "This is **Anna**, hello!");
-    // The answer is still being read.
+    // The call is still speaking the answer.
     expect(call.heard.at(-1)).toBe("You asked: Is anybody there?");
     await at.calls.listenToTheEnd(call);
     await at.bench.advance(1_000);
@@ -265,7 +265,7 @@ describe("an agent's reply", () => {
     await at.bench.settle();
     expect(await at.states(messageId)).toEqual(["sent"]);
     expect(at.texted(caller)).toEqual([]);
-    // The caller can go on, and what they say goes to her.
+    // The caller continues, and the agent gets the message.
     await at.calls.listenToTheEnd(call);
     const saying = at.calls.say(call, "Thank you Anna");
     await at.bench.until("she has it", async () => (await at.talk(call)).at(-1) === "user: Thank you Anna");
@@ -275,7 +275,7 @@ describe("an agent's reply", () => {
     expect(call.errors).toEqual([]);
   }, 60_000);
 
-  it("is heard to its end where the caller speaks at the moment that they are interrupted for it", async () => {
+  it("is heard in full if the caller speaks at the moment of the redirect", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);
     await at.calls.say(call, "Is anybody there?");
@@ -311,7 +311,7 @@ describe("an agent's reply", () => {
     expect(call.errors).toEqual([]);
   }, 60_000);
 
-  it("and their resolving it do not end the call: what the caller says next opens the conversation again", async () => {
+  it("and a resolved conversation do not end the call: the caller's next words reopen it", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);
     await at.calls.say(call, "Is anybody there?");
@@ -323,7 +323,7 @@ describe("an agent's reply", () => {
     expect(await at.conversation(call)).toMatchObject({ id, status: "open" });
   });
 
-  it("goes as a text message when the call is over, as its number of messages allows", async () => {
+  it("is sent from `sms_from` as a text message after the call, and shows its delivery", async () => {
     at = await openVoice({ sms_from: "+15550002222" });
     const call = await at.calls.call(caller);
     await at.calls.say(call, "Please call back");
@@ -340,7 +340,7 @@ describe("an agent's reply", () => {
     expect(await at.states(messageId)).toEqual(["delivered"]);
   });
 
-  it("goes as a text message also when nobody has told that the call is over", async () => {
+  it("is sent as a text message even if the end of the call was not reported", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);
     await at.calls.say(call, "Please call back");
@@ -350,7 +350,7 @@ describe("an agent's reply", () => {
     expect(at.texted(caller)).toEqual(["Anna:\nWe do."]);
   });
 
-  it("cannot reach a caller who has withheld their number and hung up, and the agent is told", async () => {
+  it("cannot reach a caller with a withheld number after the call, and the agent sees why", async () => {
     at = await openVoice();
     const call = await at.calls.call("anonymous");
     await at.calls.say(call, "I tell you nothing");
@@ -362,7 +362,7 @@ describe("an agent's reply", () => {
     expect(at.twilio.taken).toEqual([]);
   });
 
-  it("that may have been sent as a text message is looked for before it is sent again", async () => {
+  it("that may have been sent as a text message is searched before it is sent again", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);
     await at.calls.say(call, "Please call back");
@@ -377,14 +377,14 @@ describe("an agent's reply", () => {
 });
 
 describe("reports on a call", () => {
-  it("count whatever order they come in, and what ended stays so", async () => {
+  it("count in any order, and an ended call stays ended", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);
     const request = await at.calls.request(call, "My last words");
     await at.calls.report(call, "completed", { CallDuration: "9", SequenceNumber: "3" });
     await at.calls.report(call, "ringing", { SequenceNumber: "0" });
     await at.calls.report(call, "in-progress", { SequenceNumber: "1" });
-    // What was said is stored, whenever it comes.
+    // Late speech is stored.
     expect((await at.calls.again(request)).twiml).toContain("<Hangup/>");
     expect(await at.talk(call)).toContain("user: My last words");
     await at.calls.report(call, "completed", { CallDuration: "9", SequenceNumber: "3" });
@@ -392,7 +392,7 @@ describe("reports on a call", () => {
     expect(at.texted(caller)).toEqual(["Anna:\nBy text message then."]);
   });
 
-  it("tell the agents of calls that came to nothing", async () => {
+  it("show agents calls that failed", async () => {
     at = await openVoice();
     for (const status of ["busy", "no-answer", "failed", "canceled"]) {
       const call = await at.calls.call(caller);
@@ -403,17 +403,17 @@ describe("reports on a call", () => {
   });
 });
 
-describe("when the database is away", () => {
-  it("Twilio asks again, and then the caller hears an apology", async () => {
+describe("a call while the database is down", () => {
+  it("is retried by Twilio, then the caller hears an apology", async () => {
     at = await openVoice({ dial_to: "+15559990000" });
     const call = await at.calls.call(caller);
     at.calls.fallbackUrl = `${at.webhookUrl}?at=sorry`;
-    await runBeside(at.bench.url, "alter table inbound_events rename to inbound_events_away");
+    await runStatement(at.bench.url, "alter table inbound_events rename to inbound_events_away");
     const posted = await at.calls.say(call, "Can you hear me?");
     expect(posted.status).toBe(503);
     expect(call.heard.slice(1)).toEqual([texts.sorry, texts.connecting, "(dials +15559990000)"]);
-    await runBeside(at.bench.url, "alter table inbound_events_away rename to inbound_events");
-    // Had it come back in time, the caller would not have noticed.
+    await runStatement(at.bench.url, "alter table inbound_events_away rename to inbound_events");
+    // A database that returns in time goes unnoticed.
     const twice = await at.calls.again(posted);
     expect(twice.status).toBe(200);
     expect(await at.talk(call)).toContain("user: Can you hear me?");

@@ -12,12 +12,12 @@ const target: ConformanceTarget = {
 };
 export default target;
 
-/** For conversations that go on after a call. */
+/** For conversations that continue after a call. */
 export const redialing: ConformanceTarget = { ...target, start: () => start(true) };
 
 const own = "+15550001111";
 
-interface Said {
+interface Utterance {
   readonly call: FakeCall;
   readonly request: Pick<Posted, "url" | "form">;
 }
@@ -27,10 +27,10 @@ async function start(redials = false): Promise<FakePlatform> {
   const calling = await openCalling({ own, callers: "+1555200", isBrief: redials });
   const { twilio, platform, numberOf } = calling;
   const running = new Map<string, Promise<FakeCall>>();
-  const requests = new Map<string, Promise<Said>>();
-  /** Calls of a customer that are over. */
+  const requests = new Map<string, Promise<Utterance>>();
+  /** A customer's ended calls. */
   const earlier = new Map<string, FakeCall[]>();
-  /** Where something said is kept back on its way to the program. */
+  /** Addresses whose posts are held back. */
   const kept = new Set<string>();
   const [underway, done] = [new Set<string>(), new Set<string>()];
 
@@ -41,12 +41,12 @@ async function start(redials = false): Promise<FakePlatform> {
     running.set(customer, made);
     return made;
   }
-  /** Whoever is not listened to any more hangs up, and calls again. */
+  /** A call that listens; a customer whose call does not hangs up and calls again. */
   async function listeningCall(customer: string): Promise<FakeCall> {
     const call = await callOf(customer);
     const isOn = (): boolean => call.status !== "completed";
     await calling.calls.listenToTheEnd(call);
-    // Twilio waits for an answer to what was said, and asks for nothing else before: but it can be led elsewhere.
+    // Twilio waits for the answer to speech before its next request, unless it is redirected.
     while (isOn() && call.gather !== undefined && kept.has(call.gather)) await calling.calls.wait(call);
     if ((isOn() && call.gather !== undefined) || underway.size > 0) return call;
     calling.calls.hangUp(call);
@@ -54,17 +54,17 @@ async function start(redials = false): Promise<FakePlatform> {
     running.delete(customer);
     return callOf(customer);
   }
-  async function begun(customer: string, text: string): Promise<Said> {
+  async function begun(customer: string, text: string): Promise<Utterance> {
     const call = redials ? await listeningCall(customer) : await callOf(customer);
     return { call, request: await calling.calls.request(call, text) };
   }
-  /** What is posted several times at once is said once: a call follows one answer. */
-  function say(customer: string, id: string, text: string): Promise<Said> {
+  /** Concurrent posts of one message are one utterance: a call follows one answer. */
+  function say(customer: string, id: string, text: string): Promise<Utterance> {
     const before = requests.get(id);
     if (before !== undefined) return before;
     const said = begun(customer, text);
     requests.set(id, said);
-    // Whoever calls while nobody answers has said nothing yet, and calls again.
+    // A caller who was not answered has said nothing yet and calls again.
     said.catch(() => requests.delete(id));
     return said;
   }
@@ -72,7 +72,7 @@ async function start(redials = false): Promise<FakePlatform> {
     const { call, request } = await say(customer, id, text);
     if (done.has(id) || underway.has(id)) return (await calling.calls.again(request)).status === 200;
     underway.add(id);
-    // Where the call was led elsewhere meanwhile, nobody waits for the answer.
+    // After a redirect the answer is not awaited.
     kept.delete(request.url);
     const isLate = call.gather !== request.url;
     const posted = isLate ? calling.calls.again(request) : calling.calls.attempt(call, request);
@@ -87,14 +87,14 @@ async function start(redials = false): Promise<FakePlatform> {
     async keepBack({ customer, id, text }) {
       kept.add((await say(customer, id, text)).request.url);
     },
-    // Calls are led by our answers, also while nobody can ask anything of Twilio.
+    // Calls continue by our answers even while Twilio's API is unreachable.
     ...(redials ? { write: async (message) => void (await deliver(message)) } : {}),
     async forge({ customer, text }) {
       const call = await callOf(customer);
       const form = { CallSid: call.sid, AccountSid: twilio.accountSid, From: call.from, To: own, SpeechResult: text };
       return (await twilio.postTo(call.gather ?? "", form, { token: "a token of somebody else" })).ok;
     },
-    // Twilio reports on our own calls too, and a number can call itself.
+    // Twilio reports on outbound calls too, and a number can call itself.
     async echo(customer) {
       const call = await callOf(customer);
       await calling.calls.report(call, "in-progress", { Direction: "outbound-dial" });
@@ -110,14 +110,14 @@ async function start(redials = false): Promise<FakePlatform> {
     async shown(customer) {
       const call = await callOf(customer);
       await calling.calls.listenToTheEnd(call);
-      // Whoever is offered links wants them.
+      // The customer accepts offered links.
       if (call.status !== "completed" && call.gather !== undefined && call.heard.at(-1) === texts.link_offer)
         await calling.calls.say(call, "1", { keys: true });
       return calling.shown([...(earlier.get(customer) ?? []), call], customer);
     },
     async back(customer) {
       const call = await callOf(customer);
-      // Nobody holds the line for that long; and who hangs up meanwhile does so without a report of it.
+      // Callers do not hold that long, and this end of the call is not reported.
       if (redials) calling.calls.hangUp(call);
       await platform.back(customer);
     },

@@ -1,18 +1,19 @@
+import { hostWith } from "#test/support/channels/partial-host.ts";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import type { ChannelHost, Correspondence, SendContext } from "#channels/contract.ts";
+import type { Correspondence, SendContext } from "#channels/contract.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { createClient } from "../../shared/client.ts";
 import { fetchMedia } from "../../messaging/files.ts";
-import { createOptOuts } from "../../messaging/opt-outs.ts";
+import { createOptOuts } from "../../messaging/opt-outs/opt-outs.ts";
 import { findPart, sendPart as sendMessage } from "../../messaging/send.ts";
 import type { TwilioChannel } from "../../messaging/config.ts";
 import { settingsOf as messageSettingsOf } from "../../messaging/config.ts";
 
 /**
- * The calls of the adapters for Twilio, against a server that is made from Twilio's own description of its API, or that
- * emulates it: `TWILIO_DESCRIPTION=http://127.0.0.1:4010 vitest run adapters/twilio/voice/test/described.test.ts`. The token that
- * such a server knows goes into TWILIO_DESCRIPTION_TOKEN, and the sid of a call that it has into TWILIO_DESCRIPTION_CALL.
+ * Runs the adapters' requests against a mock server made from Twilio's API description, or an emulator:
+ * `TWILIO_DESCRIPTION=http://127.0.0.1:4010 vitest run adapters/twilio/voice/test/described.test.ts`. The variable
+ * TWILIO_DESCRIPTION_TOKEN holds the server's token, and TWILIO_DESCRIPTION_CALL the sid of one of its calls.
  */
 const server = process.env["TWILIO_DESCRIPTION"];
 const account = {
@@ -23,20 +24,19 @@ const account = {
 };
 const signal = AbortSignal.timeout(60_000);
 
-/** What a sending asks of the program, for a customer who has just written. */
+/** The correspondence of a customer who has just written. */
 const correspondence: Correspondence = {
   email: null,
   name: null,
   wroteAt: Date.now(),
   messages: [],
 };
-const host = {
+const host = hostWith({
   webhookUrl: "https://help.example/channels/sms/acc_1",
-  clock: { now: () => Date.now() },
-  recall: async () => null,
-  remember: async () => undefined,
-  correspondence: async () => correspondence,
-} as unknown as ChannelHost;
+  clock: { now: () => Date.now(), timer: () => () => undefined },
+  state: { get: async () => null, set: async () => undefined },
+  threads: { correspondence: async () => correspondence },
+});
 
 const of = (channel: TwilioChannel) => {
   const settings = messageSettingsOf(channel, account);
@@ -52,20 +52,20 @@ describe.skipIf(server === undefined)("a server of Twilio's API takes", () => {
       expect(sent.externalId).toMatch(/^[A-Z]{2}/);
       const attempt = { part, startedAt: Date.now() - 60_000, otherExternalIds: [] };
       const found = await findPart(of(channel), context, attempt).catch((error: unknown) => error);
-      // One that only describes has nothing to list.
+      // A mock server may have nothing to list.
       expect(found === null || found instanceof DeliveryError || typeof found === "object").toBe(true);
       if (found instanceof DeliveryError) expect(found.outcome).toBe("unknown");
     });
   }
 
-  it("the questions that doctor asks", async () => {
+  it("the checks of doctor", async () => {
     const { client } = of("sms");
     expect((await client.api.v2010.accounts(account.account_sid).fetch()).sid).toMatch(/^AC/);
     const numbers = await client.incomingPhoneNumbers.list({ phoneNumber: account.from, limit: 1 });
     expect(Array.isArray(numbers)).toBe(true);
   });
 
-  it("the making, the reading and the leading elsewhere of a call", async () => {
+  it("creating, reading and redirecting a call", async () => {
     const { client } = of("sms");
     const url = "https://help.example/channels/voice/acc_1";
     const made = await client.calls.create({ to: "+15552000001", from: account.from, url });
@@ -76,7 +76,7 @@ describe.skipIf(server === undefined)("a server of Twilio's API takes", () => {
     expect(led.sid).toMatch(/^CA/);
   });
 
-  it("the wish for a file, or says why not", async () => {
+  it("the request for a file, or gives a reason", async () => {
     const ref = `${account.base_url}/2010-04-01/Accounts/${account.account_sid}/Recordings/RE${"0".repeat(32)}.mp3`;
     const got = await fetchMedia(messageSettingsOf("sms", account), ref, signal).then(
       buffer,

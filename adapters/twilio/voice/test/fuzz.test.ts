@@ -8,7 +8,7 @@ import { openTwilio, own as ownNumber } from "../../messaging/test/support/accou
 import { caller, openVoice } from "./support/account.ts";
 import { parseTwiml } from "./support/twiml.ts";
 
-/** In slices, so that a failure says roughly where. Together ten thousand. */
+/** Slices narrow down a failure. Ten thousand in total. */
 const perSlice = 500;
 const slices = { sms: 6, whatsapp: 4, voice: 10 };
 const seed = 20_310_516;
@@ -18,20 +18,20 @@ interface Answered {
   readonly text: string;
 }
 
-interface Door {
+interface FuzzTarget {
   readonly accountId: string;
   readonly token: string;
   readonly logged: readonly string[];
   post(query: string, body: Buffer, signature: string): Promise<Answered>;
-  /** Forms as Twilio would send them, and what stands behind the address. */
+  /** Forms as Twilio sends them, with the query of the address. */
   samples(): readonly (readonly [string, object])[];
   tick(): void;
-  /** What a customer gets who writes, or calls, afterwards. */
+  /** Asserts that a customer who writes or calls afterwards is served. */
   well(): Promise<void>;
   close(): Promise<void>;
 }
 
-async function messageDoor(channel: "sms" | "whatsapp"): Promise<Door> {
+async function messagingTarget(channel: "sms" | "whatsapp"): Promise<FuzzTarget> {
   const at = await openTwilio(channel);
   const { bench, twilio: fake } = at;
   const prefix = channel === "whatsapp" ? "whatsapp:" : "";
@@ -61,7 +61,7 @@ async function messageDoor(channel: "sms" | "whatsapp"): Promise<Door> {
   };
 }
 
-async function voiceDoor(): Promise<Door> {
+async function voiceTarget(): Promise<FuzzTarget> {
   const at = await openVoice({ dial_to: "+15559990000" });
   const { bench, twilio: fake } = at;
   return {
@@ -126,7 +126,7 @@ async function post(url: string, body: Buffer, signature: string): Promise<Answe
   return { status: response.statusCode, text: await response.body.text() };
 }
 
-/** The bytes of a form that was broken as an object; what is no object any more goes as it is. */
+/** The form of a mutated object; other values are sent unchanged. */
 function asForm(broken: Buffer): Buffer {
   try {
     const value: unknown = JSON.parse(broken.toString("utf8"));
@@ -138,24 +138,24 @@ function asForm(broken: Buffer): Buffer {
     }
     return Buffer.from(params.toString());
   } catch {
-    // No JSON any more, or too deep for anybody.
+    // Not JSON any more, or nested too deeply.
     return broken;
   }
 }
 
-const doors = { sms: () => messageDoor("sms"), whatsapp: () => messageDoor("whatsapp"), voice: voiceDoor };
+const targets = { sms: () => messagingTarget("sms"), whatsapp: () => messagingTarget("whatsapp"), voice: voiceTarget };
 
 for (const channel of ["sms", "whatsapp", "voice"] as const) {
   describe(`ten thousand deliveries that are not what Twilio would send: ${channel}`, () => {
-    let door: Door;
+    let target: FuzzTarget;
     beforeAll(async () => {
-      door = await doors[channel]();
+      target = await targets[channel]();
     });
-    afterAll(() => door.close());
+    afterAll(() => target.close());
 
     for (let slice = 0; slice < slices[channel]; slice += 1) {
       it(`are answered at once, and by no failure of ours (${slice + 1} of ${slices[channel]})`, async () => {
-        const samples = door.samples();
+        const samples = target.samples();
         const forms = new Map(samples.map(([query, form]) => [JSON.stringify(form), query]));
         const bodies = fc.sample(
           fc
@@ -164,26 +164,26 @@ for (const channel of ["sms", "whatsapp", "voice"] as const) {
           { numRuns: perSlice, seed: seed + slice },
         );
         expect(forms.size).toBeGreaterThan(3);
-        const time = setInterval(() => door.tick(), 5);
+        const time = setInterval(() => target.tick(), 5);
         const statuses = new Set<number>();
         let next = 0;
         const work = async (): Promise<void> => {
           for (let at = next++; at < bodies.length; at = next++) {
             const [query = "", broken = Buffer.alloc(0), dice = 0] = bodies[at] ?? [];
             const body = asForm(broken);
-            const url = `http://parley.test/channels/${channel}/${door.accountId}${query}`;
-            const token = dice >= 80 ? "somebody else's token" : door.token;
+            const url = `http://parley.test/channels/${channel}/${target.accountId}${query}`;
+            const token = dice >= 80 ? "somebody else's token" : target.token;
             const signature = twilio.getExpectedTwilioSignature(token, url, { ...parseForm(body) });
-            const response = await door.post(query, body, signature);
+            const response = await target.post(query, body, signature);
             statuses.add(response.status);
             if (![200, 403, 413].includes(response.status)) {
               expect.fail(`${response.status} for ${dice} ${query}: ${body.toString().slice(0, 1_000)}`);
             }
             if (dice >= 80) expect(response.status).not.toBe(200);
             if (response.status === 200) parseTwiml(response.text);
-            // Replayed: nothing else comes of it.
+            // A replay has no effect.
             if (dice < 10 && response.status === 200) {
-              const again = await door.post(query, body, signature);
+              const again = await target.post(query, body, signature);
               expect(again.status).toBe(200);
             }
           }
@@ -193,14 +193,14 @@ for (const channel of ["sms", "whatsapp", "voice"] as const) {
         } finally {
           clearInterval(time);
         }
-        // Were nearly all of them refused for the same reason, little would have been tried.
+        // Guards against mutations that are all refused for one reason.
         expect([...statuses].filter((status) => status !== 413).toSorted((a, b) => a - b)).toEqual([200, 403]);
       }, 120_000);
     }
 
-    it("leave everything as it was for who comes next", async () => {
-      await door.well();
-      expect(door.logged.filter((line) => /: (?:storing|answering) /.test(line))).toEqual([]);
+    it("leave the next customer unaffected", async () => {
+      await target.well();
+      expect(target.logged.filter((line) => /: (?:storing|answering) /.test(line))).toEqual([]);
     }, 120_000);
   });
 }

@@ -1,19 +1,19 @@
 import { hash, randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { textsOf } from "../texts.ts";
+import { en } from "#language/locales/en.ts";
 import type { VoiceBench } from "./support/account.ts";
 import { caller, openVoice } from "./support/account.ts";
 
-const texts = textsOf("en-US", {});
+const texts = en.voice;
 const phone = "+15559990000";
 const handover = "I'm passing this conversation to my colleagues. A person will reply to you here.";
 let at: VoiceBench;
-// Each has a program of its own, which a busy machine starts slowly.
+// Each test starts a program, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 afterEach(() => at.close());
 
 describe("a caller who wants a person", () => {
-  it("is told so and put through, by a word or by a key", async () => {
+  it("is connected by a word or a key, and hears so", async () => {
     at = await openVoice({ dial_to: phone });
     const spoken = await at.calls.call(caller);
     await at.calls.say(spoken, "I want to speak to a human agent");
@@ -29,7 +29,7 @@ describe("a caller who wants a person", () => {
     expect(await at.notes(pressed)).toContain("pressed 0");
   });
 
-  it("talks to the person who takes the call, and then it ends", async () => {
+  it("talks to the person who accepts the call, then it ends", async () => {
     at = await openVoice({ dial_to: phone });
     const call = await at.calls.call(caller);
     await at.calls.say(call, "0", { keys: true });
@@ -41,7 +41,7 @@ describe("a caller who wants a person", () => {
     expect((await at.notes(call)).split("has talked to")).toHaveLength(2);
   });
 
-  it("leaves a message where nobody takes the call", async () => {
+  it("leaves a message when the call is not accepted", async () => {
     for (const does of ["is away", "refuses"] as const) {
       at = await openVoice({ dial_to: phone });
       const call = await at.calls.call(caller);
@@ -53,7 +53,7 @@ describe("a caller who wants a person", () => {
     }
   });
 
-  it("leaves a message where there is no number to put them through to, which the agents find, with its words", async () => {
+  it("leaves a message when no number is set, which agents find with its transcript", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);
     await at.calls.say(call, "I want to speak to a human");
@@ -75,11 +75,11 @@ describe("a caller who wants a person", () => {
     await at.calls.transcribe(call, sid, "Please call me back, it burns.");
     expect((await at.talk(call)).at(-1)).toBe("user: [voice message] Please call me back, it burns.");
     expect(row.status).toBe("escalated");
-    // The bot does not answer a message to people.
+    // The bot does not answer a message for agents.
     expect((await at.talk(call)).filter((line) => line.startsWith("assistant:"))).toEqual([`assistant: ${handover}`]);
   });
 
-  it("whose words come before Twilio tells of the message is understood all the same", async () => {
+  it("is understood if the transcript arrives before the recording", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);
     await at.calls.say(call, "0", { keys: true });
@@ -95,7 +95,7 @@ describe("a caller who wants a person", () => {
     const done = { ...form, RecordingStatus: "completed", RecordingDuration: "3" };
     expect((await at.twilio.postTo(`${at.webhookUrl}?at=recording`, done)).status).toBe(200);
     expect((await at.talk(call)).at(-1)).toBe("user: [voice message] I was faster.");
-    // It is not there yet, and fetched once it is.
+    // The recording is not available yet; it is fetched later.
     await at.bench.settle();
     const bytes = randomBytes(1_000);
     at.twilio.keep(bytes, "audio/mpeg", `${path}.mp3`);
@@ -104,7 +104,7 @@ describe("a caller who wants a person", () => {
     expect(await files.execute()).toEqual([{ state: "stored", sha256: hash("sha256", bytes) }]);
   });
 
-  it("who hangs up instead of pressing a key is who they were, though Twilio does not say whose message it is", async () => {
+  it("is recognised after hanging up instead of pressing a key, though Twilio's report has no number", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);
     await at.calls.say(call, "0", { keys: true });
@@ -120,7 +120,7 @@ describe("a caller who wants a person", () => {
     expect(at.texted(caller)).toEqual(["Anna:\nWe do."]);
   });
 
-  it("who says nothing after the tone hears a good-bye", async () => {
+  it("hears a goodbye after silence", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);
     await at.calls.say(call, "0", { keys: true });
@@ -130,7 +130,7 @@ describe("a caller who wants a person", () => {
     expect(call.errors).toEqual([]);
   });
 
-  it("is not spoken to while they talk: what an agent writes then goes as a text message", async () => {
+  it("gets an agent's reply as a text message while they talk", async () => {
     at = await openVoice({ dial_to: phone });
     const call = await at.calls.call(caller);
     await at.calls.say(call, "0", { keys: true });

@@ -1,6 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
@@ -8,6 +6,7 @@ import { openStore } from "#database/open.ts";
 import { install } from "#test/support/program/installation.ts";
 import type { Launched } from "#test/support/program/launch.ts";
 import { launch } from "#test/support/program/launch.ts";
+import { freePort } from "#test/support/servers/free-port.ts";
 import { startFakeTwilio } from "../../shared/test/fake-twilio.ts";
 import { createFakeCalls } from "./support/fake-calls.ts";
 
@@ -22,16 +21,7 @@ async function until(what: string, reached: () => boolean | Promise<boolean>, pa
   }
 }
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-
-it("a program that is killed in the middle of a call stores each turn once, and says each answer once", async () => {
+it("a program killed during a call stores each turn once and speaks each answer once", async () => {
   const twilio = await startFakeTwilio();
   const installation = await install();
   const file = join(installation.dataDir, "parley.yaml");
@@ -51,7 +41,7 @@ it("a program that is killed in the middle of a call stores each turn once, and 
       .where("channel", "=", "voice")
       .executeTakeFirstOrThrow();
     const path = `/channels/voice/${id}`;
-    // What is spoken need not be waited for: the telephone's time goes faster than the program's.
+    // The telephone's clock runs ahead of the program's, to skip speech.
     let ahead = 0;
     const now = (): number => Date.now() + ahead;
     twilio.connect({ publicUrl, webhookUrl: `http://127.0.0.1:${port}${path}`, now });
@@ -60,6 +50,8 @@ it("a program that is killed in the middle of a call stores each turn once, and 
       own,
       webhookUrl: publicUrl + path,
       now,
+      // The program's own clock is the real one, so a request must not time out sooner than in real time.
+      lookMs: 1_000,
       async pass(ms) {
         const waited = Math.min(ms, 300);
         await sleep(waited);
@@ -68,7 +60,7 @@ it("a program that is killed in the middle of a call stores each turn once, and 
     });
     running.signal("SIGKILL");
     await running.exited;
-    // The turn is stored and not answered; its answer is stored and not spoken; it is spoken, and that is not stored.
+    // Turn stored but not answered; answer stored but not spoken; spoken but not recorded.
     for (const point of ["accept.committed:1", "answer.stored:1", "send.after:1"]) {
       running = start({ PARLEY_TEST_KILL_AT: point });
       await running.ready;
@@ -78,13 +70,13 @@ it("a program that is killed in the middle of a call stores each turn once, and 
       expect((await running.exited).signal, point).toBe("SIGKILL");
       running = start();
       await running.ready;
-      // Twilio asks again what it got no answer to.
+      // Twilio retries after no answer.
       if (first?.status !== 200) expect((await calls.attempt(call, request)).status, point).toBe(200);
       await until(`the caller hears it (${point})`, async () => {
         await calls.listenToTheEnd(call);
         return call.heard.some((text) => text.includes("three years"));
       });
-      // And whatever else there might be.
+      // Drains any other work.
       await until("nothing is left to send", async () => {
         const left = store.read.selectFrom("outbox").select("id").where("kind", "in", ["think", "send"]);
         return (await left.execute()).length === 0;

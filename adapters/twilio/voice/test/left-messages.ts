@@ -3,8 +3,8 @@ import { openCalling } from "./support/calling.ts";
 import type { FakeCall, Request } from "./support/fake-calls.ts";
 
 /**
- * Callers who ask once and hang up when they have heard the answer. What else they have to say they leave as a message,
- * each in a call of its own; what is written to them comes as text messages.
+ * Callers who ask once and hang up after the answer. They leave each further message in a call of its own, and get
+ * replies as text messages.
  */
 export const leavingMessages: ConformanceTarget = { channel: "voice", cannot: {}, start };
 
@@ -15,9 +15,9 @@ async function start(): Promise<FakePlatform> {
   const calling = await openCalling({ own, callers: "+1555300", isBrief: true });
   const { twilio, platform, numberOf } = calling;
   const rung = new Map<string, FakeCall[]>();
-  /** The first thing that each customer says, by its id. */
+  /** The first message of each customer, by its id. */
   const openings = new Map<string, string>();
-  /** What Twilio posts for a message, in its order. */
+  /** Twilio's posts for a message, in order. */
   const posts = new Map<string, Promise<readonly Request[]>>();
   const kept = new Set<string>();
 
@@ -53,7 +53,7 @@ async function start(): Promise<FakePlatform> {
     openings.set(customer, openings.get(customer) ?? id);
     const made = isOpening ? ask(message) : leave(message);
     posts.set(id, made);
-    // Whoever gets nowhere rings again.
+    // A caller who is not answered calls again.
     made.catch(() => posts.delete(id));
     return made;
   }
@@ -71,7 +71,7 @@ async function start(): Promise<FakePlatform> {
     async keepBack({ id }) {
       kept.add(id);
     },
-    // What calls hold comes to the program also while nobody can ask anything of Twilio.
+    // Calls reach the program even while Twilio's API is unreachable.
     write: async (message) => void (await deliver(message)),
     async forge(message) {
       const [request] = await postsOf(message);

@@ -10,7 +10,7 @@ export function parseColor(text: string | undefined): Rgb | undefined {
   return [red, green, blue];
 }
 
-/** As WCAG 2 defines it: 1 to 21. */
+/** Contrast ratio of WCAG 2, 1 to 21. */
 export function contrast(one: Rgb, other: Rgb): number {
   const [dark, light] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
   return ((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05);
@@ -20,12 +20,12 @@ export const white: Rgb = [255, 255, 255];
 const black: Rgb = [0, 0, 0];
 export const ink: Rgb = [12, 14, 18];
 
-/** What can be read on this colour: white wherever white is enough, else near-black; black can be read on all the rest. */
+/** A readable text colour: white if its contrast suffices, else near-black, else black. */
 export function textOn(background: Rgb): Rgb {
   return [white, ink].find((text) => contrast(background, text) >= 4.5) ?? black;
 }
 
-/** The colour itself where it can be read on the surface, else the nearest that can, lighter or darker. */
+/** The colour if it is readable on the surface, else the nearest lighter or darker one that is. */
 export function readableOn(color: Rgb, surface: Rgb): Rgb {
   const toward: Rgb = luminance(surface) > 0.4 ? black : white;
   for (let share = 0; share < 1; share += 0.05) {

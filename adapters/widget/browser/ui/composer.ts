@@ -1,7 +1,8 @@
-import type { Chat, ChatState } from "../chat.ts";
+import type { Chat } from "../session/chat.ts";
+import type { ChatState } from "../session/chat-state.ts";
 import { el, icon } from "./dom.ts";
-import { createTray } from "./files.ts";
-import type { Keep } from "../storage.ts";
+import { createTray } from "./files/tray.ts";
+import type { BrowserStorage } from "../storage/browser-storage.ts";
 import type { Strings } from "./strings.ts";
 import { fill } from "./strings.ts";
 import { takeDroppedFiles } from "#web/shared/dropped-files.ts";
@@ -12,15 +13,18 @@ const warnFrom = 3_600;
 export interface Composer {
   readonly element: HTMLElement;
   focus(): void;
-  /** Takes back the text of a message whose files are gone, and asks for these. */
-  attachAgain(given: string): void;
-  /** Files that are dropped there are sent with the message; the browser would open them in place of the page. */
+  /** Puts the text of a message whose files are gone back, and asks for the files. */
+  attachAgain(refusedText: string): void;
+  /** Attaches files that are dropped on `target`; the browser would open them in place of the page. */
   dropsOn(target: HTMLElement): void;
   render(state: ChatState): void;
 }
 
-/** Enter sends, Shift+Enter makes a line; what was begun is still there on the next page. */
-export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: () => void): Composer {
+/**
+ * The field for the customer's message. Enter sends, Shift+Enter begins a line. A draft is kept for the next page of the
+ * tab. `sent` is called after a message is submitted.
+ */
+export function createComposer(strings: Strings, chat: Chat, tab: BrowserStorage, sent: () => void): Composer {
   const text = el("textarea", {
     rows: "1",
     placeholder: strings.placeholder,
@@ -43,22 +47,18 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
   );
 
   const fit = (): void => {
-    // An empty field has the direction of the page: its placeholder is in the page's language.
+    // The placeholder is in the page's language, and has its direction.
     if (text.value === "") text.removeAttribute("dir");
     else text.dir = "auto";
     text.style.height = "auto";
     text.style.height = `${Math.min(text.scrollHeight, 132)}px`;
     const length = [...text.value].length;
+    const isOver = length > codePointsMax;
     const ready = tray.ready();
-    send.disabled = ready === undefined || (text.value.trim() === "" && ready.length === 0) || length > codePointsMax;
-    left.textContent =
-      length < warnFrom
-        ? ""
-        : fill(
-            length > codePointsMax ? strings.tooLong : strings.left,
-            length > codePointsMax ? codePointsMax : codePointsMax - length,
-          );
-    left.classList.toggle("over", length > codePointsMax);
+    send.disabled = ready === undefined || (text.value.trim() === "" && ready.length === 0) || isOver;
+    const note = isOver ? fill(strings.tooLong, codePointsMax) : fill(strings.left, codePointsMax - length);
+    left.textContent = length < warnFrom ? "" : note;
+    left.classList.toggle("over", isOver);
   };
   const submit = (): void => {
     if (send.disabled) return;
@@ -68,23 +68,23 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
     }
     tray.clear();
     text.value = "";
-    keep.write("draft", undefined);
+    tab.write("draft", undefined);
     fit();
     text.focus();
     sent();
   };
 
   text.addEventListener("keydown", (event) => {
-    // While an input method composes, Enter chooses a word.
-    // oxlint-disable-next-line typescript/no-deprecated -- Safari tells of it by this alone
+    // Enter confirms a word while an input method is composing.
+    // oxlint-disable-next-line typescript/no-deprecated -- Safari reports composition only in keyCode
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
     event.preventDefault();
     submit();
   });
   text.addEventListener("input", () => {
     fit();
-    keep.write("draft", text.value === "" ? undefined : text.value);
-    if (text.value.trim() !== "") chat.typing();
+    tab.write("draft", text.value === "" ? undefined : text.value);
+    if (text.value.trim() !== "") chat.sendTyping();
   });
   text.addEventListener("paste", (event) => {
     if (tray.add([...(event.clipboardData?.files ?? [])])) event.preventDefault();
@@ -94,15 +94,15 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
     submit();
   });
 
-  const draft = keep.read("draft");
+  const draft = tab.read("draft");
   if (typeof draft === "string") text.value = draft;
   fit();
   return {
     element,
     dropsOn: (target) => takeDroppedFiles(target, element, (files) => tray.add([...files])),
-    attachAgain(given) {
-      text.value = [given, text.value].filter((each) => each !== "").join("\n");
-      keep.write("draft", text.value === "" ? undefined : text.value);
+    attachAgain(refusedText) {
+      text.value = [refusedText, text.value].filter((each) => each !== "").join("\n");
+      tab.write("draft", text.value === "" ? undefined : text.value);
       fit();
       text.focus();
       tray.ask();
@@ -111,9 +111,9 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
       fit();
       text.focus({ preventScroll: true });
     },
-    render: ({ status, face }) => {
-      tray.render(face);
-      text.disabled = status === "refused";
+    render: ({ connection, branding }) => {
+      tray.render(branding);
+      text.disabled = connection === "refused";
     },
   };
 }

@@ -1,34 +1,32 @@
-import type { Chat, ChatState } from "../chat.ts";
-import { el } from "./dom.ts";
+import type { Chat } from "../session/chat.ts";
+import type { ChatState } from "../session/chat-state.ts";
+import { button, el } from "./dom.ts";
 import type { Strings } from "./strings.ts";
 
-/** Asks a visitor for an address when a person will have to answer later. */
+/** Asks a visitor for an e-mail address when a person will answer later. */
 export function createLeadForm(
   strings: Strings,
   chat: Chat,
 ): { readonly element: HTMLElement; render(state: ChatState): void } {
-  const name = el("input", {
-    type: "text",
-    name: "name",
-    autocomplete: "name",
-    maxlength: "200",
-    placeholder: strings.name,
-    "aria-label": strings.name,
-  });
-  const email = el("input", {
+  const input = (field: "name" | "email", attributes: Readonly<Record<string, string>>): HTMLInputElement =>
+    el("input", {
+      name: field,
+      autocomplete: field,
+      placeholder: strings[field],
+      "aria-label": strings[field],
+      ...attributes,
+    });
+  const name = input("name", { type: "text", maxlength: "200" });
+  const email = input("email", {
     type: "email",
-    name: "email",
-    autocomplete: "email",
     inputmode: "email",
     maxlength: "254",
     required: "",
-    placeholder: strings.email,
-    "aria-label": strings.email,
     "aria-describedby": "lead-problem",
   });
   const problem = el("p", { class: "problem", id: "lead-problem", role: "alert" });
   const save = el("button", { type: "submit", class: "primary" }, strings.save);
-  const later = el("button", { type: "button", class: "plain" }, strings.notNow);
+  const later = button({ class: "plain" }, chat.dismissLead, strings.notNow);
   const fields = el("div", { class: "fields" }, email, name, problem, el("div", { class: "actions" }, later, save));
   const form = el(
     "form",
@@ -49,15 +47,14 @@ export function createLeadForm(
       email.focus();
       return;
     }
-    chat.lead(name.value.trim(), email.value.trim());
+    chat.sendLead(name.value.trim(), email.value.trim());
   });
-  later.addEventListener("click", () => chat.dismissLead());
 
   return {
     element,
     render({ lead }) {
       form.hidden = lead === "none" || lead === "saved";
-      // Disabled, it would lose the focus.
+      // A disabled button would lose the focus.
       save.setAttribute("aria-disabled", String(lead === "saving"));
       const text = lead === "invalid" ? strings.emailInvalid : lead === "failed" ? strings.leadFailed : "";
       if (lead !== "ask" || problem.textContent === "") problem.textContent = text;

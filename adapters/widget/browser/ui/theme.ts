@@ -9,7 +9,7 @@ export interface Theme {
   setColor(color: string | undefined): void;
 }
 
-/** Puts colours on the root: light or dark as the customer's system says, and an accent that can be read on both. */
+/** Sets colours on the root: light or dark as the customer's system prefers, and an accent that is readable on both. */
 export function createTheme(root: HTMLElement, wanted: Settings["theme"]): Theme {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   let accent = defaultAccent;
@@ -17,7 +17,7 @@ export function createTheme(root: HTMLElement, wanted: Settings["theme"]): Theme
     const scheme = wanted === "auto" ? (dark.matches ? "dark" : "light") : wanted;
     const surface = surfaces[scheme];
     root.classList.toggle("dark", scheme === "dark");
-    // Against the surface a filled shape needs 3:1 to be seen as one.
+    // An accent close to the surface is mixed until its shapes can be seen.
     const fill = contrast(accent, surface) >= 1.6 ? accent : mix(accent, scheme === "dark" ? white : ink, 0.35);
     const set = (name: string, color: Rgb): void => root.style.setProperty(name, cssOf(color));
     set("--accent", fill);

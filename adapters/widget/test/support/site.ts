@@ -1,3 +1,4 @@
+import { hostWith } from "#test/support/channels/partial-host.ts";
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer } from "node:http";
@@ -19,7 +20,7 @@ import { newId } from "#domain/ids.ts";
 import { checkUserToken } from "#domain/customer/user-token.ts";
 import widget from "../../index.ts";
 import { createLimits } from "../../config.ts";
-import { createSocketBytes } from "../../connection-bytes.ts";
+import { createSocketBytes } from "../../sockets/socket-bytes.ts";
 import { openSockets } from "../../connection.ts";
 import type { Clock } from "#runtime/clock.ts";
 
@@ -76,7 +77,7 @@ export type NewMessage = Pick<ThreadMessage, "role" | "markdown"> & Partial<Thre
 export interface TestHost extends ChannelHost {
   allow: ChannelHost["allow"];
   readonly events: InboundEvent[];
-  readonly threads: Map<string, Thread>;
+  readonly storedThreads: Map<string, Thread>;
   readonly typed: string[];
   face: WorkspaceBranding;
   /** Thrown by the next acceptances, for as long as it is set. */
@@ -95,7 +96,7 @@ export interface TestHost extends ChannelHost {
   watchers(): number;
   /** How many messages were read from the history. */
   read: number;
-  /** What was uploaded and not sent. */
+  /** Uploads that were not sent. */
   readonly uploads: Map<string, OutboundFile & { readonly thread: string }>;
   /** The only thread there is. */
   thread1(): string;
@@ -112,7 +113,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceBranding> = 
   const quiet = (): void => undefined;
 
   const threadOf = (name: string): Thread => {
-    const known = host.threads.get(name);
+    const known = host.storedThreads.get(name);
     if (known !== undefined) return known;
     const made: Thread = {
       conversationId: newId("conv", clock.now()),
@@ -123,30 +124,19 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceBranding> = 
       email: null,
       userId: null,
     };
-    host.threads.set(name, made);
+    host.storedThreads.set(name, made);
     return made;
   };
 
-  const unused = (): Promise<never> => Promise.reject(new Error("the widget does not use this"));
+  // The widget uses no other members of these.
+  const unused = hostWith({});
   const host: TestHost = {
     webhookUrl: "http://parley.test/channels/widget/account",
     clock,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-    fileBytesMax: 1_000,
-    keeps: true,
-    async upload(thread, { name, mediaType }, bytes) {
-      let size = 0;
-      for await (const chunk of bytes) size += chunk.byteLength;
-      const file = { id: newId("file", clock.now()), name, mediaType, bytes: size };
-      host.uploads.set(file.id, { ...file, thread });
-      return file;
-    },
-    async dropUpload(thread, id) {
-      if (host.uploads.get(id)?.thread === thread) host.uploads.delete(id);
-    },
     uploads: new Map(),
     events: [],
-    threads: new Map(),
+    storedThreads: new Map(),
     typed: [],
     read: 0,
     failure: undefined,
@@ -163,23 +153,76 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceBranding> = 
       leadCapture: "on_handover",
       ...face,
     },
-    // The widget keeps nothing and looks nothing up.
-    remember: unused,
-    exchange: unused,
-    recall: unused,
-    threadOf: unused,
-    correspondence: unused,
-    rememberSecret: unused,
-    recallSecret: unused,
-    agent: unused,
-    botMessagesTo: unused,
-    botMessagesIn: unused,
-    prefetchFiles: unused,
+    state: unused.state,
+    reportDown: unused.reportDown,
+    threads: {
+      ...unused.threads,
+      async get(name) {
+        const thread = host.storedThreads.get(name);
+        if (thread === undefined) return null;
+        return {
+          conversationId: thread.conversationId,
+          lastSeq: thread.messages.at(-1)?.seq ?? 0,
+          userId: thread.userId,
+          handledBy: thread.handledBy,
+          agentName: thread.agentName,
+          hasName: thread.name !== null,
+          hasEmail: thread.email !== null,
+        };
+      },
+      async history(thread, afterSeq, limit) {
+        const messages = (host.storedThreads.get(thread)?.messages ?? [])
+          .filter((message) => message.seq > afterSeq)
+          .slice(0, limit);
+        host.read += messages.length;
+        return messages;
+      },
+      async amended(thread, seq) {
+        return (host.storedThreads.get(thread)?.messages ?? []).filter(
+          (message) => message.seq <= seq && host.amendments.has(message.id),
+        );
+      },
+      watch(thread, listener) {
+        const set = listeners.get(thread) ?? new Set();
+        listeners.set(thread, set);
+        set.add(listener);
+        return () => {
+          set.delete(listener);
+          if (set.size === 0) listeners.delete(thread);
+        };
+      },
+      announce: (thread) => host.signal(thread, { kind: "changed" }),
+      customerTyping: (thread) => void host.typed.push(thread),
+    },
+    files: {
+      ...unused.files,
+      bytesMax: 1_000,
+      async upload(thread, { name, mediaType }, bytes) {
+        let size = 0;
+        for await (const chunk of bytes) size += chunk.byteLength;
+        const file = { id: newId("file", clock.now()), name, mediaType, bytes: size };
+        host.uploads.set(file.id, { ...file, thread });
+        return file;
+      },
+      async drop(thread, id) {
+        if (host.uploads.get(id)?.thread === thread) host.uploads.delete(id);
+      },
+    },
+    people: {
+      ...unused.people,
+      async verifyUser(userId, hash) {
+        const expected = Buffer.from(createHmac("sha256", host.secret).update(userId).digest("hex"));
+        const given = Buffer.from(hash);
+        return given.length === expected.length && timingSafeEqual(given, expected);
+      },
+      checkUserToken: async (token) =>
+        checkUserToken(token, { workspaceId, secret: host.secret, publicKeys: [] }, clock.now()),
+    },
     async accept(event) {
       if (host.failure !== undefined) throw host.failure;
       const before = accepted.get(event.externalId);
       if (before !== undefined) return { ...before, duplicate: true };
-      const owner = event.kind === "delivery" ? null : (host.threads.get(event.thread)?.userId ?? null);
+      const owner = event.kind === "delivery" ? null : (host.storedThreads.get(event.thread)?.userId ?? null);
       if (
         (event.kind === "message" || event.kind === "contact") &&
         ![null, event.sender.verified?.userId].includes(owner)
@@ -197,23 +240,10 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceBranding> = 
       }
       accepted.set(event.externalId, result);
       if (event.kind === "message") {
-        host.announce(event.thread);
+        host.threads.announce(event.thread);
         host.answer?.(event.thread, event.text);
       }
       return result;
-    },
-    customerTyping: (thread) => void host.typed.push(thread),
-    async history(thread, afterSeq, limit) {
-      const messages = (host.threads.get(thread)?.messages ?? [])
-        .filter((message) => message.seq > afterSeq)
-        .slice(0, limit);
-      host.read += messages.length;
-      return messages;
-    },
-    async amended(thread, seq) {
-      return (host.threads.get(thread)?.messages ?? []).filter(
-        (message) => message.seq <= seq && host.amendments.has(message.id),
-      );
     },
     amendments: new Set(),
     amend(thread, id, change) {
@@ -225,39 +255,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceBranding> = 
       host.amendments.add(id);
       host.signal(thread, { kind: "changed", amended: true });
     },
-    recentThreads: async () => [],
-    threadsBeginning: async () => [],
-    async thread(name) {
-      const thread = host.threads.get(name);
-      if (thread === undefined) return null;
-      return {
-        conversationId: thread.conversationId,
-        lastSeq: thread.messages.at(-1)?.seq ?? 0,
-        userId: thread.userId,
-        handledBy: thread.handledBy,
-        agentName: thread.agentName,
-        hasName: thread.name !== null,
-        hasEmail: thread.email !== null,
-      };
-    },
-    watch(thread, listener) {
-      const set = listeners.get(thread) ?? new Set();
-      listeners.set(thread, set);
-      set.add(listener);
-      return () => {
-        set.delete(listener);
-        if (set.size === 0) listeners.delete(thread);
-      };
-    },
-    announce: (thread) => host.signal(thread, { kind: "changed" }),
     workspace: async () => host.face,
-    async verifyUser(userId, hash) {
-      const expected = Buffer.from(createHmac("sha256", host.secret).update(userId).digest("hex"));
-      const given = Buffer.from(hash);
-      return given.length === expected.length && timingSafeEqual(given, expected);
-    },
-    checkUserToken: async (token) =>
-      checkUserToken(token, { workspaceId, secret: host.secret, publicKeys: [] }, clock.now()),
     signToken: (value) => `${Buffer.from(value).toString("base64url")}.${mac(value)}`,
     verifyToken(token) {
       const [body = "", tag = ""] = token.split(".");
@@ -274,22 +272,22 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceBranding> = 
     },
     say(thread, message) {
       append(threadOf(thread), message);
-      host.announce(thread);
+      host.threads.announce(thread);
     },
     set(thread, change) {
       Object.assign(threadOf(thread), change);
-      host.announce(thread);
+      host.threads.announce(thread);
     },
     erase(thread) {
-      host.threads.delete(thread);
-      host.announce(thread);
+      host.storedThreads.delete(thread);
+      host.threads.announce(thread);
     },
     signal(thread, signal) {
       for (const listener of listeners.get(thread) ?? []) listener(signal);
     },
     watchers: () => [...listeners.values()].reduce((sum, set) => sum + set.size, 0),
     thread1() {
-      const [name] = host.threads.keys();
+      const [name] = host.storedThreads.keys();
       if (name === undefined) throw new Error("nobody has written yet");
       return name;
     },
@@ -301,8 +299,12 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceBranding> = 
       // Notes take numbers too, and are never shown: numbers have holes.
       seq: (thread.messages.at(-1)?.seq ?? 0) + (thread.messages.length % 3 === 2 ? 2 : 1),
       authorName: message.role === "assistant" ? "Assistant" : null,
+      authorAvatar: null,
       sources: [],
       confidence: null,
+      kind: null,
+      feedback: null,
+      rating: null,
       externalId: null,
       files: [],
       deleted: false,

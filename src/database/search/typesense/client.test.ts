@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { createTypesense } from "./client.ts";
 import { startTypesense } from "#test/support/typesense/typesense-server.ts";
 
-it("lets one request at a time find out whether a server that hangs is back, and fails the others at once", async () => {
+it("sends one request at a time to a hanging server, and fails the others at once", async () => {
   const engine = await startTypesense();
   const typesense = createTypesense({ urls: [engine.url], apiKey: engine.apiKey });
   const ask = (timeoutMs?: number) =>

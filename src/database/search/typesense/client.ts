@@ -1,22 +1,21 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-// Plain HTTP and not the client package: that one sets no time limit on an import, so that a server that hangs would
-// hold the work for ever; its errors carry the request's body, which is what customers wrote; and it writes to the
-// console by itself.
+// Plain HTTP instead of the client package, which sets no time limit on imports, includes request bodies with customers'
+// texts in its errors, and writes to the console.
 
 export interface TypesenseOptions {
-  /** One server, or all nodes of a cluster. */
+  /** Address of a server, or of all nodes of a cluster. */
   readonly urls: readonly string[];
   readonly apiKey: string;
-  /** Told of each request how it ended and how long it took. */
+  /** Called for each request with its outcome and duration. */
   readonly observe?: (outcome: "answered" | "away", seconds: number) => void;
 }
 
 export const unanswered = "Typesense does not answer";
 
-/** No server answers, or none can now: to be tried again. */
+/** No server answers, or none can serve the request now. A later attempt may succeed. */
 export class TypesenseAway extends Error {
-  /** What it answered with, where it answered. */
+  /** HTTP status, where a server answered. */
   readonly status: number | undefined;
 
   constructor(message: string, options?: ErrorOptions & { readonly status?: number | undefined }) {
@@ -32,7 +31,7 @@ export interface TypesenseAnswer {
 }
 
 export interface Typesense {
-  /** Any answer below 500 is the caller's to judge. Throws {@link TypesenseAway}. */
+  /** Returns any answer below 500. Throws {@link TypesenseAway}. */
   request(method: "GET" | "POST" | "PUT" | "DELETE", path: string, options?: RequestOptions): Promise<TypesenseAnswer>;
 }
 
@@ -45,14 +44,14 @@ interface RequestOptions {
 
 const answerBytesMax = 16_000_000;
 const defaultTimeoutMs = 3_000;
-/** So long others wait for the one that finds out whether a server still hangs. */
+/** How long other requests wait for the one that tests a hanging server. */
 const tryMs = 200;
 const nothing = (): void => undefined;
 
 export function createTypesense({ urls, apiKey, observe }: TypesenseOptions): Typesense {
-  /** The node that answered last is asked first. */
+  /** Index of the node that answered last, which is tried first. */
   let preferred = 0;
-  /** The last request that was to be answered soon was not; then one at a time finds out whether the next one is. */
+  /** The last request timed out. One request at a time then tests the server. */
   let hangs = false;
   let trying: Promise<void> | undefined;
 
@@ -67,7 +66,7 @@ export function createTypesense({ urls, apiKey, observe }: TypesenseOptions): Ty
       },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
-      // The key goes to the servers that were named, and to no other.
+      // The key must not follow a redirect to another server.
       redirect: "error",
     });
     const text = await textOf(response);
@@ -81,7 +80,7 @@ export function createTypesense({ urls, apiKey, observe }: TypesenseOptions): Ty
       const isQuick = (options.timeoutMs ?? defaultTimeoutMs) <= defaultTimeoutMs;
       if (!isQuick || !hangs) return requestAll(method, path, options, isQuick);
       if (trying !== undefined) {
-        // However many there are: each would take seconds, and hold up what does not need this server.
+        // Each of these requests could take seconds, and delay work that does not need this server.
         await Promise.race([trying, pause(tryMs, undefined, { ref: false })]);
         if (hangs) throw new TypesenseAway(`${unanswered}: no answer in time`);
         return requestAll(method, path, options, isQuick);
@@ -100,7 +99,7 @@ export function createTypesense({ urls, apiKey, observe }: TypesenseOptions): Ty
     options: RequestOptions,
     isQuick: boolean,
   ): Promise<TypesenseAnswer> {
-    // A single server is asked twice: a connection that was kept may have ended with the server's last restart.
+    // A single server is tried twice, since a kept connection may have ended with a restart of the server.
     const attempts = Math.max(2, urls.length);
     let failure: unknown;
     const began = performance.now();
@@ -116,7 +115,7 @@ export function createTypesense({ urls, apiKey, observe }: TypesenseOptions): Ty
       } catch (error) {
         if (options.signal?.aborted === true) throw error;
         failure = error;
-        // One that has just hung would hang again.
+        // A server that timed out is not tried again at once.
         if (urls.length === 1 && isTimeout(error)) break;
       }
     }
@@ -140,7 +139,7 @@ async function textOf(response: Response): Promise<string> {
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === "TimeoutError";
 
-/** Why a connection failed is in the cause of what `fetch` throws. */
+/** The reason of a failed connection is in the cause of fetch's error. */
 function messageOf(error: unknown): string {
   if (isTimeout(error)) return "no answer in time";
   if (!(error instanceof Error)) return "unknown failure";
@@ -149,7 +148,7 @@ function messageOf(error: unknown): string {
   return typeof code === "string" ? code : error.message;
 }
 
-/** The server's own words, in short. */
+/** The server's error message, shortened. */
 export function reasonOf(text: string): string {
   try {
     const { message, resource_error: lacks } = JSON.parse(text) as {

@@ -1,7 +1,7 @@
 import type { Typesense } from "./client.ts";
 import { TypesenseAway, reasonOf } from "./client.ts";
 
-// What is done with collections whatever they hold.
+// Operations on collections of any content.
 
 export interface CollectionSchema {
   readonly name: string;
@@ -9,7 +9,7 @@ export interface CollectionSchema {
   readonly [setting: string]: unknown;
 }
 
-/** Thrown when the collection is not there: somebody deleted it, or the server is another one. */
+/** Thrown when the collection does not exist: it was deleted, or the server was replaced. */
 export class CollectionGone extends Error {
   readonly collection: string;
 
@@ -21,8 +21,8 @@ export class CollectionGone extends Error {
 }
 
 /**
- * Thrown when a collection lacks writes that the server has acknowledged: it still reads its log after a start, follows
- * its leader late, or was restored from a backup.
+ * Thrown when a collection lacks acknowledged writes: the server is reading its log after a start, is behind its leader,
+ * or was restored from a backup.
  */
 export class CollectionBehind extends Error {
   readonly collection: string;
@@ -40,7 +40,7 @@ const importCharactersMax = 2_000_000;
 /** `schema` has the collection's name. */
 export async function createCollection(typesense: Typesense, schema: CollectionSchema): Promise<void> {
   const { status, text } = await typesense.request("POST", "/collections", { body: schema });
-  // There already: from a try before this one.
+  // 409: an earlier attempt has created it.
   if (status !== 201 && status !== 200 && status !== 409) throw refusal("make a collection", status, text);
 }
 
@@ -62,8 +62,8 @@ export async function deleteAlias(typesense: Typesense, alias: string): Promise<
 }
 
 /**
- * Writes documents, each in place of the one with its id. One that the server will never take is told of and left out.
- * Can be done again from the beginning when it fails in the middle.
+ * Inserts or replaces documents. A document that the server will never accept is reported and skipped. Can be repeated
+ * from the beginning after a failure.
  */
 export async function importDocuments<T extends { readonly id: string }>(
   typesense: Typesense,
@@ -108,11 +108,11 @@ export async function importDocuments<T extends { readonly id: string }>(
 
 export interface Refused {
   readonly code: number;
-  /** The server's words; may quote the document. */
+  /** The server's message; may quote the document. */
   readonly error: string;
 }
 
-/** The answer is 200 whatever became of the documents; a line each tells. */
+/** The status is always 200; each line of the answer has the result of one document. */
 function refusedLines(text: string, count: number): ReadonlyMap<number, Refused> {
   const results = text.split("\n").filter((line) => line !== "");
   if (results.length !== count) throw new TypesenseAway("it answered to an import with too few lines");
@@ -126,14 +126,14 @@ function refusedLines(text: string, count: number): ReadonlyMap<number, Refused>
     }
     if (result.success === true) continue;
     const code = typeof result.code === "number" ? result.code : 0;
-    // Out of memory or disk, or behind its leader: it may take them later.
+    // The server is out of memory or disk, or behind its leader. A later attempt may succeed.
     if (code === 0 || code >= 500 || code === 422) throw new TypesenseAway(`it refused a document with ${code}`);
     refused.set(index, { code, error: String(result.error).slice(0, 200) });
   }
   return refused;
 }
 
-/** Every collection that the key may see. */
+/** Names of all collections that the key can access. */
 export async function listCollections(typesense: Typesense, signal?: AbortSignal): Promise<readonly string[]> {
   const options = signal === undefined ? {} : { signal };
   const { status, text } = await typesense.request("GET", "/collections?exclude_fields=fields", options);
@@ -145,11 +145,11 @@ export async function listCollections(typesense: Typesense, signal?: AbortSignal
 
 const ownName = /^(wt_[a-z0-9]+_[a-z0-9]+)_v\d+_[0-9a-f]{10}$/;
 
-/** The workspace whose collection behind this prefix has the name; undefined: it is none of this program's. */
+/** The workspace of a collection; undefined for collections of other programs. */
 export const workspaceOf = (prefix: string, name: string): string | undefined =>
   name.startsWith(prefix) ? ownName.exec(name.slice(prefix.length))?.[1] : undefined;
 
-/** Collections of these workspaces that none of them uses. Another installation may use the same server. */
+/** Unused collections of these workspaces. Another installation may use the same server, so others are left alone. */
 export function orphansAmong(
   prefix: string,
   names: readonly string[],
@@ -162,13 +162,13 @@ export function orphansAmong(
 }
 
 /**
- * Resolves when the server has done all that was written into the collection before, also what it does from its log
- * after a start: until then it may answer to reads as if that were not there. Throws {@link CollectionGone}.
+ * Resolves when the server has applied all earlier writes to the collection, including its log after a start. Until then
+ * reads may miss them. Throws {@link CollectionGone}.
  */
 export const awaitWritten = (typesense: Typesense, collection: string): Promise<void> =>
   deleteDocuments(typesense, collection, "id:=nothing");
 
-/** Deletes all that fit. */
+/** Deletes all documents that match the filter. */
 export async function deleteDocuments(typesense: Typesense, collection: string, filterBy: string): Promise<void> {
   const path = `/collections/${collection}/documents?${new URLSearchParams({ filter_by: filterBy }).toString()}`;
   const { status, text } = await typesense.request("DELETE", path, { timeoutMs: importTimeoutMs });
@@ -182,9 +182,9 @@ export async function deleteDocument(typesense: Typesense, collection: string, i
   if (status !== 200 && status !== 404) throw refusal("delete a document", status, text);
 }
 
-/** What one of several searches gave. The whole answer is 200 whatever became of them. */
-export interface Found<D> {
-  /** How many documents there are, of which `hits` has the first. */
+/** The result of one of several searches. The status of the whole answer is always 200. */
+export interface SearchResult<D> {
+  /** Number of matching documents; `hits` has the first of them. */
   readonly found: number;
   readonly hits: readonly D[];
 }
@@ -199,7 +199,7 @@ interface MultiSearch {
   }[];
 }
 
-/** The server takes 50 searches in a request; one is for the mark. */
+/** The server accepts 50 searches per request; one of them reads the mark. */
 export const searchesMax = 49;
 
 export type Search = { readonly collection: string } & Readonly<Record<string, string | number | boolean>>;
@@ -207,7 +207,7 @@ export type Search = { readonly collection: string } & Readonly<Record<string, s
 /** Id of the document with the number of the last write. */
 export const markId = "mark";
 
-/** What the mark has to tell at least. `query`: any field of text. */
+/** The least number that the mark must have. `query`: any text field. */
 export interface Mark {
   readonly collection: string;
   readonly field: string;
@@ -215,21 +215,24 @@ export interface Mark {
   readonly atLeast: number;
 }
 
-/** The same as {@link multiSearch}, of one collection. Throws {@link CollectionBehind} where its mark is an older one. */
+/** Like {@link multiSearch}, for one collection. Throws {@link CollectionBehind} where its mark is lower. */
 export async function multiSearchSince<D>(
   typesense: Typesense,
   { collection, field, query, atLeast }: Mark,
   searches: readonly Search[],
-): Promise<readonly Found<D>[]> {
+): Promise<readonly SearchResult<D>[]> {
   const mark = { collection, q: "*", query_by: query, filter_by: `id:=${markId}`, per_page: 1, include_fields: field };
-  // First, so that the others see at least what it tells of.
-  const [told, ...found] = await multiSearch<Readonly<Record<string, number>>>(typesense, [mark, ...searches]);
-  if ((told?.hits[0]?.[field] ?? -1) < atLeast) throw new CollectionBehind(collection);
-  return found as readonly Found<unknown>[] as readonly Found<D>[];
+  // The mark is read first, so that the searches see at least its writes.
+  const [markResult, ...found] = await multiSearch<Readonly<Record<string, number>>>(typesense, [mark, ...searches]);
+  if ((markResult?.hits[0]?.[field] ?? -1) < atLeast) throw new CollectionBehind(collection);
+  return found as readonly SearchResult<unknown>[] as readonly SearchResult<D>[];
 }
 
-/** Throws when any of them failed. What a document holds is what the search asked for. */
-export async function multiSearch<D>(typesense: Typesense, searches: readonly Search[]): Promise<readonly Found<D>[]> {
+/** Throws when any of the searches failed. Documents have the fields that the search requested. */
+export async function multiSearch<D>(
+  typesense: Typesense,
+  searches: readonly Search[],
+): Promise<readonly SearchResult<D>[]> {
   if (searches.length === 0) return [];
   const { status, text } = await typesense.request("POST", "/multi_search", { body: { searches } });
   if (status !== 200) throw refusal("search", status, text);
@@ -244,7 +247,7 @@ export async function multiSearch<D>(typesense: Typesense, searches: readonly Se
   });
 }
 
-/** The server ended the search in the middle: what it gave is not all. */
+/** The server ended the search early, so its result is incomplete. */
 export class SearchCutOff extends Error {
   constructor() {
     super("Typesense ended a search that took too long");
@@ -260,9 +263,9 @@ export function parse(text: string): unknown {
   }
 }
 
-/** What the server would not do, with the mend where there is one. */
+/** The error for a refused operation, with the fix where there is one. */
 function refusal(what: string, status: number, text: string): Error {
-  const mend = status === 401 || status === 403 ? ": check TYPESENSE_API_KEY" : "";
-  // Nothing was wrong with the work itself, so it waits until the operator has mended it.
-  return new TypesenseAway(`Typesense refused to ${what} with ${status}${reasonOf(text)}${mend}`);
+  const hint = status === 401 || status === 403 ? ": check TYPESENSE_API_KEY" : "";
+  // The work itself is valid, so it is retried until the operator has fixed the server.
+  return new TypesenseAway(`Typesense refused to ${what} with ${status}${reasonOf(text)}${hint}`);
 }

@@ -5,12 +5,11 @@ import type { Typesense } from "./client.ts";
 import type { CollectionSchema, Mark } from "./collections.ts";
 import { markId, multiSearchSince } from "./collections.ts";
 
-// One collection a workspace, one document a conversation. The text is the same tokens as in the databases' own
-// indexes: lower-case ASCII, digits and `_`, so that what a word is does not depend on the server's tokenizer. Values
-// that are filtered by are letters and digits only: Typesense compares them without signs, and has no complete way to
-// quote them.
+// One collection per workspace, one document per conversation. The text has the same tokens as the databases' own indexes:
+// lower-case ASCII, digits and `_`, so that the server's tokenizer does not decide what a word is. Filter values are
+// letters and digits only, since Typesense ignores other characters and cannot quote all of them.
 
-/** To be raised with every change of the schema or of what a document holds: collections are then built anew. */
+/** Raised with every change of the schema or of the documents; collections are then rebuilt. */
 export const schemaVersion = 2;
 
 export interface ConversationDocument {
@@ -34,8 +33,8 @@ export interface Hit extends ListPosition {
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /**
- * The list's order among conversations that start in the same millisecond: the first 100 of an id's 130 bits, as two
- * numbers that JavaScript and Typesense both hold exactly. It sorts by numbers, three at most.
+ * The order of conversations that start in the same millisecond: the first 100 of an id's 130 bits, as two numbers that
+ * JavaScript and Typesense represent exactly. Typesense sorts by at most three numbers.
  */
 function ties(id: string): { readonly a: number; readonly b: number } {
   const characters = id.slice(id.indexOf("_") + 1);
@@ -49,7 +48,7 @@ function ties(id: string): { readonly a: number; readonly b: number } {
   return { a: part(0), b: part(10) };
 }
 
-/** A value that is filtered by, whatever it holds. */
+/** Makes a filter value of any text. */
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 const letters = (value: string): string => value.replaceAll("_", "");
 
@@ -80,13 +79,13 @@ export function documentFor(source: DocumentSource): ConversationDocument {
   };
 }
 
-/** Holds no word, so that no search finds it. */
+/** The mark has no words, so that no search finds it. */
 export function markDocument(written: number): ConversationDocument {
   const nothing = { body: "", channel: "", status: "", sla_state: "", tags: [], email: "" };
   return { id: markId, ...nothing, started_at: 0, tie_a: written, tie_b: 0 };
 }
 
-/** That the collection has all writes up to this one. */
+/** Requires that the collection has all writes up to this one. */
 export const markOf = (collection: string, written: number): Mark => ({
   collection,
   field: "tie_a",
@@ -97,7 +96,7 @@ export const markOf = (collection: string, written: number): Mark => ({
 export function conversationSchema(name: string): CollectionSchema {
   return {
     name,
-    // Begins the tokens of words that are not ASCII, and stands between two messages.
+    // `_` begins the tokens of words that are not ASCII, and separates messages.
     symbols_to_index: ["_"],
     fields: [
       { name: "body", type: "string" },
@@ -115,7 +114,7 @@ export function conversationSchema(name: string): CollectionSchema {
 
 export const perPageMax = 250;
 
-/** The conversations after `before`, in the list's order, that the server says hold what is searched. */
+/** The server's matches after `before`, in the order of the list. */
 export async function searchPage(
   typesense: Typesense,
   mark: Mark,
@@ -129,7 +128,7 @@ export async function searchPage(
     collection: mark.collection,
     q: phrases.map((phrase) => (phrase.length === 1 ? (phrase[0] ?? "") : `"${phrase.join(" ")}"`)).join(" "),
     query_by: "body",
-    // Every word as it is, or nothing.
+    // Exact words only.
     prefix: "false",
     num_typos: "0",
     typo_tokens_threshold: 0,
@@ -151,7 +150,7 @@ export async function searchPage(
   return (result?.hits ?? []).map(({ id, started_at: startedAt }) => ({ id, startedAt }));
 }
 
-/** Every operand has parentheses of its own: `&&` and `||` bind alike. */
+/** Every operand is in parentheses, since `&&` and `||` have equal precedence. */
 function filterBy(filter: ConversationFilter, before: ListPosition | undefined): string {
   const conditions = [
     ...(filter.channel === undefined ? [] : [`channel:=${letters(filter.channel)}`]),

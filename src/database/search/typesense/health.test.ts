@@ -24,14 +24,14 @@ afterAll(async () => {
   await store.close();
   await remove();
   await engine.close();
-  if (engine.mistakes.length > 0)
-    throw new Error(`requests that the API does not describe: ${engine.mistakes.join("; ")}`);
+  if (engine.violations.length > 0)
+    throw new Error(`requests that the API does not describe: ${engine.violations.join("; ")}`);
 });
 
 const state = (options: { readonly url?: string; readonly apiKey?: string } = {}): Promise<string> =>
   searchEngineState(store, { urls: [options.url ?? engine.url], apiKey: options.apiKey ?? engine.apiKey });
 
-it("tells the version of a server that does all that is needed, and leaves nothing on it", async () => {
+it("reports the version of a server that supports everything needed, and leaves nothing on it", async () => {
   expect(await state()).toMatch(/^Typesense v?3\d\.\S+, 1 server$/);
   expect(engine.requests.filter((each) => each === "POST /collections")).toHaveLength(1);
   expect(await engine.collections()).toEqual([]);
@@ -39,11 +39,11 @@ it("tells the version of a server that does all that is needed, and leaves nothi
   expect(await aliases.text()).not.toContain("parley_doctor");
 });
 
-it("tells the mend for a key that is not the server's", async () => {
+it("reports the remedy for a wrong key", async () => {
   await expect(state({ apiKey: "wrong" })).rejects.toThrow(/401.*: check TYPESENSE_API_KEY\. Until/);
 });
 
-it("tells which rights a key lacks that may only read", async () => {
+it("reports the missing rights of a read-only key", async () => {
   engine.refuseWrites(401);
   await expect(state()).rejects.toThrow(
     /refused to make a collection with 401.*check TYPESENSE_API_KEY, which needs all actions on collections, documents and aliases whose names begin with parley_\./,
@@ -51,7 +51,7 @@ it("tells which rights a key lacks that may only read", async () => {
   engine.refuseWrites(undefined);
 });
 
-it("tells that the server's disk is full", async () => {
+it("reports a full disk", async () => {
   engine.refuseWrites(422);
   await expect(state()).rejects.toThrow(
     "Typesense reports OUT_OF_DISK and takes no writes: give it more disk or memory. Until then the embedded index answers questions, and the database searches conversations",
@@ -59,13 +59,13 @@ it("tells that the server's disk is full", async () => {
   engine.refuseWrites(undefined);
 });
 
-it("tells that a server is too old", async () => {
+it("reports a server that is too old", async () => {
   engine.changeVersion("0.25.2");
   await expect(state()).rejects.toThrow("Typesense 0.25.2 is too old: install version 30 or later");
   engine.changeVersion(undefined);
 });
 
-it("tells that nothing answers, or something else than Typesense", async () => {
+it("reports that no server answers, or a server that is not Typesense", async () => {
   await expect(state({ url: "http://127.0.0.1:1" })).rejects.toThrow(
     /does not answer: .*check TYPESENSE_URL and that the server runs/,
   );

@@ -11,20 +11,19 @@ import {
   pointAlias,
 } from "./collections.ts";
 
-// Whether the server can do what it is there for, and the mend where it cannot.
+// Checks whether the server can be used, and says what to fix.
 
-/** The state of all things that the program depends on is asked for in one, which must not be late for this one. */
+/** Limit for this check, which must not delay the readiness check of all dependencies. */
 const troubleMsMax = 1_000;
 const away = "check TYPESENSE_URL and that the server runs";
 
 export interface TypesenseState {
-  /** Why the server cannot do its work now, or null. */
+  /** Why the server cannot be used now, or null. */
   readonly trouble: string | null;
-  /** The collections that it has. */
+  /** Names of the server's collections. */
   readonly collections: readonly string[];
 }
 
-/** What the server says of itself. */
 export async function typesenseState(typesense: Typesense): Promise<TypesenseState> {
   const signal = AbortSignal.timeout(troubleMsMax);
   const failed = (trouble: string): TypesenseState => ({ trouble, collections: [] });
@@ -36,10 +35,10 @@ export async function typesenseState(typesense: Typesense): Promise<TypesenseSta
         `what answers there is no Typesense server (it said ${status} to GET /health): check TYPESENSE_URL`,
       );
     }
-    // Anybody may ask for its health; the key has to be right too.
+    // The health check needs no key, so the key is checked separately.
     const collections = await listCollections(typesense, signal);
     const { resource_error: lacks } = health;
-    // It says that it is well, and takes no writes.
+    // The server reports that it is healthy, but accepts no writes.
     return typeof lacks === "string" ? { trouble: shortOf(lacks), collections } : { trouble: null, collections };
   } catch (error) {
     if (signal.aborted) return failed(`Typesense does not answer within ${troubleMsMax} ms: ${away}`);
@@ -63,21 +62,21 @@ function healthIn(text: string): { readonly resource_error?: unknown } | undefin
 const shortOf = (lacks: string): string =>
   `Typesense reports ${lacks.slice(0, 100)} and takes no writes: give it more disk or memory`;
 
-/** An engine that starts, and one whose disk ran full without a limit, tell no more than that. */
+/** A starting server, and one whose disk is full, give no more details. */
 const starting =
   "Typesense is not ready (503): it is replaying its log, or its disk was full. If this lasts, read its log, free disk space and restart it";
 
-/** The server's version, or that it does not tell: that takes more rights than the work does. */
+/** The server's version; the key may lack the right to read it. */
 export async function typesenseVersion(typesense: Typesense): Promise<string> {
   const { status, text } = await typesense.request("GET", "/debug");
   const version = status === 200 ? (parse(text) as { readonly version?: unknown }).version : undefined;
   return typeof version === "string" ? version.slice(0, 40) : "of an unknown version";
 }
 
-/** The oldest that this program was made for. */
+/** The oldest supported version. */
 const majorMin = 30;
 
-/** Why this version does not do, or null; one that is not told is taken for good. */
+/** Why this version is not supported, or null. An unknown version is accepted. */
 export function versionTrouble(version: string): string | null {
   const major = /^v?(\d+)\./.exec(version)?.[1];
   return major === undefined || Number(major) >= majorMin
@@ -87,9 +86,9 @@ export function versionTrouble(version: string): string | null {
 
 const triedPrefix = "parley_doctor";
 
-/** Tries with a collection of its own whether the key may do all that is needed, and takes that away again. Or why not. */
+/** Checks the key's rights with a temporary collection. Returns the missing right, or null. */
 export async function typesenseRights(typesense: Typesense): Promise<string | null> {
-  // A name of its own for each: several may try at the same time.
+  // Several checks may run at the same time.
   const collection = `${triedPrefix}_${randomBytes(5).toString("hex")}`;
   const alias = `${collection}_alias`;
   const failures: TypesenseAway[] = [];
@@ -110,7 +109,7 @@ export async function typesenseRights(typesense: Typesense): Promise<string | nu
   });
   await attempt(() => deleteAlias(typesense, alias));
   await attempt(() => dropCollection(typesense, collection));
-  // Earlier versions left it behind.
+  // Left behind by earlier versions.
   await attempt(() => dropCollection(typesense, triedPrefix));
   const [first] = failures;
   if (first === undefined) return null;

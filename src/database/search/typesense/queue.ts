@@ -1,33 +1,47 @@
 import { randomBytes } from "node:crypto";
-import type { ListPosition } from "#database/search/contract.ts";
+import { Type } from "typebox";
+import type { PayloadOf } from "#database/work.ts";
+import { workKind } from "#database/work.ts";
 import type { Reader, Store, Tx } from "#database/contract.ts";
+import { afterCommit } from "#database/transaction-context.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Wake } from "#runtime/signals.ts";
 import { insertWork, insertWorkOnce } from "#database/queries/outbox.ts";
 import { schemaVersion } from "./documents.ts";
 
-// The work of the search of conversations in Typesense, and the collections that it has or fills.
+// Outbox work and collections of the conversation search in Typesense.
 
-const searchKind = "search";
 export const searchLane = (workspaceId: string): string => `search:${workspaceId}`;
-/** In the lane of this name the work for the whole server is done. */
+/** Names the lane of work that concerns no single workspace. */
 export const wholeServer = "*";
 
 export const conversationsPrefix = "parley_conversations_";
 export const aliasOf = (workspaceId: string): string => `${conversationsPrefix}${workspaceId}`;
 
-export type SearchPayload =
-  | { readonly kind: "push"; readonly conversationId: string }
-  | { readonly kind: "build"; readonly collection: string; readonly after: ListPosition | null }
-  | { readonly kind: "drop"; readonly collection: string }
-  | { readonly kind: "check"; readonly collection: string }
-  | { readonly kind: "sweep" };
+/** Changes of a workspace's collection. A lane's name ends with the workspace's id. */
+export const searchKind = workKind(
+  "search",
+  Type.Union([
+    Type.Object({ kind: Type.Literal("push"), conversationId: Type.String() }),
+    Type.Object({
+      kind: Type.Literal("build"),
+      collection: Type.String(),
+      after: Type.Union([Type.Object({ startedAt: Type.Number(), id: Type.String() }), Type.Null()]),
+    }),
+    Type.Object({ kind: Type.Literal("drop"), collection: Type.String() }),
+    Type.Object({ kind: Type.Literal("check"), collection: Type.String() }),
+    Type.Object({ kind: Type.Literal("sweep") }),
+  ]),
+);
 
-export const searchPayload = (text: string): SearchPayload => JSON.parse(text) as SearchPayload;
+export type SearchPayload = PayloadOf<typeof searchKind>;
 
 export function collectionsOf(db: Pick<Tx, "selectFrom">, workspaceId: string) {
   return db.selectFrom("search_collections").selectAll().where("workspace_id", "=", workspaceId).executeTakeFirst();
 }
 
-export async function insertSearchWork(
+async function insertSearchWork(
   tx: Tx,
   workspaceId: string,
   payloads: readonly SearchPayload[],
@@ -36,22 +50,12 @@ export async function insertSearchWork(
   const lane = searchLane(workspaceId);
   await insertWork(
     tx,
-    payloads.map((payload) => ({ lane, kind: searchKind, payload, dueAt: now })),
+    payloads.map((payload) => searchKind.queued(lane, payload, now)),
     now,
   );
 }
 
-/** The same, unless it already waits. */
-export async function insertSearchWorkOnce(
-  tx: Tx,
-  workspaceId: string,
-  payload: SearchPayload,
-  now: number,
-): Promise<void> {
-  await insertWorkOnce(tx, { lane: searchLane(workspaceId), kind: searchKind, payload, dueAt: now }, now);
-}
-
-/** Queues the building of a new collection; the one that serves goes on until the new one is full. */
+/** Queues the build of a new collection; the live one is searched until the new one is full. */
 export async function queueBuild(tx: Tx, workspaceId: string, now: number): Promise<void> {
   const building = `${aliasOf(workspaceId)}_v${schemaVersion}_${randomBytes(5).toString("hex")}`;
   const known = await collectionsOf(tx, workspaceId);
@@ -77,7 +81,7 @@ export async function queueBuild(tx: Tx, workspaceId: string, now: number): Prom
   );
 }
 
-/** Collections that are being filled, and how many conversations they have come to. */
+/** Collections in build, with the number of conversations written so far. */
 export async function buildsOf(
   read: Reader,
 ): Promise<readonly { readonly workspaceId: string; readonly built: number }[]> {
@@ -89,14 +93,46 @@ export async function buildsOf(
 }
 
 /**
- * For a start without Typesense: what changes from now on is not queued for it. Once it is used again, its collections
- * are built anew, and the ones that it has are dropped.
+ * Called by a start without Typesense, so that changes are no longer queued for it. When it is used again, all
+ * collections are rebuilt, and the old ones dropped.
  */
 export async function leaveTypesense(store: Store): Promise<void> {
   const left = await store.read.selectFrom("search_collections").select("workspace_id").limit(1).executeTakeFirst();
   if (left === undefined) return;
   await store.write(async (tx) => {
     await tx.deleteFrom("search_collections").execute();
-    await tx.deleteFrom("outbox").where("kind", "=", searchKind).execute();
+    await tx.deleteFrom("outbox").where("kind", "=", searchKind.kind).execute();
   });
+}
+
+export interface SearchQueue {
+  add(tx: Tx, workspaceId: string, payloads: readonly SearchPayload[]): Promise<void>;
+  /** Adds nothing if the same work is already queued. */
+  addOnce(tx: Tx, workspaceId: string, payload: SearchPayload): Promise<void>;
+  addBuild(tx: Tx, workspaceId: string): Promise<void>;
+}
+
+/** Notifies the worker after the commit; before it, the worker would find nothing. */
+export function createSearchQueue(clock: Clock, wake: Wake, log: Log): SearchQueue {
+  const notifyAfterCommit = (workspaceId: string): void =>
+    afterCommit(
+      () => wake.notify([searchLane(workspaceId)], clock.now()),
+      (err) => log.warn({ err, workspaceId }, "typesense: notifying the worker failed"),
+    );
+
+  return {
+    async add(tx, workspaceId, payloads) {
+      await insertSearchWork(tx, workspaceId, payloads, clock.now());
+      notifyAfterCommit(workspaceId);
+    },
+    async addOnce(tx, workspaceId, payload) {
+      const now = clock.now();
+      await insertWorkOnce(tx, searchKind.queued(searchLane(workspaceId), payload, now), now);
+      notifyAfterCommit(workspaceId);
+    },
+    async addBuild(tx, workspaceId) {
+      await queueBuild(tx, workspaceId, clock.now());
+      notifyAfterCommit(workspaceId);
+    },
+  };
 }

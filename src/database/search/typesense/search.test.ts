@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
-import { searchEngineState, soonIn, workOf } from "#test/support/typesense/beside-engine.ts";
+import { searchEngineState, advanceUntilPasses, workOf } from "#test/support/typesense/search-engine.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { TestDatabase } from "#test/support/database/databases.ts";
 import type { TestTypesense } from "#test/support/typesense/typesense-server.ts";
@@ -41,7 +41,7 @@ eachDatabase("conversations in Typesense", (open) => {
   const written = async (): Promise<readonly string[]> =>
     ((await engine.documents(alias())) ?? []).map(({ id }) => id).toSorted();
 
-  const soon = (check: () => unknown): Promise<void> => soonIn(app, check);
+  const soon = (check: () => unknown): Promise<void> => advanceUntilPasses(app, check);
 
   /** Until these are what the engine holds, and nothing waits to be written. */
   async function settled(ids: readonly string[]): Promise<void> {
@@ -54,7 +54,7 @@ eachDatabase("conversations in Typesense", (open) => {
   const waiting = async (): Promise<number> => (await workOf(app, "search")).length;
   const searchState = () => searchEngineState(app);
 
-  it("finds what was written less than a second before, by the engine", async () => {
+  it("are found by Typesense within a second of being written", async () => {
     const other = await ask("where is my parcel");
     await settled([other]);
     const id = await ask("my xylophone is broken");
@@ -69,7 +69,7 @@ eachDatabase("conversations in Typesense", (open) => {
     expect(await searchState()).toEqual({ name: "search engine", state: "ready", cause: null });
   });
 
-  it("is searched by the database while the engine is away, and makes up for it afterwards", async () => {
+  it("are searched in the database while Typesense is away, and are written to it afterwards", async () => {
     const first = await ask("the first xylophone");
     await settled([first]);
     for (const behaviour of ["away", "lagging"] as const) {
@@ -99,7 +99,7 @@ eachDatabase("conversations in Typesense", (open) => {
     expect(app.logged.join("\n")).not.toContain(engine.apiKey);
   });
 
-  it("tells the time that it gave up on a search, and takes half an answer for none", async () => {
+  it("cause an error if a search times out, and are searched in the database after a truncated answer", async () => {
     const id = await ask("a xylophone");
     await settled([id]);
     engine.behave("cut_off");
@@ -113,7 +113,7 @@ eachDatabase("conversations in Typesense", (open) => {
     expect(await found("xylophone")).toEqual([id]);
   });
 
-  it("answers without an engine that hangs, and says that its key is refused", async () => {
+  it("are searched in the database while Typesense hangs; a refused key is reported", async () => {
     const id = await ask("a xylophone");
     await settled([id]);
     engine.behave("hang");
@@ -128,7 +128,7 @@ eachDatabase("conversations in Typesense", (open) => {
     });
   });
 
-  it("forgets a conversation that is deleted", async () => {
+  it("are removed when they are deleted", async () => {
     const id = await ask("a secret xylophone");
     await settled([id]);
     await app.call("DELETE", `/v1/conversations/${id}`);
@@ -136,7 +136,7 @@ eachDatabase("conversations in Typesense", (open) => {
     await settled([]);
   });
 
-  it("builds a collection that was lost anew, and searches meanwhile", async () => {
+  it("are rebuilt after their collection was lost, and searched meanwhile", async () => {
     const id = await ask("a xylophone");
     await settled([id]);
     await engine.wipe();
@@ -149,7 +149,7 @@ eachDatabase("conversations in Typesense", (open) => {
     expect(await found("xylophone")).toEqual([second, id]);
   });
 
-  it("builds collections anew on demand, in steps, without missing what changes meanwhile", async () => {
+  it("are rebuilt on request, in steps, without missing concurrent changes", async () => {
     const id = await ask("a xylophone");
     await settled([id]);
     const old = await engine.alias(alias());
@@ -162,7 +162,7 @@ eachDatabase("conversations in Typesense", (open) => {
     await soon(async () => expect(await engine.collections()).toEqual([await engine.alias(alias())]));
   });
 
-  it("leaves out what the engine will never take, and goes on with the others", async () => {
+  it("are skipped if Typesense refuses them for good; the others are indexed", async () => {
     engine.refuse("poison", 400);
     const poison = await ask("poison xylophone");
     const good = await ask("good xylophone");
@@ -172,12 +172,12 @@ eachDatabase("conversations in Typesense", (open) => {
     expect((await app.get(`/v1/conversations/${poison}`)).status).toBe(200);
   });
 
-  it("shows no candidate that the database does not confirm", async () => {
+  it("are returned only if the database confirms them", async () => {
     const id = await ask("a xylophone");
     const other = await ask("a parcel");
     await soon(async () => expect(await written()).toHaveLength(2));
     await soon(async () => expect(await waiting()).toBe(0));
-    // As after the loss of a change: the status is another by now, and nothing waits to be written.
+    // The state after a lost change: the status has changed, and no write is queued.
     await app.store.write((tx) =>
       tx.updateTable("conversations").set({ status: "resolved" }).where("id", "=", id).execute(),
     );
@@ -188,7 +188,7 @@ eachDatabase("conversations in Typesense", (open) => {
 });
 
 eachDatabase("switching to Typesense and back", (open) => {
-  it("indexes what is there already, and again after a time without it", async () => {
+  it("indexes existing conversations, and again after a time without Typesense", async () => {
     const database = { ...(await open()) } satisfies TestDatabase;
     const engine = await startTypesense();
     const typesense = { urls: ["http://127.0.0.1:1", engine.url], apiKey: engine.apiKey };
@@ -211,7 +211,7 @@ eachDatabase("switching to Typesense and back", (open) => {
         },
         { timeout: 10_000, interval: 20 },
       );
-    /** Until all that waits is done, so that the next start finds nothing to go on with. */
+    /** Waits until the queue is empty, so that the next start has nothing to continue. */
     const idle = (app: TestApp) =>
       vi.waitFor(
         async () => {

@@ -4,22 +4,22 @@ import type { ConversationFilter, ConversationSearch, ListPosition } from "#data
 import type { Log } from "#runtime/log.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import type { Wake } from "#runtime/signals.ts";
-import { newestFirst, tagsMax } from "#database/queries/conversation-list-plan.ts";
+import { tagsMax } from "#database/queries/conversation-list-plan.ts";
 import { phrasesOf } from "#database/search/words.ts";
 import type { DatabaseSearch } from "#database/search/contract.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
+import type { WorkDeclaration } from "#database/work.ts";
 import type { Typesense } from "./client.ts";
 import { TypesenseAway } from "./client.ts";
 import type { TypesenseState } from "./health.ts";
 import { typesenseState } from "./health.ts";
 import { CollectionBehind, CollectionGone, SearchCutOff } from "./collections.ts";
-import { markOf, perPageMax, schemaVersion, searchPage } from "./documents.ts";
-import { collectionsOf, searchLane, searchPayload } from "./queue.ts";
+import { markOf, schemaVersion } from "./documents.ts";
+import { findIn } from "./find.ts";
+import { collectionsOf } from "./queue.ts";
 import { createSearchWork } from "./sync-work.ts";
 
-// Typesense names the candidates, in the list's order; the database says which of them are right. So the engine may be
-// late or wrong and a page is still exact: what has changed since its document was written is waiting in the outbox, and
-// is looked at as well.
+// Typesense returns candidates in the order of the list, and the database confirms each of them. Conversations with a
+// change that is still in the outbox are candidates too. A page is therefore exact even when Typesense is late or wrong.
 
 export interface TypesenseSearchOptions {
   readonly store: Store;
@@ -31,17 +31,13 @@ export interface TypesenseSearchOptions {
 }
 
 export interface OutsideSearch extends ConversationSearch {
-  /** Does the outbox's work of kind `search`. */
-  work(rows: readonly OutboxRow[]): Promise<void>;
-  /** Queues the building of every collection that is missing or of an older form. */
+  readonly work: WorkDeclaration;
+  /** Queues the build of every missing or outdated collection. */
   ensure(): Promise<void>;
-  /** Why `q` does not work as it should, and what the server has. */
+  /** The state of the server, and why `q` is degraded. */
   state(): Promise<TypesenseState>;
 }
 
-/** Changes that wait to be written and are looked at by every search; more are found once they are written. */
-const pendingMax = 500;
-const findMsMax = 8_000;
 export function createTypesenseSearch(options: TypesenseSearchOptions): OutsideSearch {
   const { store, base, typesense } = options;
   const work = createSearchWork(options);
@@ -72,43 +68,15 @@ export function createTypesenseSearch(options: TypesenseSearchOptions): OutsideS
     if (phrases.length === 0 || (filter.tags ?? []).length > tagsMax) return [];
     const collections = await collectionsOf(store.read, filter.workspaceId);
     const live = collections?.live_version === schemaVersion ? collections.live : null;
-    // Not built yet: the database can do it, if more slowly.
+    // The collection is not built yet.
     if (live === null) return base.find(filter, text, before, limit);
     const mark = markOf(live, collections?.written ?? 0);
-    const deadline = performance.now() + findMsMax;
     try {
-      const found = new Map<string, ListPosition>();
-      const keep = (each: ListPosition): unknown => found.set(each.id, each);
-      // Before the search, so that what is written meanwhile is seen by the one or the other.
-      const pending = await pendingIds(filter.workspaceId);
-      (await base.confirm(filter, text, before, pending)).forEach(keep);
-      const size = Math.min(perPageMax, limit + 10);
-      let from = before;
-      let confirmed = 0;
-      for (;;) {
-        const hits = await searchPage(typesense, mark, filter, phrases, from, size);
-        const right = await base.confirm(
-          filter,
-          text,
-          before,
-          hits.map(({ id }) => id),
-        );
-        right.forEach(keep);
-        confirmed += right.length;
-        const last = hits.at(-1);
-        if (last === undefined || hits.length < size || confirmed >= limit) break;
-        from = last;
-        if (performance.now() > deadline) throw new SearchCutOff();
-      }
-      return [...found.values()]
-        .map((each) => ({ ...each, started_at: each.startedAt }))
-        .toSorted(newestFirst)
-        .slice(0, limit)
-        .map(({ id, startedAt }) => ({ id, startedAt }));
+      return await findIn({ store, base, typesense, mark, phrases }, filter, text, before, limit);
     } catch (error) {
       if (error instanceof TypesenseAway) return base.find(filter, text, before, limit);
       if (error instanceof CollectionGone || error instanceof CollectionBehind) {
-        // Or the server still reads its log after a start: only a write tells.
+        // The server may still be reading its log after a start; only a write makes sure.
         await work.suspect(filter.workspaceId, live);
         return base.find(filter, text, before, limit);
       }
@@ -120,26 +88,10 @@ export function createTypesenseSearch(options: TypesenseSearchOptions): OutsideS
     }
   }
 
-  /** Conversations whose documents are not written yet, the newest changes first. */
-  async function pendingIds(workspaceId: string): Promise<string[]> {
-    const rows = await store.read
-      .selectFrom("outbox")
-      .select("payload")
-      .where("lane", "=", searchLane(workspaceId))
-      .where("dead_at", "is", null)
-      .orderBy("id", "desc")
-      .limit(pendingMax)
-      .execute();
-    const ids = rows
-      .map(({ payload }) => searchPayload(payload))
-      .map((each) => (each.kind === "push" ? each.conversationId : ""));
-    return [...new Set(ids)].filter((id) => id !== "");
-  }
-
   return {
     find,
     ...(base.findTagged === undefined ? {} : { findTagged: base.findTagged }),
-    // Typesense forgets a deleted document by itself.
+    // Typesense needs no purge of deleted documents.
     ...(base.purge === undefined ? {} : { purge: base.purge }),
     async index(tx, conversationIds) {
       await base.index(tx, conversationIds);
@@ -150,7 +102,7 @@ export function createTypesenseSearch(options: TypesenseSearchOptions): OutsideS
       await push(tx, conversationIds);
     },
     async remove(tx, conversationIds) {
-      // Before the rows are gone, which tell whose they are.
+      // Before the rows are removed, which name the workspace.
       await push(tx, conversationIds);
       await base.remove(tx, conversationIds);
     },

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { contactEmailKey } from "#domain/customer/contact-keys.ts";
 import { addWebhook } from "#admin/webhooks/webhooks.ts";
 import { leaveTypesense } from "./queue.ts";
-import { leaveTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
+import { leaveTypesenseIndex } from "#knowledge/typesense/collection-state.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
-import { searchEngineState, soonIn, workOf } from "#test/support/typesense/beside-engine.ts";
+import { searchEngineState, advanceUntilPasses, workOf } from "#test/support/typesense/search-engine.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { TestTypesense } from "#test/support/typesense/typesense-server.ts";
 import { startTypesense } from "#test/support/typesense/typesense-server.ts";
@@ -13,7 +14,7 @@ import { startTypesense } from "#test/support/typesense/typesense-server.ts";
 const email = "zdenka@forgotten.example";
 const theirs = 18;
 
-eachDatabase("what Typesense holds of customers", (open) => {
+eachDatabase("customers' data in Typesense", (open) => {
   let engine: TestTypesense;
   let app: TestApp;
   beforeEach(async () => {
@@ -23,8 +24,8 @@ eachDatabase("what Typesense holds of customers", (open) => {
   afterEach(async () => {
     await app.close();
     await engine.close();
-    if (engine.mistakes.length > 0)
-      throw new Error(`requests that the API does not describe: ${engine.mistakes.join("; ")}`);
+    if (engine.violations.length > 0)
+      throw new Error(`requests that the API does not describe: ${engine.violations.join("; ")}`);
   });
 
   async function ask(query: string): Promise<string> {
@@ -41,12 +42,12 @@ eachDatabase("what Typesense holds of customers", (open) => {
   }
 
   const settled = (ids: readonly string[]): Promise<void> =>
-    soonIn(app, async () => {
+    advanceUntilPasses(app, async () => {
       expect(await held()).toEqual(ids.toSorted());
       expect([...(await workOf(app, "index")), ...(await workOf(app, "search"))]).toEqual([]);
     });
 
-  const forget = () => app.app.services.customers.erase(app.workspace.id, email, () => undefined);
+  const erase = () => app.app.services.customers.erase(app.workspace.id, email, () => undefined);
 
   async function askAll(): Promise<{ readonly mine: readonly string[]; readonly other: string }> {
     const mine = await Promise.all(Array.from({ length: theirs }, (_, i) => ask(`my xylophone number ${i} is broken`)));
@@ -54,13 +55,17 @@ eachDatabase("what Typesense holds of customers", (open) => {
     await app.store.write(async (tx) => {
       const of = await tx.selectFrom("conversations").select("contact_id").where("id", "in", mine).execute();
       const ids = of.map((row) => row.contact_id);
-      await tx.updateTable("contacts").set({ email }).where("id", "in", ids).execute();
+      await tx
+        .updateTable("contacts")
+        .set({ email, email_key: contactEmailKey(email) })
+        .where("id", "in", ids)
+        .execute();
     });
     await settled([...mine, other]);
     return { mine, other };
   }
 
-  it("is gone when the erasure ends, and nothing of it is queued for anybody", async () => {
+  it("is deleted when the erasure ends, and nothing of it remains queued", async () => {
     const { store, clock } = app;
     const { secrets } = app.app.services;
     await addWebhook(
@@ -68,7 +73,7 @@ eachDatabase("what Typesense holds of customers", (open) => {
       { workspaceId: app.workspace.id, url: "http://127.0.0.1:9/hook" },
     );
     const { other } = await askAll();
-    expect(await forget()).toMatchObject({ conversations: theirs, searchEngine: "erased" });
+    expect(await erase()).toMatchObject({ conversations: theirs, searchEngine: "erased" });
     expect(await held()).toEqual([other]);
     await settled([other]);
     const queued = [
@@ -79,25 +84,25 @@ eachDatabase("what Typesense holds of customers", (open) => {
     expect(JSON.stringify(queued)).not.toMatch(/xylophone number|zdenka/);
   });
 
-  it("is removed once the engine is back, where it was away", async () => {
+  it("is deleted after an outage of Typesense", async () => {
     const { other } = await askAll();
     engine.behave("lagging");
-    expect(await forget()).toMatchObject({ conversations: theirs, searchEngine: "queued" });
+    expect(await erase()).toMatchObject({ conversations: theirs, searchEngine: "queued" });
     engine.behave("well");
     expect(await held()).toHaveLength(theirs + 1);
     await settled([other]);
   });
 
-  it("is removed also while the engine's disk is full", async () => {
+  it("is deleted even while Typesense's disk is full", async () => {
     const { other } = await askAll();
     engine.refuseWrites(422);
-    expect(await forget()).toMatchObject({ searchEngine: "erased" });
+    expect(await erase()).toMatchObject({ searchEngine: "erased" });
     expect(await held()).toEqual([other]);
     engine.refuseWrites(undefined);
     await settled([other]);
   });
 
-  it("costs other customers none of the work that names this one in passing", async () => {
+  it("is deleted without the queued work that also concerns other customers", async () => {
     const { mine, other } = await askAll();
     const [first = ""] = mine;
     const now = app.clock.now();
@@ -114,25 +119,25 @@ eachDatabase("what Typesense holds of customers", (open) => {
         now,
       ),
     );
-    await forget();
+    await erase();
     const left = await app.store.read.selectFrom("outbox").select("kind").where("due_at", "=", later).execute();
     expect(left.map(({ kind }) => kind).toSorted()).toEqual(["index", "retime"]);
   });
 
-  it("is gone from collections that a time without Typesense has left behind, which are dropped", async () => {
+  it("is deleted with collections left over from a time without Typesense", async () => {
     const { other } = await askAll();
     await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
-    await soonIn(app, async () => expect(await workOf(app, "knowledge")).toEqual([]));
+    await advanceUntilPasses(app, async () => expect(await workOf(app, "knowledge")).toEqual([]));
     const before = await engine.collections();
-    // As a start without it does.
+    // The cleanup of a start without Typesense.
     await leaveTypesense(app.store);
     await leaveTypesenseIndex(app.store);
-    await forget();
+    await erase();
     // Another collection may be there already.
     expect(new Set(await held())).toEqual(new Set([other]));
     await app.app.services.outside?.ensure();
     await app.app.services.knowledge?.ensure();
-    await soonIn(app, async () => {
+    await advanceUntilPasses(app, async () => {
       const now = await engine.collections();
       expect(now.filter((name) => before.includes(name))).toEqual([]);
       expect(now.filter((name) => name.startsWith("parley_conversations"))).toHaveLength(1);
@@ -140,7 +145,7 @@ eachDatabase("what Typesense holds of customers", (open) => {
     await settled([other]);
   });
 
-  it("is not dropped where it is another installation's", async () => {
+  it("is kept in collections of another installation", async () => {
     const foreign = "parley_conversations_wt_other0_0123456789_v1_0123456789";
     await fetch(`${engine.url}/collections`, {
       method: "POST",
@@ -152,7 +157,7 @@ eachDatabase("what Typesense holds of customers", (open) => {
     expect(await engine.collections()).toContain(foreign);
   });
 
-  it("is not found again in a server that still reads its log, and its collections are not given up for that", async () => {
+  it("is searched in the database while a restarted server replays its log, and no collection is replaced", async () => {
     const first = await ask("one xylophone");
     await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
     await settled([first]);
@@ -160,7 +165,7 @@ eachDatabase("what Typesense holds of customers", (open) => {
     const second = await ask("two xylophones");
     await app.learn("kettle.md", "# Kettle\n\nThe kettle boils seven litres of water, says the new manual.");
     await settled([first, second]);
-    await soonIn(app, async () => expect(await workOf(app, "knowledge")).toEqual([]));
+    await advanceUntilPasses(app, async () => expect(await workOf(app, "knowledge")).toEqual([]));
     const before = await engine.collections();
     replay();
     const found = await app.get(`/v1/conversations?workspace_id=${app.workspace.id}&q=xylophone`);
@@ -168,14 +173,14 @@ eachDatabase("what Typesense holds of customers", (open) => {
     const answer = await app.post("/v1/query", { workspace_id: app.workspace.id, query: "litres of the kettle" });
     expect(answer.body.answer).toContain("seven");
     // The check has made the server read its log to the end.
-    await soonIn(app, async () => {
+    await advanceUntilPasses(app, async () => {
       expect(await workOf(app, "search")).toEqual([]);
       expect(await workOf(app, "knowledge")).toEqual([]);
     });
     expect(await engine.collections()).toEqual(before);
   });
 
-  it("is not given up where a restarted server has not come to its making yet", async () => {
+  it("is not rebuilt while a restarted server has not replayed the collection's creation yet", async () => {
     const replay = await engine.recordForReplay();
     const id = await ask("one xylophone");
     // The workspace's collection is made before the recording: this one is not.
@@ -188,19 +193,19 @@ eachDatabase("what Typesense holds of customers", (open) => {
     expect(state).toMatchObject({ state: "degraded", cause: expect.stringContaining("are not in Typesense yet") });
     const found = await app.get(`/v1/conversations?workspace_id=${app.workspace.id}&q=xylophone`);
     expect(found.body.conversations).toHaveLength(1);
-    await soonIn(app, async () => expect(await workOf(app, "search")).toEqual([]));
+    await advanceUntilPasses(app, async () => expect(await workOf(app, "search")).toEqual([]));
     expect(await engine.collections()).toContain(live);
     expect(await searchEngineState(app)).toMatchObject({ state: "ready" });
   });
 
-  it("is built anew where the server has come back with an older state", async () => {
+  it("is rebuilt if the server comes back with an older state", async () => {
     const first = await ask("one xylophone");
     await settled([first]);
     const [name = ""] = (await engine.collections()).filter((each) => each.startsWith("parley_conversations"));
     const old = (await engine.documents(name)) ?? [];
     const second = await ask("two xylophones");
     await settled([first, second]);
-    // As after a restored backup.
+    // The state after a restored backup.
     const request = (method: string, path: string, body?: string) =>
       fetch(`${engine.url}${path}`, {
         method,
@@ -216,15 +221,15 @@ eachDatabase("what Typesense holds of customers", (open) => {
     expect(await engine.collections()).not.toContain(name);
   });
 
-  it("says that it is degraded, and not ready, where the engine is empty", async () => {
+  it("is reported as degraded, and not ready, while Typesense is empty", async () => {
     await settled([await ask("one xylophone")]);
     await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
-    await soonIn(app, async () => expect(await workOf(app, "knowledge")).toEqual([]));
+    await advanceUntilPasses(app, async () => expect(await workOf(app, "knowledge")).toEqual([]));
     expect(await searchEngineState(app)).toMatchObject({ state: "ready" });
     await engine.wipe();
     expect(await searchEngineState(app)).toMatchObject({ state: "degraded" });
-    // What is done every ten minutes finds it, if nobody searches before.
+    // The maintenance every ten minutes finds it without a search.
     app.clock.advance(600_000);
-    await soonIn(app, async () => expect(await searchEngineState(app)).toMatchObject({ state: "ready" }));
+    await advanceUntilPasses(app, async () => expect(await searchEngineState(app)).toMatchObject({ state: "ready" }));
   });
 });

@@ -1,47 +1,33 @@
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
-import type { Store, Tx } from "#database/contract.ts";
 import type { Wake } from "#runtime/signals.ts";
-import { newestFirst, pageQuery } from "#database/queries/conversation-list-plan.ts";
-import { searchText } from "#database/search/text.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
+import type { Store, Tx } from "#database/contract.ts";
+import type { Work, WorkDeclaration } from "#database/work.ts";
+import { declareWork } from "#database/work.ts";
 import { finishWork } from "#database/queries/outbox.ts";
-import { afterCommit } from "#database/transaction-context.ts";
+import { buildStep } from "./build-collection.ts";
+import type { LiveCollection } from "./clean-collections.ts";
+import { dropDeletedWorkspaces, eraseConversations, missingCollections } from "./clean-collections.ts";
 import type { Typesense } from "./client.ts";
 import { TypesenseAway } from "./client.ts";
-import type { Refused } from "./collections.ts";
 import {
   CollectionBehind,
   CollectionGone,
   awaitWritten,
   createCollection,
   deleteDocument,
-  deleteDocuments,
   dropCollection,
-  importDocuments,
   listCollections,
   multiSearchSince,
   orphansAmong,
-  pointAlias,
-  workspaceOf,
 } from "./collections.ts";
-import type { ConversationDocument } from "./documents.ts";
-import { conversationSchema, documentFor, markDocument, markOf, schemaVersion } from "./documents.ts";
-import type { SearchPayload } from "./queue.ts";
-import {
-  aliasOf,
-  collectionsOf,
-  conversationsPrefix,
-  insertSearchWork,
-  insertSearchWorkOnce,
-  queueBuild,
-  searchLane,
-  searchPayload,
-  wholeServer,
-} from "./queue.ts";
+import { conversationDocuments, importConversations } from "./conversation-documents.ts";
+import { conversationSchema, markOf, schemaVersion } from "./documents.ts";
+import type { SearchPayload, SearchQueue } from "./queue.ts";
+import { collectionsOf, conversationsPrefix, createSearchQueue, searchKind, searchLane, wholeServer } from "./queue.ts";
 
-// Documents are written by the outbox's lane of the workspace, one work after the other, from what the database holds at
-// that moment. A collection is built in the same lane, in short steps, so that no older text can overwrite a newer one.
+// All writes of a workspace go through one outbox lane, in order, and write the database's present state. A collection is
+// built in the same lane, in short steps, so that an older text never overwrites a newer one.
 
 export interface SearchWorkOptions {
   readonly store: Store;
@@ -52,324 +38,161 @@ export interface SearchWorkOptions {
 }
 
 export interface SearchWork {
-  /** Does the outbox's work of kind `search`. */
-  work(rows: readonly OutboxRow[]): Promise<void>;
+  readonly work: WorkDeclaration;
   enqueue(tx: Tx, workspaceId: string, payloads: readonly SearchPayload[]): Promise<void>;
-  /** Queues the building of every collection that is missing or of an older form, and the dropping of all others. */
+  /** Queues the build of every missing or outdated collection, and the drop of unused ones. */
   ensure(): Promise<void>;
-  /** Queues that it be found out whether the collection is gone, or lacks what was written. */
+  /** Queues a check whether the collection is missing or incomplete. */
   suspect(workspaceId: string, collection: string): Promise<void>;
-  /** Collections that should be on the server and are not among these. */
-  missing(there: readonly string[]): Promise<readonly { readonly workspaceId: string; readonly collection: string }[]>;
-  /** Deletes conversations at once from every collection of the workspace, also from those that are in use no more. */
+  /** Live collections that are not among these names. */
+  missing(names: readonly string[]): Promise<readonly LiveCollection[]>;
+  /** Deletes conversations at once from every collection of the workspace, including collections no longer in use. */
   erase(workspaceId: string, conversationIds: readonly string[]): Promise<void>;
 }
 
-const buildStep = 200;
-const erasedAtOnce = 50;
-
 export function createSearchWork({ store, typesense, clock, log, wake }: SearchWorkOptions): SearchWork {
-  /** Only when it is committed: a worker that looks before finds nothing. */
-  const wakeAfterCommit = (workspaceId: string): void =>
-    afterCommit(
-      () => wake.notify([searchLane(workspaceId)], clock.now()),
-      (err) => log.warn({ err, workspaceId }, "typesense: notifying the worker failed"),
-    );
+  const queue = createSearchQueue(clock, wake, log);
 
-  async function enqueue(tx: Tx, workspaceId: string, payloads: readonly SearchPayload[]): Promise<void> {
-    await insertSearchWork(tx, workspaceId, payloads, clock.now());
-    wakeAfterCommit(workspaceId);
-  }
-
-  async function enqueueOnce(tx: Tx, workspaceId: string, payload: SearchPayload): Promise<void> {
-    await insertSearchWorkOnce(tx, workspaceId, payload, clock.now());
-    wakeAfterCommit(workspaceId);
-  }
-
-  async function beginBuild(tx: Tx, workspaceId: string): Promise<void> {
-    await queueBuild(tx, workspaceId, clock.now());
-    wakeAfterCommit(workspaceId);
-  }
-
-  /** The collection is of no use any more: from now on the database searches, until another one is built. */
-  async function rebuild(workspaceId: string, gone: string): Promise<void> {
-    log.warn({ workspaceId, gone }, "typesense: collection gone or incomplete, rebuilding");
-    await store.write(async (tx) => {
-      const known = await collectionsOf(tx, workspaceId);
-      // Another has seen it before us.
-      if (known !== undefined && known.live !== gone && known.building !== gone) return;
-      await tx
-        .updateTable("search_collections")
-        .set({ live: null, live_version: 0 })
-        .where("workspace_id", "=", workspaceId)
-        .where("live", "=", gone)
-        .execute();
-      // It may be there, with less than it should have.
-      await enqueue(tx, workspaceId, [{ kind: "drop", collection: gone }]);
-      if (known?.building === null || known?.building === undefined || known.building === gone) {
-        await beginBuild(tx, workspaceId);
-      }
-    });
-  }
-
-  async function documents(
-    workspaceId: string,
-    ids: readonly string[],
-  ): Promise<{ readonly documents: readonly ConversationDocument[]; readonly gone: readonly string[] }> {
-    if (ids.length === 0) return { documents: [], gone: [] };
-    const rows = await store.read
-      .selectFrom("conversations")
-      .select(["id", "started_at", "channel", "status", "sla_state", "customer_email_key"])
-      .where("id", "in", ids)
-      .where("workspace_id", "=", workspaceId)
-      .execute();
-    const tags = await store.read
-      .selectFrom("conversation_tags")
-      .select(["conversation_id", "tag"])
-      .where("conversation_id", "in", ids)
-      .execute();
-    const tagsOf = Map.groupBy(tags, (row) => row.conversation_id);
-    const made: ConversationDocument[] = [];
-    for (const row of rows) {
-      made.push(
-        documentFor({
-          id: row.id,
-          startedAt: row.started_at,
-          channel: row.channel,
-          status: row.status,
-          slaState: row.sla_state,
-          emailKey: row.customer_email_key,
-          tags: (tagsOf.get(row.id) ?? []).map(({ tag }) => tag),
-          text: await searchText(store.read, workspaceId, row.id),
-        }),
-      );
-    }
-    const there = new Set(rows.map(({ id }) => id));
-    return { documents: made, gone: ids.filter((id) => !there.has(id)) };
-  }
-
-  const onRefused = (_document: ConversationDocument, refused: Refused): void =>
-    log.error(refused, "typesense: conversation refused, q misses it");
-
-  /** The number of this write. */
-  async function write(workspaceId: string, ids: readonly string[]): Promise<number> {
-    const known = await collectionsOf(store.read, workspaceId);
-    const targets = [known?.live, known?.building].filter((name) => name !== null && name !== undefined);
-    const made = await documents(workspaceId, ids);
-    const written = (known?.written ?? 0) + 1;
-    for (const target of targets) {
-      // First: a server whose disk is full takes deletions alone.
-      for (const id of made.gone) await deleteDocument(typesense, target, id);
-      const all = [...made.documents, markDocument(written)];
-      try {
-        await importDocuments(typesense, target, all, onRefused);
-      } catch (error) {
-        if (!(error instanceof CollectionGone) || target !== known?.building) throw error;
-        // Its first build step, which creates it, comes later in this lane.
-        await createCollection(typesense, conversationSchema(target));
-        await importDocuments(typesense, target, all, onRefused);
-      }
-    }
-    return written;
-  }
-
-  async function buildOne(
-    workspaceId: string,
-    { collection, after }: Extract<SearchPayload, { readonly kind: "build" }>,
-    rows: readonly OutboxRow[],
-  ): Promise<void> {
-    const known = await collectionsOf(store.read, workspaceId);
-    if (known?.building !== collection) {
-      // Another build has taken its place.
-      await store.write((tx) => finishWork(tx, rows));
-      return;
-    }
-    if (after === null) await createCollection(typesense, conversationSchema(collection));
-    const { rows: page } = await pageQuery(store.dialect, { workspaceId }, after ?? undefined, buildStep).execute(
-      store.read,
-    );
-    const made = await documents(
-      workspaceId,
-      page.map(({ id }) => id),
-    );
-    await importDocuments(typesense, collection, [...made.documents, markDocument(known.written)], onRefused);
-    const last = page.toSorted(newestFirst).at(-1);
-    if (last !== undefined && page.length === buildStep) {
-      await store.write(async (tx) => {
-        await finishWork(tx, rows);
-        await tx
-          .updateTable("search_collections")
-          .set((eb) => ({ built: eb("built", "+", page.length) }))
-          .where("workspace_id", "=", workspaceId)
-          .execute();
-        await enqueue(tx, workspaceId, [
-          { kind: "build", collection, after: { id: last.id, startedAt: last.started_at } },
-        ]);
-      });
-      return;
-    }
-    await pointAlias(typesense, aliasOf(workspaceId), collection);
-    await store.write(async (tx) => {
-      await finishWork(tx, rows);
-      await tx
-        .updateTable("search_collections")
-        .set((eb) => ({
-          live: collection,
-          live_version: schemaVersion,
-          building: null,
-          built: eb("built", "+", page.length),
-        }))
-        .where("workspace_id", "=", workspaceId)
-        .execute();
-      if (known.live !== null) await enqueue(tx, workspaceId, [{ kind: "drop", collection: known.live }]);
-    });
-    log.info(
-      { workspaceId, conversations: known.built + page.length },
-      "typesense: conversations of a workspace written",
-    );
-  }
-
-  async function work(rows: readonly OutboxRow[]): Promise<void> {
+  async function run(rows: readonly Work<SearchPayload>[]): Promise<void> {
     const [first] = rows;
     if (first === undefined) return;
     const workspaceId = first.lane.slice(searchLane("").length);
-    const works = rows.map((row) => ({ row, payload: searchPayload(row.payload) }));
     try {
-      const pushes = works.filter(({ payload }) => payload.kind === "push");
+      const pushes = rows.filter(({ payload }) => payload.kind === "push");
       if (pushes.length > 0) {
         const ids = pushes.flatMap(({ payload }) => (payload.kind === "push" ? [payload.conversationId] : []));
-        await startUnlessThere(workspaceId);
-        const written = await write(workspaceId, [...new Set(ids)]);
+        await startFirstBuild(store, queue, workspaceId);
+        const written = await push(workspaceId, [...new Set(ids)]);
         await store.write(async (tx) => {
-          await finishWork(
-            tx,
-            pushes.map(({ row }) => row),
-          );
+          await finishWork(tx, pushes);
           await tx.updateTable("search_collections").set({ written }).where("workspace_id", "=", workspaceId).execute();
         });
       }
-      for (const { row, payload } of works) {
-        if (payload.kind === "build") await buildOne(workspaceId, payload, [row]);
+      for (const row of rows) {
+        const { payload } = row;
+        if (payload.kind === "push") continue;
+        if (payload.kind === "build") {
+          await buildStep({ store, typesense, log, queue }, workspaceId, payload, [row]);
+          continue;
+        }
         if (payload.kind === "drop") await dropCollection(typesense, payload.collection);
         if (payload.kind === "check") await check(workspaceId, payload.collection);
-        if (payload.kind === "sweep") await sweep();
-        if (payload.kind === "drop" || payload.kind === "check" || payload.kind === "sweep")
-          await store.write((tx) => finishWork(tx, [row]));
+        if (payload.kind === "sweep") await maintainServer();
+        await store.write((tx) => finishWork(tx, [row]));
       }
     } catch (error) {
       if (!(error instanceof CollectionGone || error instanceof CollectionBehind)) throw error;
-      await rebuild(workspaceId, error.collection);
+      log.warn({ workspaceId, gone: error.collection }, "typesense: collection gone or incomplete, rebuilding");
+      await store.write((tx) => rebuild(tx, queue, workspaceId, error.collection));
       // The remaining rows are retried and go into the new collection.
       throw new TypesenseAway("a collection is gone; another is being built", { cause: error });
     }
   }
 
-  /** A workspace's first conversation. */
-  async function startUnlessThere(workspaceId: string): Promise<void> {
-    if ((await collectionsOf(store.read, workspaceId)) !== undefined) return;
-    await store.write(async (tx) => {
-      const workspace = await tx
-        .selectFrom("workspaces")
-        .select("id")
-        .where("id", "=", workspaceId)
-        .where("deleted_at", "is not", null)
-        .executeTakeFirst();
-      // A workspace that is deleted has nothing to be searched.
-      if (workspace !== undefined || (await collectionsOf(tx, workspaceId)) !== undefined) return;
-      await beginBuild(tx, workspaceId);
-    });
-  }
-
-  /** Collections of workspaces that have been deleted since: their documents went one by one. */
-  async function dropDeleted(): Promise<void> {
-    const deleted = await store.read
-      .selectFrom("search_collections")
-      .innerJoin("workspaces", "workspaces.id", "search_collections.workspace_id")
-      .select(["workspace_id", "live", "building"])
-      .where("deleted_at", "is not", null)
-      .execute();
-    for (const { workspace_id: workspaceId, live, building } of deleted) {
-      await store.write(async (tx) => {
-        await tx.deleteFrom("search_collections").where("workspace_id", "=", workspaceId).execute();
-        const names = [live, building].filter((name) => name !== null);
-        await enqueue(
-          tx,
-          workspaceId,
-          names.map((collection) => ({ kind: "drop", collection })),
-        );
-      });
+  /** Returns the number of this write. */
+  async function push(workspaceId: string, ids: readonly string[]): Promise<number> {
+    const collections = await collectionsOf(store.read, workspaceId);
+    const targets = [collections?.live, collections?.building].filter((name) => name !== null && name !== undefined);
+    const { documents, removed } = await conversationDocuments(store.read, workspaceId, ids);
+    const written = (collections?.written ?? 0) + 1;
+    for (const target of targets) {
+      // Deletions come first: a server with a full disk accepts nothing else.
+      for (const id of removed) await deleteDocument(typesense, target, id);
+      try {
+        await importConversations(typesense, target, documents, written, log);
+      } catch (error) {
+        if (!(error instanceof CollectionGone) || target !== collections?.building) throw error;
+        // The first build step, which creates the collection, comes later in this lane.
+        await createCollection(typesense, conversationSchema(target));
+        await importConversations(typesense, target, documents, written, log);
+      }
     }
+    return written;
   }
 
-  /** What a read has seen may be the server's state of some time ago; what it answers to a write is not. */
+  /** Writes first: a server that is still reading its log answers reads from an earlier state. */
   async function check(workspaceId: string, collection: string): Promise<void> {
-    const known = await collectionsOf(store.read, workspaceId);
-    if (known?.live !== collection) return;
+    const collections = await collectionsOf(store.read, workspaceId);
+    if (collections?.live !== collection) return;
     await awaitWritten(typesense, collection);
-    await multiSearchSince(typesense, markOf(collection, known.written), []);
+    await multiSearchSince(typesense, markOf(collection, collections.written), []);
   }
 
-  /** Drops the collections that no workspace has or fills, and has those checked that are missing. */
-  async function sweep(): Promise<void> {
+  /** Drops unused collections, and queues a check of missing ones. */
+  async function maintainServer(): Promise<void> {
     const names = await listCollections(typesense);
-    // Afterwards: whatever is made has been noted before.
+    // Read after the list: a collection is recorded before it is created.
     const workspaces = await store.read.selectFrom("workspaces").select("id").execute();
     const used = await store.read.selectFrom("search_collections").select(["live", "building"]).execute();
     const orphans = orphansAmong(conversationsPrefix, names, workspaces, used);
     for (const name of orphans) await dropCollection(typesense, name);
     if (orphans.length > 0) log.info({ orphans }, "typesense: unused collections dropped");
-    for (const { workspaceId, collection } of await missing(names)) await suspect(workspaceId, collection);
-  }
-
-  async function missing(names: readonly string[]) {
-    const there = new Set(names);
-    const rows = await store.read
-      .selectFrom("search_collections")
-      .select(["workspace_id as workspaceId", "live as collection"])
-      .where("live_version", "=", schemaVersion)
-      .where("live", "is not", null)
-      .$narrowType<{ collection: string }>()
-      .execute();
-    return rows.filter(({ collection }) => !there.has(collection));
+    for (const { workspaceId, collection } of await missingCollections(store, names)) {
+      await suspect(workspaceId, collection);
+    }
   }
 
   const suspect = (workspaceId: string, collection: string): Promise<void> =>
-    store.write((tx) => enqueueOnce(tx, workspaceId, { kind: "check", collection }));
+    store.write((tx) => queue.addOnce(tx, workspaceId, { kind: "check", collection }));
 
   return {
-    work,
-    enqueue,
+    work: declareWork(searchKind, {
+      batch: true,
+      // Unlimited, so that missed changes are written after any outage.
+      attemptsMax: Number.POSITIVE_INFINITY,
+      lanesMax: 4,
+      run,
+    }),
+    enqueue: queue.add,
     suspect,
+    missing: (names) => missingCollections(store, names),
+    erase: (workspaceId, conversationIds) => eraseConversations(typesense, workspaceId, conversationIds),
     async ensure() {
-      await dropDeleted();
+      await dropDeletedWorkspaces(store, queue);
       const workspaces = await store.read
         .selectFrom("workspaces")
         .select("id")
         .where("deleted_at", "is", null)
         .execute();
       for (const { id } of workspaces) {
-        const known = await collectionsOf(store.read, id);
-        const served = (known?.live ?? null) !== null && known?.live_version === schemaVersion;
-        const building = known?.building?.includes(`_v${schemaVersion}_`) === true;
-        if (served || building) continue;
-        await store.write((tx) => beginBuild(tx, id));
+        const collections = await collectionsOf(store.read, id);
+        const isLive = (collections?.live ?? null) !== null && collections?.live_version === schemaVersion;
+        const isBuilding = collections?.building?.includes(`_v${schemaVersion}_`) === true;
+        if (!isLive && !isBuilding) await store.write((tx) => queue.addBuild(tx, id));
       }
-      await store.write((tx) => enqueueOnce(tx, wholeServer, { kind: "sweep" }));
-    },
-    missing,
-    async erase(workspaceId, conversationIds) {
-      const names = await listCollections(typesense);
-      for (const name of names.filter((each) => workspaceOf(conversationsPrefix, each) === workspaceId)) {
-        for (let at = 0; at < conversationIds.length; at += erasedAtOnce) {
-          const ids = conversationIds.slice(at, at + erasedAtOnce);
-          try {
-            await deleteDocuments(typesense, name, `id:=[${ids.join(",")}]`);
-          } catch (error) {
-            // Dropped meanwhile, with all that it held.
-            if (!(error instanceof CollectionGone)) throw error;
-          }
-        }
-      }
+      await store.write((tx) => queue.addOnce(tx, wholeServer, { kind: "sweep" }));
     },
   };
+}
+
+/** Called for a workspace's first conversation. */
+async function startFirstBuild(store: Store, queue: SearchQueue, workspaceId: string): Promise<void> {
+  if ((await collectionsOf(store.read, workspaceId)) !== undefined) return;
+  await store.write(async (tx) => {
+    const deleted = await tx
+      .selectFrom("workspaces")
+      .select("id")
+      .where("id", "=", workspaceId)
+      .where("deleted_at", "is not", null)
+      .executeTakeFirst();
+    if (deleted !== undefined || (await collectionsOf(tx, workspaceId)) !== undefined) return;
+    await queue.addBuild(tx, workspaceId);
+  });
+}
+
+/** Replaces a collection that is gone or incomplete. The database searches until the new one is built. */
+async function rebuild(tx: Tx, queue: SearchQueue, workspaceId: string, gone: string): Promise<void> {
+  const collections = await collectionsOf(tx, workspaceId);
+  // Another process has already replaced it.
+  if (collections !== undefined && collections.live !== gone && collections.building !== gone) return;
+  await tx
+    .updateTable("search_collections")
+    .set({ live: null, live_version: 0 })
+    .where("workspace_id", "=", workspaceId)
+    .where("live", "=", gone)
+    .execute();
+  // An incomplete collection still exists.
+  await queue.add(tx, workspaceId, [{ kind: "drop", collection: gone }]);
+  const building = collections?.building ?? null;
+  if (building === null || building === gone) await queue.addBuild(tx, workspaceId);
 }

@@ -1,6 +1,8 @@
+import { computed, signal } from "@preact/signals";
+
 export type Mode = "reply" | "note";
 
-/** What was written and not sent. `clientId` names the reply, so that sending it again is sending the same one. */
+/** Unsent text and files. `clientId` identifies the reply, so that a retry does not send it twice. */
 export interface Draft {
   readonly mode: Mode;
   readonly reply: string;
@@ -19,64 +21,73 @@ export interface DraftFile {
 
 const keptMs = 30 * 86_400_000;
 
-export interface Drafts {
-  read(conversationId: string): Draft;
-  write(conversationId: string, change: Partial<Omit<Draft, "at">>): void;
-  has(conversationId: string): boolean;
-}
+export type Drafts = ReturnType<typeof createDrafts>;
 
 /**
- * Drafts in the browser's storage, for each agent; where storage is refused, for as long as the page is open. What another
- * window writes, or has sent, is so here too: it would be sent twice.
+ * Drafts in the browser's storage, for each agent; in memory only where storage is refused. Drafts follow what another
+ * window writes or sends: otherwise a reply could be sent twice.
  */
-export function createDrafts(agent: string, changedElsewhere: () => void): Drafts {
+export function createDrafts(agent: string) {
   const prefix = `parley.inbox.draft.${agent}.`;
-  const memory = new Map<string, Draft>();
-  for (let index = 0; index < localStorage.length; index += 1) {
-    const key = localStorage.key(index);
-    if (key === null || !key.startsWith(prefix)) continue;
-    const draft = parse(localStorage.getItem(key));
-    if (draft !== undefined && draft.at > Date.now() - keptMs) memory.set(key.slice(prefix.length), draft);
-    else localStorage.removeItem(key);
-  }
-  const fresh = (): Draft => ({
-    mode: "reply",
-    reply: "",
-    note: "",
-    clientId: newClientId(),
-    files: [],
-    at: Date.now(),
-  });
+  const drafts = signal(readStorage(prefix));
+  const keep = (id: string, draft: Draft): void => {
+    drafts.value = new Map(drafts.value).set(id, draft);
+  };
+  const read = (id: string): Draft => drafts.value.get(id) ?? emptyDraft();
+
   addEventListener("storage", ({ key, newValue }) => {
     if (key?.startsWith(prefix) !== true) return;
     const id = key.slice(prefix.length);
-    // Whether a note or a reply is being written is each window's own: nothing becomes a reply under somebody's hands.
-    const mode = memory.get(id)?.mode;
-    memory.set(id, { ...(parse(newValue) ?? fresh()), ...(mode === undefined ? {} : { mode }) });
-    changedElsewhere();
+    // Each window has its own mode: a note must not become a reply while it is being written.
+    const mode = drafts.value.get(id)?.mode;
+    keep(id, { ...(parse(newValue) ?? emptyDraft()), ...(mode === undefined ? {} : { mode }) });
   });
 
+  // A text, so that the list renders again only when another conversation has a draft.
+  const written = computed(() => [...drafts.value].flatMap(([id, draft]) => (isWritten(draft) ? [id] : [])).join());
+
   return {
-    read: (id) => memory.get(id) ?? fresh(),
-    write(id, change) {
-      const draft: Draft = { ...(memory.get(id) ?? fresh()), ...change, at: Date.now() };
-      const empty = draft.reply === "" && draft.note === "" && draft.files.length === 0;
-      memory.set(id, draft);
+    read,
+    write(id: string, change: Partial<Omit<Draft, "at">>): void {
+      const draft: Draft = { ...read(id), ...change, at: Date.now() };
+      const isEmpty = draft.reply === "" && draft.note === "" && draft.files.length === 0;
+      keep(id, draft);
       try {
-        if (empty) localStorage.removeItem(prefix + id);
+        if (isEmpty) localStorage.removeItem(prefix + id);
         else localStorage.setItem(prefix + id, JSON.stringify(draft));
       } catch {
-        // Full or refused: memory has it.
+        // Storage is full or refused: the draft is kept in memory.
       }
     },
-    has(id) {
-      const draft = memory.get(id);
-      return draft !== undefined && (draft.reply.trim() !== "" || draft.note.trim() !== "" || draft.files.length > 0);
-    },
+    /** The conversations with a draft. */
+    ids: computed<ReadonlySet<string>>(() => new Set(written.value.split(","))),
   };
 }
 
 export const newClientId = (): string => crypto.getRandomValues(new Uint32Array(4)).join("-");
+
+const emptyDraft = (): Draft => ({
+  mode: "reply",
+  reply: "",
+  note: "",
+  clientId: newClientId(),
+  files: [],
+  at: Date.now(),
+});
+
+const isWritten = ({ reply, note, files }: Draft): boolean =>
+  reply.trim() !== "" || note.trim() !== "" || files.length > 0;
+
+/** Also removes drafts that are too old or cannot be read. */
+function readStorage(prefix: string): ReadonlyMap<string, Draft> {
+  const drafts = new Map<string, Draft>();
+  for (const key of Object.keys(localStorage).filter((each) => each.startsWith(prefix))) {
+    const draft = parse(localStorage.getItem(key));
+    if (draft !== undefined && draft.at > Date.now() - keptMs) drafts.set(key.slice(prefix.length), draft);
+    else localStorage.removeItem(key);
+  }
+  return drafts;
+}
 
 function parse(text: string | null): Draft | undefined {
   try {

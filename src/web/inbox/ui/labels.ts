@@ -1,11 +1,11 @@
 import type { Status } from "#domain/conversation/status.ts";
-import type { AuditView, Colleague, Delivery, View, WaitingOrder } from "#http/inbox/wire.ts";
-import type { IconName } from "./dom.ts";
-import { when } from "./time.ts";
+import type { Colleague, Delivery, View, WaitingOrder } from "#http/inbox/wire.ts";
+import type { IconName } from "#web/shared/ui/elements.tsx";
+import { when } from "#web/shared/ui/time.ts";
 
 const nameCharsMax = 30;
 
-/** A name may be as long as its owner likes; a line shall stay a line. */
+/** A name that fits on a line. */
 export function shortName(name: string): string {
   const letters = [...name];
   return letters.length <= nameCharsMax ? name : `${letters.slice(0, nameCharsMax).join("").trimEnd()}…`;
@@ -15,11 +15,12 @@ export function shortName(name: string): string {
 export function agentChoices(
   agents: readonly Colleague[],
   me: string,
-): readonly { readonly email: string; readonly label: string }[] {
+): readonly { readonly email: string; readonly name: string; readonly label: string }[] {
   return agents
     .toSorted((a, b) => Number(b.email === me) - Number(a.email === me))
     .map(({ email, name, away }) => ({
       email,
+      name,
       label: `${name}${email === me ? " (you)" : ""}${away ? " · away" : ""}`,
     }));
 }
@@ -81,85 +82,8 @@ export const deliveryNames: Readonly<Record<Delivery, string>> = {
   unknown: "May not have arrived",
 };
 
-/** What one person or rule did at a time, as one sentence. Empty where others of the events say it all. */
-export function auditText(events: readonly AuditView[]): string {
-  const [first] = events;
-  if (first === undefined) return "";
-  // The steps of the restore are one with it: they carry its time.
-  const isStep = ({ createdAt }: AuditView, at: number): boolean =>
-    events.slice(0, at).some((earlier) => isUndo(earlier) && earlier.createdAt === createdAt);
-  // Who gives it to a colleague does not have it in between.
-  const given = events.some(({ action, actor, to }) => action === "assigned" && to !== actor);
-  const phrases = events
-    .filter((event, at) => !isStep(event, at))
-    .filter(({ action, to }) => !(given && action === "status_changed" && to === "claimed"))
-    .map((event) => (event.automatic ? automaticPhrase(event) : phrase(event)))
-    .filter((text) => text !== "");
-  if (phrases.length === 0) return "";
-  const said = phrases.join(", ");
-  if (first.automatic || beginning(first)) return said.charAt(0).toUpperCase() + said.slice(1);
-  return `${first.actor} ${said}`;
-}
-
-/** The first event of every conversation. */
-export function beginning({ action, from }: AuditView): boolean {
-  return action === "status_changed" && from === null;
-}
-
-const isUndo = ({ action, from, to, detail }: AuditView): boolean =>
-  action === "status_changed" && from === "resolved" && to === "open" && detail === "resolve taken back";
-
-function phrase(event: AuditView): string {
-  if (isUndo(event)) return "took the resolve back";
-  const { action, actor, from, to } = event;
-  switch (action) {
-    case "status_changed":
-      return statusPhrase(from, to);
-    case "assigned":
-      // Claiming says it.
-      return to === actor ? "" : `assigned it to ${to ?? "nobody"}`;
-    case "tagged":
-      return `added the tag ${to}`;
-    case "untagged":
-      return `removed the tag ${from}`;
-    case "priority_changed":
-      return `set the priority to ${to}`;
-    default:
-      return action.replaceAll("_", " ");
-  }
-}
-
-function statusPhrase(from: string | null, to: string | null): string {
-  switch (to as Status) {
-    case "claimed":
-      return from === "snoozed" ? "woke the conversation" : "claimed the conversation";
-    case "snoozed":
-      return "snoozed the conversation";
-    case "resolved":
-      return "resolved the conversation";
-    case "archived":
-      return "archived the conversation";
-    case "escalated":
-      return from === "snoozed" ? "woke the conversation" : "escalated the conversation";
-    case "open":
-      if (from === null) return "the conversation began";
-      if (from === "claimed") return "released the conversation";
-      if (from === "snoozed") return "woke the conversation";
-      return from === "escalated" ? "handed the conversation back to the assistant" : "reopened the conversation";
-  }
-}
-
-function automaticPhrase({ action, actor, from, to, detail }: AuditView): string {
-  if (action === "rule_fired") return `${actor.replace(/^rule:/, "the rule ")} fired ${detail ?? ""}`.trim();
-  if (action === "skill_called") return `the assistant used ${to ?? "a skill"}, ${detail ?? ""}`;
-  // The rule's own line tells all that it did.
-  if (actor.startsWith("rule:")) return "";
-  if (action !== "status_changed") return "";
-  if (from === "snoozed") return "the snooze ended";
-  if (to === "resolved") return "resolved: nothing was written for a while";
-  if (to === "archived") return "archived: resolved for a while";
-  return to === "escalated" ? `handed over to people${detail === null ? "" : `: ${detail}`}` : (to ?? "");
-}
+export const statusText = (status: Status, snoozedUntil: number | null): string =>
+  status === "snoozed" ? snoozeText(snoozedUntil) : statusNames[status];
 
 export function snoozeText(until: number | null): string {
   return until === null ? "Snoozed until the customer replies" : `Snoozed until ${when(until)}`;
@@ -167,7 +91,7 @@ export function snoozeText(until: number | null): string {
 
 const contentCharsMax = 10_000;
 
-/** What is too long for a reply or a note is told, and not cut off: nobody would see what is missing. */
+/** Why a text is too long for a reply or a note. It is not cut off: nobody would see what is missing. */
 export function tooLong(text: string): string | undefined {
   const over = text.trim().length - contentCharsMax;
   return over <= 0 ? undefined : `Too long by ${over} ${over === 1 ? "character" : "characters"}.`;

@@ -9,26 +9,26 @@ import { startFakeTwilio } from "../../../shared/test/fake-twilio.ts";
 
 export const own = "+15550001111";
 
-/** The program with one account at the fake, and what a customer and an agent do. */
+/** The program with one account at the fake, and actions of a customer and an agent. */
 export interface TwilioBench {
   readonly bench: EngineBench;
   readonly twilio: FakeTwilio;
-  /** Where the account takes deliveries, as it is reached from here. */
+  /** The account's webhook, as reachable from the test. */
   readonly localUrl: string;
-  /** Delivers a customer's message, with more fields than its form has; the status of the answer. */
+  /** Delivers a customer's message, with additional form fields. Returns the status. */
   write(from: string, body: string, more?: Readonly<Record<string, string>>): Promise<number>;
-  /** An agent's reply in the only conversation; the id of the message. */
+  /** Sends an agent's reply in the only conversation. Returns the message's id. */
   reply(content: string, files?: readonly string[]): Promise<string>;
-  /** What the agent will send along; its id. */
+  /** Uploads a file for the agent's reply. Returns its id. */
   upload(name: string, bytes: Buffer): Promise<string>;
-  /** What was sent to this address, oldest first. */
+  /** The messages sent to this address, oldest first. */
   shown(to: string): readonly string[];
-  /** What customers wrote, as it is stored. */
+  /** The stored texts of customers. */
   stored(): Promise<readonly string[]>;
   conversation(): ReturnType<EngineBench["row"]>;
   notes(): Promise<string>;
   tags(): Promise<readonly string[]>;
-  /** How the conversation's time for replies stands, as agents are told. */
+  /** The conversation's reply window, as shown to agents. */
   window(): ReturnType<EngineBench["engine"]["window"]>;
   /** Another account at the same fake. */
   addAccount(channel: "sms" | "whatsapp"): Promise<Pick<TwilioBench, "write" | "conversation">>;

@@ -11,17 +11,17 @@ import { createFakeCalls } from "./fake-calls.ts";
 export const own = "+15550001111";
 export const caller = "+15552000001";
 
-/** The program with one account at the fake, and what callers and agents do. */
+/** The program with one account at the fake, and actions of callers and agents. */
 export interface VoiceBench {
   readonly bench: EngineBench;
   readonly twilio: FakeTwilio;
   readonly calls: FakeCalls;
   readonly webhookUrl: string;
-  /** The same as it is reached from here. */
+  /** The webhook, as reachable from the test. */
   readonly localUrl: string;
-  /** An agent's reply in the conversation of the call, as soon as it is on its way or given up; the id of the message. */
+  /** Sends an agent's reply in the call's conversation. Resolves with the message's id once it is sent or given up. */
   reply(call: FakeCall, content: string): Promise<string>;
-  /** What was sent to this number as text messages. */
+  /** The text messages sent to this number. */
   texted(to: string): readonly string[];
   conversation(call: FakeCall): ReturnType<EngineBench["row"]>;
   talk(call: FakeCall): Promise<readonly string[]>;
@@ -51,16 +51,18 @@ export async function openVoice(
   const localUrl = `${await bench.app.listen()}/channels/voice/${bench.accountId}`;
   const webhookUrl = `http://parley.test/channels/voice/${bench.accountId}`;
   twilio.connect({ publicUrl: "http://parley.test", webhookUrl: localUrl, now: () => bench.clock.now() });
+  let step: Promise<void> | undefined;
   const calls = createFakeCalls({
     twilio,
     own,
     webhookUrl,
     now: () => bench.clock.now(),
-    // Whatever the program is at: a call does not wait for it.
-    async pass(ms) {
-      bench.clock.advance(ms);
-      await new Promise((resolve) => setImmediate(resolve));
-    },
+    // A call does not wait for the program. Requests that wait at the same time share a step: time passes once for all.
+    pass: (ms) =>
+      (step ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+        bench.clock.advance(ms);
+        step = undefined;
+      })),
   });
   const { read } = bench.store;
   const conversation = (call: FakeCall) =>

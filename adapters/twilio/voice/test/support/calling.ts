@@ -2,23 +2,23 @@ import type { FakePlatform, Misbehaviour } from "#test/support/channels/conforma
 import type { FakeTwilio, Fault } from "../../../shared/test/fake-twilio.ts";
 import { startFakeTwilio } from "../../../shared/test/fake-twilio.ts";
 import { misbehaves } from "../../../shared/test/misbehave.ts";
-import { textsOf } from "../../texts.ts";
+import { en } from "#language/locales/en.ts";
 import type { FakeCall, FakeCalls } from "./fake-calls.ts";
 import { createFakeCalls } from "./fake-calls.ts";
 
-export const texts = textsOf("en-US", {});
+export const texts = en.voice;
 
 const waitsMax = 500;
 const refused: Fault = { kind: "error", status: 400, code: 21_218, message: "Invalid ApplicationSid" };
 
-/** A Twilio with a number that customers call, and the customers. */
+/** A fake Twilio with a number, and customers who call it. */
 export interface Calling {
   readonly twilio: FakeTwilio;
   readonly calls: FakeCalls;
   numberOf(customer: string): string;
-  /** What comes about on the telephone, and what was written to its number: without what the program says of itself. */
+  /** Texts that the customer heard or received as text messages, without the program's prompts. */
   shown(calls: readonly FakeCall[], customer: string): readonly string[];
-  /** Waits until the call has said something that is no word of its own. */
+  /** Waits until the call has spoken anything but a prompt. */
   untilAnswered(call: FakeCall): Promise<void>;
   readonly platform: Pick<
     FakePlatform,
@@ -26,17 +26,17 @@ export interface Calling {
   >;
 }
 
-/** What was cut off and begun once more was heard once. */
+/** Counts a text that was cut off and repeated once. */
 const heardOnce = ({ heard, cutOff }: FakeCall): readonly string[] =>
   heard.filter((text, at) => !(cutOff.has(at) && heard[at + 1] === text));
 
-/** For callers who go through much: what they hear besides answers is soon said. */
+/** Short prompts, for long runs. */
 const brief = { greeting: "Hello.", moment: "Hm.", still: "Hm.", slow: "Go on." };
 
 export interface CallingOptions {
   /** The number that is called. */
   readonly own: string;
-  /** What the customers' own numbers begin with. */
+  /** The prefix of the customers' numbers. */
   readonly callers: string;
   readonly isBrief?: boolean;
 }
@@ -64,9 +64,9 @@ export async function openCalling({ own, callers, isBrief = false }: CallingOpti
     shown(all, customer) {
       const wrong = all.flatMap(({ errors }) => errors);
       if (wrong.length > 0) throw new Error(wrong.join("\n"));
-      const spoken = all.flatMap(heardOnce).filter((text) => !isPrompt(text));
+      const heard = all.flatMap(heardOnce).filter((text) => !isPrompt(text));
       const texted = twilio.taken.filter(({ to }) => to === numberOf(customer)).map(({ body }) => body);
-      return [...spoken, ...texted].map((text) => text.replace(/^Anna[^\n]*?(?: says: |:\n)/, ""));
+      return [...heard, ...texted].map((text) => text.replace(/^Anna[^\n]*?(?: says: |:\n)/, ""));
     },
     async untilAnswered(call) {
       for (let waits = 0; call.heard.every(isPrompt) && call.status !== "completed"; waits += 1) {
@@ -85,7 +85,7 @@ export async function openCalling({ own, callers, isBrief = false }: CallingOpti
       retryAfterMs: 17_000,
       async connect({ webhookUrl, now, tick }) {
         twilio.connect({ publicUrl: "http://parley.test", webhookUrl, now });
-        // One after the other: the clock is one.
+        // Steps run in sequence, since all calls share one clock.
         let last: Promise<void> = Promise.resolve();
         calls = createFakeCalls({
           twilio,

@@ -1,33 +1,34 @@
+import { performance } from "node:perf_hooks";
 import type { FakeTwilio } from "../../../shared/test/fake-twilio.ts";
 import type { Verb } from "./twiml.ts";
 import { parseTwiml } from "./twiml.ts";
 
 type Form = Readonly<Record<string, string>>;
 
-/** A call as Twilio leads it. */
+/** A call at Twilio. */
 export interface FakeCall {
   readonly sid: string;
   readonly from: string;
   status: "ringing" | "in-progress" | "completed";
   /** Every text that was spoken, in order. */
   readonly heard: string[];
-  /** Where in it a text stands that was cut off before its end. */
+  /** Indexes in `heard` of texts that were cut off. */
   readonly cutOff: Set<number>;
-  /** Every address that Twilio called for it. */
+  /** All addresses that Twilio requested for the call. */
   readonly asked: string[];
-  /** Where what the caller says goes to; undefined: nobody listens. */
+  /** The address for the caller's speech; undefined: the call does not listen. */
   gather: string | undefined;
   record: Verb | undefined;
   dial: Verb | undefined;
-  /** When what is spoken now is over. */
+  /** The end of the current speech. */
   speaksUntil: number;
-  /** Goes up when the call is led elsewhere: what it was at is over. */
+  /** Increases with each redirect, which ends the current step. */
   course: number;
-  /** What goes on by itself. */
+  /** The call's running steps. */
   running: Promise<unknown>;
-  /** What Twilio waits for an answer to, and then does as it says: one thing after the other. */
+  /** Pending requests and their TwiML, in sequence. */
   asking: Promise<unknown>;
-  /** What was wrong with what it was answered, as the console would tell. */
+  /** Errors in the answers, as Twilio's console shows them. */
   readonly errors: string[];
 }
 
@@ -36,37 +37,37 @@ export interface FakeCallsOptions {
   readonly own: string;
   readonly webhookUrl: string;
   readonly now: () => number;
-  /** Time goes by for the program. */
+  /** Advances the program's clock. */
   readonly pass: (ms: number) => Promise<void>;
-  /** So long an answer that is there takes to come, as a rule. */
+  /** The usual real time for an answer that is ready. */
   readonly lookMs?: number;
 }
 
 export interface FakeCalls {
   readonly all: readonly FakeCall[];
-  /** Somebody calls. */
+  /** Starts an incoming call. */
   call(from: string): Promise<FakeCall>;
-  /** The caller says this, or presses keys; what Twilio posts for it. */
+  /** The caller speaks or presses keys. Returns Twilio's post. */
   say(call: FakeCall, text: string, how?: { readonly keys?: boolean }): Promise<Posted>;
   silence(call: FakeCall): Promise<Posted>;
-  /** What Twilio will post when the caller says this. */
+  /** Returns the request that Twilio posts for this speech. */
   request(call: FakeCall, text: string): Promise<Request>;
-  /** Posts it one time, and does as the answer says. */
+  /** Posts the request once and follows the answer. */
   attempt(call: FakeCall, request: Request): Promise<Posted>;
-  /** Posts once more what was posted before, and does nothing with the answer. */
+  /** Repeats a request and ignores the answer. */
   again(posted: Request): Promise<Posted>;
-  /** Lets time pass until the call has said what it has to say. */
+  /** Advances the time to the end of the speech. */
   listenToTheEnd(call: FakeCall): Promise<void>;
-  /** Lets a while pass, and whatever the call is led to meanwhile begin. */
+  /** Advances the time a little and starts the steps that the call was redirected to. */
   wait(call: FakeCall): Promise<void>;
-  /** What the person at the other telephone does. */
+  /** The action of the dialed person. */
   person(call: FakeCall, does: "takes" | "refuses" | "is away", seconds?: number): Promise<Posted>;
   leaveMessage(
     call: FakeCall,
     bytes: Buffer,
     seconds: number,
   ): Promise<{ readonly sid: string; readonly posted: Posted }>;
-  /** What Twilio posts on a message that is left: when it ends, when it is kept, and when its words are written down. */
+  /** Twilio's posts for a recorded message: its end, the stored recording and the transcript. */
   recordingOf(
     call: FakeCall,
     bytes: Buffer,
@@ -78,7 +79,7 @@ export interface FakeCalls {
   nothingRecorded(call: FakeCall): Promise<void>;
   hangUp(call: FakeCall): void;
   report(call: FakeCall, status: string, more?: Form): Promise<Response>;
-  /** Where callers come to when the program cannot answer. */
+  /** The address under "Primary handler fails". */
   fallbackUrl: string | undefined;
 }
 
@@ -92,14 +93,16 @@ export interface Posted extends Request {
   readonly twiml: string;
 }
 
-/** Twilio gives up after this long. */
+/** Twilio's timeout for a request. */
 const patienceMs = 15_000;
 const stepMs = 1_000;
-/** So long an answer that is there takes to come at most, on the clock of this machine. */
+/** The maximum real time for an answer that is ready. */
 const slowMs = 20_000;
 const stepsMax = 200;
+const looksMax = 20;
+const busyShare = 0.3;
 
-/** The calls' side of a fake Twilio: it fetches TwiML, checks it, and does what it says. */
+/** The calls of a fake Twilio: fetches TwiML, validates it and runs it. */
 export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 150 }: FakeCallsOptions): FakeCalls {
   const all: FakeCall[] = [];
 
@@ -116,7 +119,7 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
     ...more,
   });
 
-  /** While Twilio waits for an answer, time goes by. */
+  /** Time passes while Twilio waits for an answer. */
   async function post(
     url: string,
     form: Form,
@@ -130,18 +133,24 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
     const isOpen = (): boolean => answer === undefined && failure === undefined;
     const moment = (ms: number) => Promise.race([asking, new Promise((resolve) => setTimeout(resolve, ms))]);
     for (let waited = 0; isOpen() && waited < patienceMs; waited += stepMs) {
-      await moment(lookMs);
-      // What has come is not kept waiting for the clock: the program may wait for what the call does with it.
+      for (let looks = 0; looks < looksMax && isOpen(); looks += 1) {
+        const before = performance.eventLoopUtilization();
+        await moment(lookMs);
+        const { utilization, active, idle } = performance.eventLoopUtilization(before);
+        // The program still works on the answer, or the machine on something else.
+        if (utilization < busyShare && active + idle < lookMs * 2) break;
+      }
+      // An answer ends the wait at once: the program may depend on the call's next step.
       if (isOpen()) await Promise.race([asking, pass(stepMs)]);
     }
-    // That the machine is slow is not the program's patience.
+    // A slow machine must not count as the program's delay.
     if (isOpen()) await moment(slowMs);
     if (isOpen()) throw new Error(`no answer within 15 seconds: ${url}`);
     if (answer === undefined) throw failure instanceof Error ? failure : new Error("no answer");
     return { status: answer.status, text: await answer.text(), type: answer.headers.get("content-type") ?? "" };
   }
 
-  /** As often as the address says; then the fallback, or the end. */
+  /** Tries as often as the address's fragment says, then the fallback, then ends the call. */
   async function ask(call: FakeCall, url: string, more: Form = {}): Promise<Posted> {
     const form = formOf(call, more);
     const retries = Number(/#.*\brc=([0-9])/.exec(url)?.[1] ?? 0);
@@ -158,7 +167,7 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
         }
         if (!anyFailure || answer.status < 500) break;
       } catch (error) {
-        // That nobody answers is no mistake in an answer.
+        // A failed connection is not an error in an answer.
         if (error instanceof TypeError) continue;
         call.errors.push(String(error));
       }
@@ -205,13 +214,13 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
       if (call.course !== course) return;
       switch (verb.name) {
         case "Say":
-          speak(call, [verb]);
+          speakTexts(call, [verb]);
           break;
         case "Pause":
           await pass(Number(verb.attributes["length"] ?? 1) * 1_000);
           break;
         case "Gather":
-          speak(
+          speakTexts(
             call,
             verb.children.filter(({ name }) => name === "Say"),
           );
@@ -236,16 +245,16 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
           return;
       }
     }
-    // Twilio hangs up where there is nothing more to do.
+    // Twilio hangs up at the end of the TwiML.
     call.status = "completed";
   }
 
   const afterRecord = new Map<FakeCall, Verb | undefined>();
-  /** How much Twilio had asked for a call when the caller could last speak. */
+  /** The number of requests of a call when it last listened. */
   const listenedAt = new Map<FakeCall, number>();
 
-  /** Slower than most voices. */
-  function speak(call: FakeCall, says: readonly Verb[]): void {
+  /** Speaks more slowly than most voices. */
+  function speakTexts(call: FakeCall, says: readonly Verb[]): void {
     call.heard.push(...says.map(({ text }) => text));
     call.speaksUntil =
       Math.max(call.speaksUntil, now()) + says.reduce((sum, { text }) => sum + text.length * 80 + 900, 0);
@@ -266,7 +275,7 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
     }),
   });
 
-  /** Nothing of the call is left to come. */
+  /** Waits for the call's pending requests. */
   async function settled(call: FakeCall): Promise<void> {
     for (let at = call.running; ; at = call.running) {
       await at;
@@ -305,7 +314,7 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
     if (call.status === "completed") return twilio.refuse(400, 21_220, "Call is not in-progress. Cannot redirect.");
     const url = form.get("Url");
     if (url === null) return twilio.refuse(400, 21_201, "No 'Url' specified");
-    // The clock is moved by hand, and does not wait for what is on its way here: nothing of it is to be cut off by that.
+    // Advancing the clock must not cut off requests in flight.
     await Promise.race([call.asking, new Promise((resolve) => setTimeout(resolve, slowMs))]);
     call.course += 1;
     if (now() < call.speaksUntil) call.cutOff.add(call.heard.length - 1);
@@ -345,7 +354,7 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
     async say(call, text, { keys = false } = {}) {
       await settled(call);
       const action = required(call.gather, "listen");
-      // Whoever speaks interrupts what is spoken.
+      // The caller's speech interrupts the call's (barge-in).
       call.speaksUntil = now();
       return askAndFollow(call, action, keys ? { Digits: text } : { SpeechResult: text, Confidence: "0.9123" });
     },

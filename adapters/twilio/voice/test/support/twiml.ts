@@ -1,4 +1,4 @@
-/** What stands in TwiML: a verb with what it says and holds. */
+/** A TwiML verb with its text and children. */
 export interface Verb {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ const whole =
     /^[0-9]+$/.test(value) && Number(value) >= min && Number(value) <= max;
 const language: Check = (value) => /^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$/.test(value);
 
-/** The verbs that the adapter uses, with all that Twilio takes of them. */
+/** The verbs in use, with the attributes and children that Twilio accepts. */
 const verbs: Readonly<
   Record<string, { readonly may: readonly string[]; readonly text?: true; readonly attributes: Record<string, Check> }>
 > = {
@@ -33,7 +33,7 @@ const verbs: Readonly<
       method: post,
       input: (value) => value.split(" ").every((each) => each === "speech" || each === "dtmf"),
       timeout: whole(1, 600),
-      // "auto" is a warning with some models; a number is right with all of them.
+      // "auto" causes a warning with some speech models; a number works with all.
       speechTimeout: whole(1, 60),
       finishOnKey: (value) => /^[0-9*#]?$/.test(value),
       numDigits: whole(1, 100),
@@ -68,7 +68,7 @@ const verbs: Readonly<
 const bytesMax = 64 * 1_024;
 const sayMax = 4_096;
 
-/** Throws for what Twilio would end the call for. */
+/** Throws on TwiML that would end the call at Twilio. */
 export function parseTwiml(text: string): readonly Verb[] {
   if (Buffer.byteLength(text) > bytesMax) throw new Error("TwiML holds at most 64 KB");
   const body = text.replace(/^<\?xml version="1\.0" encoding="UTF-8"\?>\s*/i, "");

@@ -1,0 +1,70 @@
+import { DeliveryError } from "#channels/errors.ts";
+import type { ChannelHost } from "#channels/contract.ts";
+import { ThreadGone } from "#channels/desk/errors.ts";
+import type { Failure } from "../errors.ts";
+import { deliveryError, failureOf } from "../errors.ts";
+import { createHolds } from "../send.ts";
+
+/** Runs the desk's calls of Slack; failures become `DeliveryError` or `ThreadGone`. */
+export interface DeskCalls {
+  /** `gone`: the error codes that mean that the conversation's card was deleted. */
+  call<T>(run: () => Promise<T>, gone?: readonly string[]): Promise<T>;
+  /** After a rate limit, calls with the same `limit` fail at once until Slack permits them again. */
+  limited<T>(limit: string, run: () => Promise<T>, gone?: readonly string[]): Promise<T>;
+}
+
+export const cardDeleted = "the card of this conversation was deleted in Slack";
+
+/** Errors that an administrator fixes in Slack. The desk's work waits until then. */
+const fixable: Readonly<Record<string, string>> = {
+  channel_not_found: "the app cannot see the desk channel: check desk.channel, and invite the app to it",
+  not_in_channel: "the app is not in the desk channel: invite it with /invite",
+  is_archived: "the desk channel is archived: unarchive it, or set another as desk.channel",
+  restricted_action: "the workspace does not let the app write in the desk channel",
+  restricted_action_read_only_channel: "the desk channel is read-only for the app",
+  restricted_action_non_threadable_channel: "the desk channel takes no threads",
+};
+
+const fixableRetryMs = 60_000;
+
+/** The instruction for an administrator; undefined for other errors. */
+export function fixFor(code: string): string | undefined {
+  return fixable[code];
+}
+
+export function createDeskCalls(host: Pick<ChannelHost, "clock">): DeskCalls {
+  const holds = createHolds(host);
+
+  async function call<T>(run: () => Promise<T>, gone: readonly string[] = []): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      if (error instanceof DeliveryError || error instanceof ThreadGone) throw error;
+      const failure = failureOf(error);
+      if (failure.kind === "refused" && gone.includes(failure.code)) throw new ThreadGone(cardDeleted);
+      throw deskError(failure);
+    }
+  }
+
+  return {
+    call,
+    limited: (limit, run, gone) =>
+      call(async () => {
+        holds.check(limit);
+        try {
+          return await run();
+        } catch (error) {
+          const failure = failureOf(error);
+          if (failure.kind === "limited") holds.hold(limit, failure.retryAfterMs);
+          throw error;
+        }
+      }, gone),
+  };
+}
+
+function deskError(failure: Failure): DeliveryError {
+  const fix = failure.kind === "refused" ? fixFor(failure.code) : undefined;
+  return fix === undefined
+    ? deliveryError(failure)
+    : new DeliveryError("not_sent", fix, { retryAfterMs: fixableRetryMs });
+}

@@ -1,0 +1,38 @@
+import { missingScopes } from "../check.ts";
+import type { SlackApi } from "../client.ts";
+import { failureOf, operatorError } from "../errors.ts";
+import { fixFor } from "./calls.ts";
+
+/** The desk's OAuth scopes, besides those for customers, and the reason for each. */
+export const deskScopes: readonly (readonly [string, string])[] = [
+  ["channels:read", "to see the desk channel"],
+  ["commands", "for /parley, and the shortcut on messages"],
+  ["groups:read", "to see a private desk channel"],
+  ["reactions:write", "for ticks and crosses on replies"],
+  ["users:read.email", "to identify agents"],
+];
+
+/** Returns the desk channel's name. Throws with an instruction if the app lacks a scope or cannot use the channel. */
+export async function checkDesk(api: SlackApi, channel: string, signal: AbortSignal): Promise<string> {
+  const client = api.client(signal);
+  let granted: readonly string[];
+  try {
+    granted = (await client.auth.test()).response_metadata?.scopes ?? [];
+  } catch (error) {
+    throw operatorError(failureOf(error));
+  }
+  // Servers that imitate Slack may not list scopes.
+  const missing = granted.length === 0 ? undefined : missingScopes(deskScopes, granted);
+  if (missing !== undefined) throw new Error(`for the desk the app lacks ${missing}`);
+  let info: { readonly name?: string; readonly is_member?: boolean; readonly is_archived?: boolean };
+  try {
+    info = (await client.conversations.info({ channel })).channel ?? {};
+  } catch (error) {
+    const failure = failureOf(error);
+    const fix = failure.kind === "refused" ? fixFor(failure.code) : undefined;
+    throw fix === undefined ? operatorError(failure) : new Error(fix, { cause: error });
+  }
+  if (info.is_archived === true) throw new Error(fixFor("is_archived"));
+  if (info.is_member !== true) throw new Error(fixFor("not_in_channel"));
+  return `#${info.name ?? channel}`;
+}

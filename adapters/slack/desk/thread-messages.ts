@@ -1,0 +1,115 @@
+import type { ChannelHost } from "#channels/contract.ts";
+import type { DeskHost } from "#channels/desk/contract.ts";
+import type { SlackApi } from "../client.ts";
+import type { DeskRoutes } from "../deliveries/interactions.ts";
+import type { EventEnvelope, SlackMessage } from "../deliveries/payloads.ts";
+import { channelIdOf, filled } from "../deliveries/payloads.ts";
+import { filesMax, filesOf, isElsewhere, nameOf } from "../events.ts";
+import { withFileInfo } from "../files.ts";
+import { readEvent } from "../inbound.ts";
+import { forwardedIn } from "../messages/forwarded.ts";
+import { emojiOf, namedUsers, plainText } from "../messages/mrkdwn.ts";
+import type { Users } from "../messages/users.ts";
+import { messageIdOf } from "../messages/thread.ts";
+import { markdownOf } from "./render.ts";
+
+export interface ThreadMessageDependencies {
+  readonly api: SlackApi;
+  readonly host: Pick<ChannelHost, "log">;
+  readonly desk: DeskHost;
+  readonly users: Users;
+}
+
+/** Forwarded messages are mostly not meant for customers. */
+const forwardedText = "A forwarded message does not go to the customer: write what they are to read, or copy it.";
+
+const tooManyText = (left: readonly { readonly name: string }[]): string =>
+  `A message takes ${filesMax} files at most, so ${left.length === 1 ? "this one was" : "these were"} not sent: ${left
+    .map(({ name }) => name)
+    .join(", ")
+    .slice(0, 1_000)}.`;
+
+const namedMax = 10;
+
+/** Messages that agents write, edit and delete in the threads of the desk channel. */
+export function createThreadMessages({
+  api,
+  host,
+  desk,
+  users,
+}: ThreadMessageDependencies): Pick<DeskRoutes, "owns" | "event"> {
+  async function owns(event: EventEnvelope["event"]): Promise<boolean> {
+    const channelId = channelIdOf(event);
+    if (channelId === undefined || channelId === desk.channel) return channelId !== undefined;
+    const root = [event, event.message, event.previous_message].map((each) => filled(each?.thread_ts)).find(Boolean);
+    if (root === undefined || channelId.startsWith("D")) return false;
+    // After the desk moved, agents still write and edit in its former channel.
+    return (await desk.conversationOf(messageIdOf(channelId, root))) !== null;
+  }
+
+  async function takeEvent(envelope: EventEnvelope): Promise<void> {
+    const reading = readEvent(envelope);
+    if (reading.kind === "ignored") {
+      host.log.debug({ reason: reading.reason }, "slack: desk event skipped");
+      return;
+    }
+    const { place, ts } = reading;
+    const { channelId, userId: by } = place;
+    const messageId = messageIdOf(channelId, ts);
+    // A message outside of a thread is talk among colleagues.
+    if (place.thread === messageId) return;
+    const base = { by, thread: place.thread, place: place.thread, messageId };
+    switch (reading.kind) {
+      case "message": {
+        const message = await withFileInfo(api, reading.message);
+        const files = filesOf(message);
+        await desk.accept({
+          ...base,
+          kind: "wrote",
+          externalId: `wrote:${messageId}`,
+          text: await textOf(message),
+          files: files.slice(0, filesMax),
+          unsent: [
+            ...(forwardedIn(message).length === 0 ? [] : [forwardedText]),
+            ...(files.length > filesMax ? [tooManyText(files.slice(filesMax))] : []),
+          ],
+        });
+        return;
+      }
+      case "edit":
+        await desk.accept({
+          ...base,
+          kind: "edited",
+          externalId: `edited:${messageId}:${reading.editedTs}`,
+          text: await textOf(reading.message),
+          revision: Number(reading.editedTs),
+        });
+        return;
+      case "delete":
+        await desk.accept({ ...base, kind: "removed", externalId: `removed:${messageId}` });
+    }
+  }
+
+  /** The agent's text as Markdown, with names instead of ids. */
+  async function textOf(message: SlackMessage): Promise<string> {
+    const written = message.text ?? "";
+    const found = await Promise.all(
+      namedUsers(written)
+        .slice(0, namedMax)
+        .map(async (id) => [id, (await users.find(id))?.name] as const),
+    );
+    const names = new Map(found.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const])));
+    const text = markdownOf(plainText(written, { users: names, emoji: emojiOf(message.blocks ?? []) }));
+    return [text, ...addressesOf(message)].filter((line) => line !== "").join("\n\n");
+  }
+
+  return { owns, event: takeEvent };
+}
+
+/** Addresses of files that Slack does not hold: they cannot be fetched, so the customer gets the address. */
+function addressesOf({ files }: SlackMessage): readonly string[] {
+  return (files ?? []).flatMap((file) => {
+    const address = isElsewhere(file) ? (filled(file.external_url) ?? filled(file.url_private)) : undefined;
+    return address === undefined ? [] : [`${nameOf(file)}: ${address.slice(0, 2_000)}`];
+  });
+}

@@ -1,0 +1,88 @@
+import type { ChannelHost } from "#channels/contract.ts";
+import type { Opinion, OpinionButton } from "#channels/opinion-buttons.ts";
+import { buttonsAfter, readOpinion } from "#channels/opinion-buttons.ts";
+import type { SlackApi } from "../client.ts";
+import { isSlackAddress } from "../client.ts";
+import { fieldsOf } from "../deliveries/deliveries.ts";
+import type { Interaction } from "../deliveries/payloads.ts";
+import { filled } from "../deliveries/payloads.ts";
+import { failureOf } from "../errors.ts";
+import { timeOf } from "../inbound.ts";
+import { threadOf } from "./thread.ts";
+
+/** The press is acknowledged after this at the latest, for which Slack waits three seconds. */
+const displayMs = 1_000;
+
+/** A row of buttons below a message. Action ids must differ within it. */
+export const actionsBlock = (blockId: string, buttons: readonly OpinionButton[]) => ({
+  type: "actions" as const,
+  block_id: blockId,
+  elements: buttons.map(({ label, name, data }) => ({
+    type: "button" as const,
+    text: { type: "plain_text" as const, text: label, emoji: true },
+    accessibility_label: name,
+    action_id: data,
+    value: data,
+  })),
+});
+
+/** The opinion of a pressed button; undefined for another interaction, such as one of the desk. */
+export function opinionIn({ type, actions }: Interaction): Opinion | undefined {
+  return type === "block_actions" ? readOpinion(filled(actions?.[0]?.value) ?? "") : undefined;
+}
+
+/** Resolves when the press is stored and, if Slack answers in time, the button is marked. */
+export async function takePress(
+  { api, host }: { readonly api: SlackApi; readonly host: ChannelHost },
+  opinion: Opinion,
+  interaction: Interaction,
+): Promise<void> {
+  const { user, team, container, message, channel, actions } = interaction;
+  const channelId = filled(container?.channel_id) ?? filled(channel?.id);
+  const teamId = filled(user.team_id) ?? filled(team?.id);
+  const at = filled(actions?.[0]?.action_ts);
+  if (channelId === undefined || teamId === undefined || at === undefined) return;
+  const ts = filled(message?.ts) ?? filled(container?.message_ts);
+  const root = filled(message?.thread_ts) ?? filled(container?.thread_ts);
+  const sender = { key: `${teamId}:${user.id}` };
+  const { messageId } = await host.accept({
+    ...opinion,
+    externalId: `press:${user.id}:${at}:${opinion.of.messageId}`.slice(0, 190),
+    // Slack lists the first message of a thread in its own thread.
+    thread: threadOf({ channelId, threadTs: root === ts ? undefined : root }),
+    sender,
+    sentAt: timeOf(at),
+  });
+  // Null: it does not count, such as a press of somebody else in the channel.
+  if (messageId !== null) await markButton(api, host, opinion, interaction);
+}
+
+/** Shows the message with the buttons after the press. A failure loses nothing. */
+async function markButton(
+  api: SlackApi,
+  { log }: Pick<ChannelHost, "log">,
+  opinion: Opinion,
+  { message, actions, response_url: responseUrl }: Interaction,
+): Promise<void> {
+  const url = filled(responseUrl);
+  const pressed = filled(actions?.[0]?.block_id);
+  const given: unknown = message?.blocks;
+  if (url === undefined || pressed === undefined || !Array.isArray(given)) return;
+  if (!isSlackAddress(url, api.baseUrl)) return;
+  const blocks = given.map((block: unknown) =>
+    fieldsOf(block)["block_id"] === pressed ? actionsBlock(pressed, buttonsAfter(opinion)) : block,
+  );
+  try {
+    const response = await api.fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ replace_original: true, text: message?.text ?? "", blocks }),
+      redirect: "manual",
+      signal: AbortSignal.timeout(displayMs),
+    });
+    await response.body?.cancel();
+    if (!response.ok) log.info({ status: response.status }, "slack: marking a pressed button failed");
+  } catch (error) {
+    log.info({ failure: failureOf(error) }, "slack: marking a pressed button failed");
+  }
+}

@@ -1,0 +1,6 @@
+import type { ChannelDescriptions } from "#channels/catalog.ts";
+
+export const channels: ChannelDescriptions = {
+  sms: { label: "SMS", publicAddress: "required", traits: ["reroute"] },
+  whatsapp: { label: "WhatsApp", publicAddress: "required", traits: ["reroute"] },
+};

@@ -1,0 +1,75 @@
+import type { Branding, UploadedFile } from "../../frames.ts";
+
+// Parsers of stored values. The page and other versions of the widget can write anything to the storage.
+
+/** A message that the server has not acknowledged. */
+export interface UnsentMessage {
+  /** The same on each repetition. */
+  readonly clientId: string;
+  readonly text: string;
+  readonly files?: readonly UploadedFile[];
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** The server removed its files before it was sent. */
+  readonly filesGone?: boolean;
+}
+
+export interface StoredSession {
+  readonly token: string;
+  readonly session: string;
+}
+
+/** The newest message that the customer has seen. */
+export interface ReadPosition {
+  /** The conversation that `seq` counts in. */
+  readonly conversation: string | null;
+  readonly seq: number;
+}
+
+const field = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+
+export function sessionFrom(value: unknown): StoredSession | undefined {
+  const token = field(value, "token");
+  const session = field(value, "session");
+  return typeof token === "string" && typeof session === "string" ? { token, session } : undefined;
+}
+
+export const unsentFrom = (value: unknown): readonly UnsentMessage[] =>
+  Array.isArray(value) ? value.filter(isUnsent) : [];
+
+const isUnsent = (value: unknown): value is UnsentMessage =>
+  typeof field(value, "clientId") === "string" &&
+  typeof field(value, "text") === "string" &&
+  typeof field(value, "at") === "number";
+
+export function brandingFrom(value: unknown): Branding | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const text = (name: string): string => {
+    const part = field(value, name);
+    return typeof part === "string" ? part : "";
+  };
+  return {
+    title: text("title"),
+    botName: text("botName"),
+    greeting: text("greeting"),
+    color: text("color"),
+    leadCapture: text("leadCapture") === "off" ? "off" : "on_handover",
+    files: filesFrom(field(value, "files")),
+  };
+}
+
+function filesFrom(value: unknown): Branding["files"] {
+  const bytesMax = field(value, "bytesMax");
+  const types = field(value, "types");
+  if (typeof bytesMax !== "number" || !Array.isArray(types)) return null;
+  return { bytesMax, types: types.filter((type) => typeof type === "string") };
+}
+
+export function readPositionFrom(value: unknown): ReadPosition {
+  const conversation = field(value, "conversation");
+  const seq = field(value, "seq");
+  return typeof conversation === "string" && typeof seq === "number"
+    ? { conversation, seq }
+    : { conversation: null, seq: 0 };
+}

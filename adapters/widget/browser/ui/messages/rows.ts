@@ -1,0 +1,137 @@
+import type { Score } from "#domain/conversation/message.ts";
+import type { ChatMessage } from "../../session/chat-message.ts";
+import { avatar, button, el } from "../dom.ts";
+import { fileList } from "../files/file-list.ts";
+import type { Strings } from "../strings.ts";
+import { fill } from "../strings.ts";
+import { offerChoices } from "./choices.ts";
+import type { Thumbs } from "./thumbs.ts";
+import type { Stars } from "./stars.ts";
+import { createStars } from "./stars.ts";
+import { createThumbs } from "./thumbs.ts";
+import { blocks, sources } from "./content.ts";
+
+/** The rows of the messages. A row stays the same node as long as its text does. */
+export interface MessageRows {
+  /** Draws or updates the row of a message. `name`: of its author. */
+  row(message: ChatMessage, name: string): HTMLElement;
+  nodeOf(message: ChatMessage): HTMLElement | undefined;
+  /** Drops the rows of all other messages. */
+  keepOnly(messages: readonly ChatMessage[]): void;
+}
+
+interface Row {
+  readonly node: HTMLElement;
+  /** The line below the text: time, state, problem. */
+  readonly meta: HTMLElement;
+  readonly thumbs: Thumbs | undefined;
+  readonly stars: Stars | undefined;
+  drawn: ChatMessage;
+}
+
+/** The customer's actions on a message, which is named by its key. */
+export interface MessageActions {
+  retry(key: string): void;
+  judge(key: string, value: "up" | "down" | null): void;
+  rate(key: string, score: Score, comment?: string): void;
+  /** Sends the text of a choice. */
+  choose(text: string): void;
+}
+
+export function createMessageRows(
+  strings: Strings,
+  language: string | undefined,
+  actions: MessageActions,
+): MessageRows {
+  const rows = new Map<string, Row>();
+  const time = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit" });
+
+  const draw = (message: ChatMessage, name: string): Row => {
+    const row = drawRow(message, name, strings, actions);
+    rows.set(message.key, row);
+    drawMeta(row, message, name);
+    return row;
+  };
+
+  const drawMeta = ({ node, meta }: Row, message: ChatMessage, name: string): void => {
+    const { state } = message;
+    node.classList.toggle("pending", state === "pending");
+    node.classList.toggle("failed", state === "failed");
+    if (state === "failed") meta.replaceChildren(...problem(message));
+    else if (state === "pending") meta.replaceChildren(strings.sending);
+    else {
+      const at = el("time", { datetime: new Date(message.createdAt).toISOString() }, time.format(message.createdAt));
+      meta.replaceChildren(...(message.role === "user" ? [at] : [el("bdi", {}, name), " · ", at]));
+    }
+  };
+
+  const problem = ({ key, refusal }: ChatMessage): readonly (Node | string)[] => {
+    const text = el("span", { role: "alert" }, refusalText(refusal, strings));
+    if (refusal === "too_long") return [text];
+    return [text, " ", button({ class: "again" }, () => actions.retry(key), strings.retry)];
+  };
+
+  return {
+    row(message, name) {
+      const row = rows.get(message.key);
+      if (row === undefined || isOutdated(row.drawn, message)) return draw(message, name).node;
+      if (row.drawn.state !== message.state || row.drawn.seq !== message.seq) drawMeta(row, message, name);
+      row.thumbs?.render(message.feedback);
+      row.stars?.render(message.rating);
+      row.drawn = message;
+      return row.node;
+    },
+    nodeOf: ({ key }) => rows.get(key)?.node,
+    keepOnly(messages) {
+      const keys = new Set(messages.map(({ key }) => key));
+      for (const key of rows.keys()) if (!keys.has(key)) rows.delete(key);
+    },
+  };
+}
+
+/** The text was changed, or its files can be opened now. */
+const isOutdated = (drawn: ChatMessage, message: ChatMessage): boolean =>
+  message.revision !== drawn.revision || message.files.some(({ url }, at) => url !== drawn.files[at]?.url);
+
+function drawRow(message: ChatMessage, name: string, strings: Strings, { judge, rate, choose }: MessageActions): Row {
+  const { role, content, files } = message;
+  const bubble =
+    content.length > 0 || files.length === 0
+      ? el("div", { class: "bubble", dir: "auto" }, ...blocks(content, strings))
+      : undefined;
+  if (bubble !== undefined && message.choices === true) offerChoices(bubble, choose);
+  const meta = el("div", { class: "meta" });
+  const thumbs =
+    message.feedback === undefined ? undefined : createThumbs(strings, (value) => judge(message.key, value));
+  thumbs?.render(message.feedback);
+  const stars =
+    message.rating === undefined
+      ? undefined
+      : createStars(strings, (score, comment) => rate(message.key, score, comment));
+  stars?.render(message.rating);
+  const isOwn = role === "user";
+  const body = el(
+    "div",
+    { class: "body" },
+    el("span", { class: "hidden" }, `${name}: `),
+    bubble,
+    fileList(files, strings),
+    isOwn ? undefined : sources(message.sources, message.uncertain ? strings.related : strings.sources, strings),
+    stars?.element,
+    el("div", { class: "foot" }, meta, thumbs?.element),
+  );
+  const kind = role === "assistant" ? "bot" : role;
+  return {
+    node: el("div", { class: `row ${kind}` }, isOwn ? undefined : avatar(role, name, message.avatar), body),
+    meta,
+    thumbs,
+    stars,
+    drawn: message,
+  };
+}
+
+function refusalText(refusal: ChatMessage["refusal"], strings: Strings): string {
+  if (refusal === "too_long") return fill(strings.tooLong, 4000);
+  if (refusal === "limited") return strings.limited;
+  return refusal === "files_gone" ? strings.filesGone : strings.notSent;
+}

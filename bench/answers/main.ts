@@ -1,0 +1,223 @@
+// The quality of whole answers, on made-up companies with their documents, single messages and conversations:
+//   npm run bench:answers -- [--split tune|report|all] [--set NAME] [--mode strict|helpful] [--misses] [--json FILE]
+// Each folder here has `documents`, `questions.json` and `conversations.json`. The halves are fixed by hash: choose on
+// `tune`, and look at `report` once.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import Type from "typebox";
+import type { TSchema, Static } from "typebox";
+import Value from "typebox/value";
+import { createExtractiveAnswerer } from "#answering/answerer.ts";
+import type { Answerer, AnswerTrace, Question } from "#answering/contract.ts";
+import type { Given, Verdict } from "#answering/evaluation/judge.ts";
+import { judgeAnswer, verdicts } from "#answering/evaluation/judge.ts";
+import { openStore } from "#database/open.ts";
+import type { Confidence } from "#domain/conversation/message.ts";
+import { defaultSettings } from "#domain/workspace/settings.ts";
+import { createDocuments } from "#knowledge/documents/documents.ts";
+import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
+import { newWorkspace, noFetch, silentLog } from "#test/support/knowledge/knowledge.ts";
+import type { Half } from "../question-sets.ts";
+import { inHalf } from "../question-sets.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    split: { type: "string", default: "tune" },
+    set: { type: "string" },
+    mode: { type: "string" },
+    misses: { type: "boolean", default: false },
+    json: { type: "string" },
+  },
+});
+const half = options.split as Half;
+const modes = options.mode === undefined ? (["strict", "helpful"] as const) : [options.mode as Question["strictness"]];
+const neverAborted = new AbortController().signal;
+const clock = { now: () => Date.now(), timer: () => () => undefined };
+
+const Gold = Type.Object({
+  documents: Type.Array(Type.String()),
+  answers: Type.Array(Type.Array(Type.String())),
+});
+const Expected = Type.Union([Gold, Type.Null()]);
+const Conversations = Type.Array(
+  Type.Object({
+    id: Type.String(),
+    turns: Type.Array(Type.Object({ text: Type.String(), kind: Type.String(), gold: Expected })),
+  }),
+);
+const Messages = Type.Array(
+  Type.Object({
+    id: Type.String(),
+    text: Type.String(),
+    kind: Type.String(),
+    gold: Expected,
+    expected: Type.Optional(Type.Array(Expected)),
+  }),
+);
+
+interface Result {
+  readonly set: string;
+  readonly id: string;
+  /** The group of the table: single messages, first turns, follow-ups, or a kind of message. */
+  readonly group: string;
+  readonly kind: string;
+  readonly verdict: Verdict;
+  readonly confidence: Confidence;
+  readonly text: string;
+  readonly said: string;
+}
+
+const home = import.meta.dirname;
+const sets = readdirSync(home, { withFileTypes: true })
+  .filter((each) => each.isDirectory() && (options.set === undefined || each.name === options.set))
+  .map(({ name }) => name);
+
+function read<T extends TSchema>(schema: T, ...path: string[]): Static<T> {
+  return Value.Parse(schema, JSON.parse(readFileSync(join(home, ...path), "utf8")));
+}
+
+async function measure(set: string, strictness: Question["strictness"]): Promise<readonly Result[]> {
+  const folder = mkdtempSync(join(tmpdir(), "parley-answers-"));
+  const store = await openStore(`sqlite:${join(folder, "parley.sqlite")}`);
+  const index = openEmbeddedIndex({ store, path: join(folder, "index"), log: silentLog });
+  try {
+    await store.migrate();
+    const workspaceId = await newWorkspace(store);
+    const documents = createDocuments({ store, clock, log: silentLog, fetch: noFetch });
+    const names = new Map<string, string>();
+    for (const name of readdirSync(join(home, set, "documents"))) {
+      const bytes = readFileSync(join(home, set, "documents", name));
+      const { id } = await documents.add({ workspaceId, fileName: name, bytes });
+      await documents.process(id);
+      names.set(id, name);
+    }
+    await index.prepare(workspaceId, neverAborted);
+    const ask = asking(createExtractiveAnswerer({ index }), { workspaceId, strictness }, names);
+    return [...(await askMessages(set, ask)), ...(await askConversations(set, ask))];
+  } finally {
+    await index.close();
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+type Ask = (text: string, history: Question["history"]) => Promise<Given & { readonly history: Question["history"] }>;
+
+function asking(
+  answerer: Answerer,
+  given: Pick<Question, "workspaceId" | "strictness">,
+  names: ReadonlyMap<string, string>,
+): Ask {
+  return async (text, history) => {
+    const traces: AnswerTrace[] = [];
+    const answer = await answerer.answer(
+      {
+        ...given,
+        text,
+        history,
+        topK: 5,
+        audience: [],
+        settings: defaultSettings,
+        onTrace: (each) => void traces.push(each),
+      },
+      neverAborted,
+    );
+    const cited = traces.flatMap((trace) =>
+      trace.kind === "search" ? trace.passages.filter(({ used }) => used).map(({ documentId }) => documentId) : [],
+    );
+    return {
+      ...answer,
+      cited: cited.map((id) => names.get(id) ?? id),
+      history: [
+        ...history,
+        { role: "user", content: text },
+        { role: "assistant", content: answer.text, sources: answer.answered ? answer.sources : [] },
+      ],
+    };
+  };
+}
+
+async function askMessages(set: string, ask: Ask): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (const { id, text, kind, gold, expected } of read(Messages, set, "questions.json")) {
+    if (!inHalf(id, half)) continue;
+    const given = await ask(text, []);
+    const verdict = judgeAnswer(given, expected ?? [gold]);
+    results.push({ set, id, group: "single", kind, verdict, confidence: given.confidence, text, said: given.text });
+  }
+  return results;
+}
+
+async function askConversations(set: string, ask: Ask): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (const { id, turns } of read(Conversations, set, "conversations.json")) {
+    if (!inHalf(id, half)) continue;
+    let history: Question["history"] = [];
+    for (const [turn, { text, kind, gold }] of turns.entries()) {
+      const given = await ask(text, history);
+      history = given.history;
+      const verdict = judgeAnswer(given, [gold]);
+      const group = turn === 0 ? "first turn" : "follow-up";
+      const { confidence, text: said } = given;
+      results.push({ set, id: `${id}.${turn + 1}`, group, kind, verdict, confidence, text, said });
+    }
+  }
+  return results;
+}
+
+const resamples = 1_000;
+
+/** A share in percent with its 95 % interval, by the bootstrap over the results. */
+function share(results: readonly Result[], verdict: Verdict): string {
+  if (results.length === 0) return "-".padStart(13);
+  const hits = results.map((each) => (each.verdict === verdict ? 1 : 0) as number);
+  // The same sequence in each run.
+  let seed = 1;
+  const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
+  const shares = Array.from({ length: resamples }, () => {
+    let sum = 0;
+    for (let i = 0; i < hits.length; i += 1) sum += hits[Math.floor(random() * hits.length)] ?? 0;
+    return sum / hits.length;
+  }).toSorted((a, b) => a - b);
+  const percent = (value = 0): number => Math.round(value * 100);
+  const mean = hits.reduce((a, b) => a + b, 0) / hits.length;
+  const [low, high] = [shares[Math.floor(resamples * 0.025)], shares[Math.floor(resamples * 0.975)]];
+  return `${percent(mean)} (${percent(low)}-${percent(high)})`.padStart(13);
+}
+
+function show(title: string, results: readonly Result[]): void {
+  console.log(`\n${title.padEnd(26)}${"n".padStart(5)}${verdicts.map((each) => each.padStart(17)).join("")}`);
+  const row = (name: string, of: readonly Result[]): void =>
+    console.log(
+      `  ${name.padEnd(24)}${String(of.length).padStart(5)}${verdicts.map((each) => share(of, each).padStart(17)).join("")}`,
+    );
+  for (const set of sets)
+    row(
+      set,
+      results.filter((each) => each.set === set),
+    );
+  for (const [name, of] of Map.groupBy(results, ({ group }) => group)) row(name, of);
+  for (const [name, of] of Map.groupBy(results, ({ group, kind }) => `${group}: ${kind}`)) row(name, of);
+  for (const band of ["high", "medium", "low"] as const) {
+    row(
+      `${band} confidence`,
+      results.filter(({ confidence, verdict }) => confidence === band && !verdict.startsWith("refused")),
+    );
+  }
+}
+
+const all: Record<string, readonly Result[]> = {};
+for (const mode of modes) {
+  const results: Result[] = [];
+  for (const set of sets) results.push(...(await measure(set, mode)));
+  all[mode] = results;
+  show(`${mode}, ${half}`, results);
+  if (!options.misses || half === "report") continue;
+  for (const { id, kind, verdict, confidence, text, said } of results) {
+    if (verdict === "right" || verdict === "refused rightly") continue;
+    console.log(`\n${id} ${kind}: ${verdict}, ${confidence}\n  ${text}\n  > ${said.replaceAll("\n", "\n  > ")}`);
+  }
+}
+if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(all));

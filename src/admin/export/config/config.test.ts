@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { TestApp } from "#test/support/http/app.ts";
+import { startApp } from "#test/support/http/app.ts";
+import type { DashboardUser } from "#test/support/http/administrators.ts";
+import { dashboardUser } from "#test/support/http/administrators.ts";
+import { eachDatabase } from "#test/support/database/databases.ts";
+import { addWebhook, disableWebhook, enableWebhook, listWebhooks } from "#admin/webhooks/webhooks.ts";
+import { readSignInSettings, storeSignInSettings } from "#admin/sign-in/settings.ts";
+import { createAgent } from "#admin/team/agents.ts";
+import { listTeams } from "#admin/team/teams.ts";
+import { readStored } from "#admin/settings/change.ts";
+import { requestOf } from "#admin/settings/skills.ts";
+import type { ApplyOptions } from "./apply-config.ts";
+import { applyConfig } from "./apply-config.ts";
+import { exportConfig } from "./export-config.ts";
+
+eachDatabase("the dashboard's state as a file", (open) => {
+  let app: TestApp;
+  let admin: DashboardUser;
+  beforeAll(async () => {
+    app = await startApp(open);
+    admin = await dashboardUser(app, "admin");
+    const changes: readonly (readonly [method: string, path: string, body: unknown])[] = [
+      [
+        "PATCH",
+        "settings",
+        {
+          settings: {
+            "widget.title": "Help",
+            auto_resolve_days: false,
+            business_hours: { timezone: "Europe/Berlin", monday: ["09:00-17:00"] },
+            "messages.translations": { de: { hello: "Moin!" } },
+            audiences: { pro: { plan: ["pro"] } },
+          },
+        },
+      ],
+      ["POST", "saved-replies", { name: "hi", text: "Hello {customer}!\n\nHow can I help?" }],
+      [
+        "POST",
+        "rules",
+        JSON.parse(
+          '{"name":"Refunds","when":{"message":"customer"},"if":{"words":["refund"],"business_hours":"closed"},"then":[{"tag":["money"]},{"assign":"round_robin","max_claimed":3}]}',
+        ),
+      ],
+      [
+        "POST",
+        "rules",
+        JSON.parse('{"name":"Idle","enabled":false,"when":{"minutes":60,"since":"status"},"then":[{"resolve":true}]}'),
+      ],
+      [
+        "POST",
+        "skills",
+        {
+          name: "order_status",
+          description: "Tells the state of an order.",
+          arguments: { order: { description: "The number.", shape: ["A-####"], ask: "Which order?" } },
+          request: { url: "https://shop.example/orders/{order}", headers: { authorization: "Bearer k-1" } },
+          phrases: ["status of order {order}"],
+          answer: "It is {state}.",
+        },
+      ],
+      ["POST", "skills", { name: "human", use: "talk_to_human" }],
+    ];
+    for (const [method, path, body] of changes) {
+      const answer = await admin.call(method, path, body);
+      if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+    }
+    await addWebhook(
+      { store: app.store, clock: app.clock, secrets: app.app.services.secrets, allowPrivate: false },
+      { workspaceId: app.workspace.id, url: "https://hooks.example/parley" },
+    );
+  });
+  afterAll(() => app.close());
+
+  const exported = (id = app.workspace.id) =>
+    exportConfig({ read: app.store.read, secrets: app.app.services.secrets }, [id]);
+  const apply = (content: string, options: Partial<ApplyOptions> = {}) =>
+    applyConfig(
+      { store: app.store, clock: app.clock, secrets: app.app.services.secrets, allowPrivate: false },
+      "state.yaml",
+      content,
+      { env: {}, prune: false, ...options },
+    );
+  const stored = async () => JSON.stringify((await readStored(app.store.read, app.workspace.id)).stored);
+  const audited = async () =>
+    (await app.store.read.selectFrom("audit").select("id").where("actor_id", "=", "config apply").execute()).length;
+
+  it("has no secret, and lists the variables that stand for them", async () => {
+    const { yaml, variables } = await exported();
+    expect(yaml).not.toContain("k-1");
+    expect(yaml).not.toContain("whsec_");
+    expect([...variables.keys()]).toEqual([
+      "TEST_SKILL_ORDER_STATUS_AUTHORIZATION",
+      "TEST_WEBHOOK_HOOKS_EXAMPLE_SECRET",
+    ]);
+    for (const name of variables.keys()) expect(yaml).toContain(`#   ${name}\n`);
+    expect(yaml).toContain("${TEST_SKILL_ORDER_STATUS_AUTHORIZATION}");
+  });
+
+  it("changes nothing when it is applied where it comes from", async () => {
+    const before = await stored();
+    const { yaml } = await exported();
+    await apply(yaml);
+    await apply(yaml, { prune: true });
+    expect(await stored()).toBe(before);
+    expect(await audited()).toBe(0);
+    expect((await exported()).yaml).toBe(yaml);
+  });
+
+  it("makes the same of another workspace, once its secrets are set", async () => {
+    const { yaml } = await exported();
+    const other = yaml.replace("name: Test", "name: Other").replaceAll("TEST_", "OTHER_");
+    await expect(apply(other)).rejects.toThrow(
+      /state\.yaml.*the environment has no variable OTHER_SKILL_ORDER_STATUS_AUTHORIZATION/s,
+    );
+    const env = {
+      OTHER_SKILL_ORDER_STATUS_AUTHORIZATION: "Bearer k-2",
+      OTHER_WEBHOOK_HOOKS_EXAMPLE_SECRET: `whsec_${"A".repeat(32)}`,
+    };
+    const [made] = await apply(other, { env });
+    expect((await exported(made?.id)).yaml).toBe(other);
+    // The stored secrets are kept where the variables are not set any more.
+    await apply(other);
+    const { settings } = await readStored(app.store.read, made?.id ?? "");
+    const [skill] = settings.skills;
+    if (skill?.kind !== "lookup") throw new Error("no look-up");
+    expect(requestOf(app.app.services.secrets, skill).headers).toEqual({ authorization: "Bearer k-2" });
+  });
+
+  it("keeps disabled webhooks disabled, and disables or enables those that the file says so of", async () => {
+    const { store, clock } = app;
+    const state = async () => (await listWebhooks(store, app.workspace.id)).map((each) => each.state);
+    const [{ id } = { id: "" }] = await listWebhooks(store, app.workspace.id);
+    await disableWebhook(store, clock, id);
+    const { yaml } = await exported();
+    expect(yaml).toContain("enabled: false\n        secret:");
+    await enableWebhook(store, clock, id);
+    await apply(yaml);
+    expect(await state()).toEqual(["disabled"]);
+    expect((await exported()).yaml).toBe(yaml);
+    await apply(yaml.replace("enabled: false\n        secret:", "secret:"));
+    expect(await state()).toEqual(["enabled"]);
+  });
+
+  it("makes the same teams, sign-in and pauses in an empty workspace, whose agents join later", async () => {
+    const { store, clock } = app;
+    const bo = { email: "bo@shop.example", name: "Bo", role: "agent" } as const;
+    const { id: agentId } = await createAgent(store, clock, { workspaceId: app.workspace.id, ...bo });
+    await admin.call("POST", "teams", { name: "Billing", agent_ids: [agentId] });
+    await admin.call("POST", "teams", { name: "Empty" });
+    const { channels } = (await admin.call("GET", "channels")).body as {
+      readonly channels: readonly { readonly id: string; readonly channel: string }[];
+    };
+    const widget = channels.find(({ channel }) => channel === "widget")?.id ?? "";
+    expect((await admin.call("POST", `channels/${widget}/pause`)).status).toBe(200);
+    const setRequired = (secondFactorRequired: boolean) =>
+      store.write((tx) => storeSignInSettings(tx, app.workspace.id, { secondFactorRequired }));
+    await setRequired(true);
+    const { yaml, variables } = await exported();
+    await setRequired(false);
+    expect(yaml).toContain("teams:\n      - name: Billing\n        agents:\n          - bo@shop.example\n");
+    expect(yaml).toContain("paused_channels:\n      - widget\n");
+    expect(yaml).toContain("second_factor_required: true\n");
+    const env = Object.fromEntries([...variables].map(([name, value]) => [name.replace("TEST_", "THIRD_"), value]));
+    const third = yaml.replace("name: Test", "name: Third").replaceAll("TEST_", "THIRD_");
+    const [made] = await apply(third, { env });
+    const id = made?.id ?? "";
+    expect((await exported(id)).yaml).toBe(third);
+    const before = await audited();
+    await apply(third);
+    await apply(third, { prune: true });
+    expect(await audited()).toBe(before);
+
+    const late = await createAgent(store, clock, { workspaceId: id, ...bo });
+    expect(await listTeams(store.read, id)).toMatchObject([
+      { name: "Billing", agentIds: [late.id], expectedAgents: [] },
+      { name: "Empty", agentIds: [] },
+    ]);
+    expect((await exported(id)).yaml).toBe(third);
+    await apply("workspaces: [{name: Third, teams: [{name: Empty}]}]", { prune: true });
+    expect((await listTeams(store.read, id)).map(({ name }) => name)).toEqual(["Empty"]);
+    expect(await readSignInSettings(store.read, id)).toEqual({ secondFactorRequired: false });
+    expect((await exported(id)).yaml).not.toContain("paused");
+  });
+
+  it("refuses channels with servers on private addresses, unless the operator allows them", async () => {
+    const file = (url: string) =>
+      `workspaces:\n  - name: Test\n    channels:\n      - {name: shop, channel: telegram, token: "12345678:${"a".repeat(35)}", transport: polling, base_url: "${url}"}\n`;
+    await expect(apply(file("http://127.0.0.1:9"))).rejects.toThrow(
+      /line 4: base_url: 127\.0\.0\.1 is not a public address/,
+    );
+    expect(await app.store.read.selectFrom("accounts").select("id").where("name", "=", "shop").execute()).toEqual([]);
+  });
+
+  it("keeps what the file does not name, and removes it with --prune", async () => {
+    const file = "workspaces:\n  - name: Test\n    bot_name: Ada\n    saved_replies: {bye: Goodbye}\n";
+    await apply(file);
+    const kept = await readStored(app.store.read, app.workspace.id);
+    expect(Object.keys(kept.settings.savedReplies)).toEqual(["hi", "bye"]);
+    expect([kept.settings.botName, kept.settings.widgetTitle, kept.settings.skills.length]).toEqual(["Ada", "Help", 2]);
+    await apply(file, { prune: true });
+    const pruned = await readStored(app.store.read, app.workspace.id);
+    expect(pruned.stored).toEqual({ botName: "Ada", savedReplies: { bye: "Goodbye" } });
+    expect((await exported()).yaml).not.toContain("webhooks");
+  });
+
+  it("is refused with the lines of all errors, and changes nothing", async () => {
+    const before = await stored();
+    const wrong =
+      "workspaces:\n  - name: Test\n    bot_name: Eve\n    widget: {color: red}\n    auto_resolve_days: 0\n";
+    await expect(apply(wrong)).rejects.toThrow(/line 4: .*widget\.color.*line 5: .*auto_resolve_days/s);
+    expect(await stored()).toBe(before);
+    // A wrong part of a workspace leaves all of it as it was.
+    const partly = "workspaces:\n  - name: Test\n    bot_name: Eve\n    webhooks: [{url: 'http://127.0.0.1/x'}]\n";
+    await expect(apply(partly)).rejects.toMatchObject({ code: "invalid_parameter" });
+    expect(await stored()).toBe(before);
+  });
+});

@@ -1,0 +1,40 @@
+import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
+import { readUnits } from "#knowledge/documents/chunk-text.ts";
+import { searched, sourceOf } from "./composer.ts";
+import type { Answer, PastMessage, Question } from "./contract.ts";
+import { renderUnits } from "./extract/render-units.ts";
+import { pastPassage } from "./retrieve/past-passage.ts";
+import type { Suggested } from "./suggestions.ts";
+import { isQuestion, shownTitle, suggestedIn } from "./suggestions.ts";
+
+/**
+ * The answer to a message that is the number or the title of a suggestion: its passage. A title that is a question is
+ * answered as one. A passage that has changed since is searched for by its title: `question` is then that. Undefined for
+ * other messages.
+ */
+export async function answerToChoice(
+  index: KnowledgeIndex,
+  question: Question,
+  signal: AbortSignal,
+): Promise<{ readonly answer?: Answer; readonly question?: Question } | undefined> {
+  const at = question.history.findLastIndex(({ role }) => role !== "user");
+  const source = chosenIn(question.text, question.history[at]);
+  if (source === undefined) return undefined;
+  const past = await pastPassage(index, question, at, source, signal);
+  if (past === undefined) return { question: { ...question, text: shownTitle(source.title) } };
+  const { found, passage } = past;
+  const text = renderUnits(readUnits(passage.candidate.text).map((unit) => ({ unit, passage })));
+  return {
+    answer: { ...searched, text, sources: [sourceOf(passage, found)], confidence: "medium", answered: true },
+  };
+}
+
+function chosenIn(text: string, said: PastMessage | undefined): Suggested | undefined {
+  if (said?.isRefusal !== true) return undefined;
+  const choice = text.normalize("NFKC").trim();
+  const number = /^[(#]?([1-3])[.)]?$/u.exec(choice)?.[1];
+  return suggestedIn(said.sources ?? []).find(({ title }, at) => {
+    const isNamed = !isQuestion(choice) && shownTitle(title).normalize("NFKC") === choice;
+    return (isNamed || number === String(at + 1)) && said.content.includes(`\n${at + 1}. `);
+  });
+}

@@ -1,0 +1,56 @@
+import type { Registry } from "prom-client";
+import { createAnswerer, extractiveComposer } from "#answering/answerer.ts";
+import { createAngerJudge } from "#answering/classify/anger-judge.ts";
+import type { Answerer, JudgeAnger } from "#answering/contract.ts";
+import { createModelComposer } from "#answering/generate/model-composer.ts";
+import type { Config } from "#config/environment.ts";
+import type { Store } from "#database/contract.ts";
+import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
+import { createModelMetrics } from "#metrics/model.ts";
+import type { GuardedFetch } from "#outbound/guarded-fetch.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Secrets } from "#runtime/secrets.ts";
+import { createLookUps } from "#skills/look-up.ts";
+import { createSkilledAnswerer } from "#skills/skilled-answerer.ts";
+
+interface AnsweringParts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly guardedFetch: GuardedFetch;
+  readonly index: KnowledgeIndex;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Registry | undefined;
+}
+
+export interface Answering {
+  readonly answerer: Answerer;
+  readonly judgeAnger: JudgeAnger;
+  /** Says why the language model does not answer, or null. Undefined without a model. */
+  modelTrouble(): string | null | undefined;
+}
+
+/** Puts the answerer together, with or without a language model. */
+export async function createAnswering(parts: AnsweringParts): Promise<Answering> {
+  const { config, store, secrets, guardedFetch, index, clock, log, metrics } = parts;
+  // The packages of models are large, so they are loaded only when there is a model.
+  const model = config.model && (await import("#models/model.ts")).createModel(config.model, clock);
+  // Created without a model too, so that its counters are shown with the value 0.
+  const counts = createModelMetrics(metrics);
+  const composer =
+    model === undefined ? extractiveComposer : createModelComposer({ model, instead: extractiveComposer, log, counts });
+  const lookUps = createLookUps({
+    store,
+    clock,
+    guardedFetch,
+    seal: (plain) => secrets.seal(plain),
+    open: (sealed) => secrets.open(sealed),
+  });
+  return {
+    answerer: createSkilledAnswerer({ documents: createAnswerer({ index, composer }), lookUps, model, clock, log }),
+    judgeAnger: createAngerJudge({ model, log }),
+    modelTrouble: () => model?.trouble(),
+  };
+}

@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import type { Config } from "#config/environment.ts";
+import type { OpenStore } from "#database/open.ts";
+import type { ConversationSearch } from "#database/search/contract.ts";
+import { createConversationSearch } from "#database/search/open.ts";
+import { createTypesense } from "#database/search/typesense/client.ts";
+import type { OutsideSearch } from "#database/search/typesense/search.ts";
+import { createTypesenseSearch } from "#database/search/typesense/search.ts";
+import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
+import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
+import { refreshedIndex, refreshedVectors } from "#knowledge/index/refresher.ts";
+import type { RefreshedIndex } from "#knowledge/index/refresher.ts";
+import type { TypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
+import { createTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
+import { createHybridIndex } from "#knowledge/vectors/hybrid-index.ts";
+import type { Vectors } from "#knowledge/vectors/vectors.ts";
+import { createVectors } from "#knowledge/vectors/vectors.ts";
+import { createSearchMetrics } from "#metrics/search.ts";
+import type { Clock } from "#runtime/clock.ts";
+import type { Log } from "#runtime/log.ts";
+import type { Wake } from "#runtime/signals.ts";
+import type { Registry } from "prom-client";
+
+interface SearchParts {
+  readonly config: Config;
+  readonly store: OpenStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly wake: Wake | undefined;
+  readonly metrics: Registry | undefined;
+  readonly runLane: (lane: string) => Promise<boolean>;
+}
+
+/** How conversations and documents are found, by the configuration. */
+export interface Searches {
+  readonly search: ConversationSearch;
+  /** The same search, if Typesense does it. */
+  readonly outside: OutsideSearch | undefined;
+  readonly index: KnowledgeIndex;
+  /** The index of passages, if Typesense holds it. */
+  readonly knowledge: TypesenseIndex | undefined;
+  readonly vectors: Vectors | undefined;
+  readonly refreshed: readonly RefreshedIndex[];
+  /** Says why the embedding server does not answer, or null. Undefined without one. */
+  embedderTrouble(): string | null | undefined;
+  /** Says why Typesense does not do all of its work, or null. */
+  searchTrouble(): Promise<string | null>;
+}
+
+export async function openSearches(parts: SearchParts): Promise<Searches> {
+  const { config, store, clock, log, wake, metrics, runLane } = parts;
+  const base = createConversationSearch(store);
+  const embedded = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
+  const typesense = config.typesense && createTypesense({ ...config.typesense, observe: createSearchMetrics(metrics) });
+  // A command has nobody to notify: the server polls for work every second.
+  const notified = wake ?? { notify: () => undefined };
+  const outside = typesense && createTypesenseSearch({ store, base, typesense, clock, log, wake: notified });
+  const knowledge = typesense && createTypesenseIndex({ store, typesense, base: embedded, clock, log, runLane });
+  const words: KnowledgeIndex = knowledge ?? embedded;
+  const embedder = config.embedding && (await import("#models/embedder.ts")).createEmbedder(config.embedding, clock);
+  const vectors = embedder && createVectors({ store, embedder, clock, log });
+  const index =
+    embedder === undefined || vectors === undefined
+      ? words
+      : createHybridIndex({ words, vectors, embedder, read: store.read, log });
+  return {
+    search: outside ?? base,
+    outside,
+    index,
+    knowledge,
+    vectors,
+    refreshed: [
+      refreshedIndex(store.read, (workspaceId, signal) => words.prepare(workspaceId, signal)),
+      ...(vectors === undefined ? [] : [refreshedVectors(store.read, (workspaceId) => vectors.prepare(workspaceId))]),
+    ],
+    embedderTrouble: () => embedder?.trouble(),
+    searchTrouble: () => troubleOf(outside, knowledge),
+  };
+}
+
+async function troubleOf(
+  outside: OutsideSearch | undefined,
+  knowledge: TypesenseIndex | undefined,
+): Promise<string | null> {
+  const { trouble, collections } = (await outside?.state()) ?? { trouble: null, collections: [] };
+  const count = trouble === null ? ((await knowledge?.unfinished(collections)) ?? 0) : 0;
+  return count === 0
+    ? trouble
+    : `the passages of ${count} workspaces are not in Typesense yet; until then the embedded index answers for them`;
+}

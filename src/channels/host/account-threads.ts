@@ -1,0 +1,165 @@
+import type { Account, HostThreads, ThreadFile, ThreadMessage } from "#channels/contract.ts";
+import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
+import { attachmentsOf } from "#conversations/attachments/attachments.ts";
+import { recentThreads, threadsBeginning } from "#conversations/delivery/recent-threads.ts";
+import { createThreadStates } from "#conversations/delivery/thread-states.ts";
+import { opinionsOf } from "#conversations/feedback/message-opinions.ts";
+import type { Reader } from "#database/contract.ts";
+import { avatarsOf } from "#database/queries/agents.ts";
+import { emailKey } from "#database/queries/conversations.ts";
+import type { Source } from "#domain/conversation/message.ts";
+import { previewTypes } from "#domain/media-types.ts";
+import type { Files } from "#files/contract.ts";
+import { threadTopic, workspaceTopic } from "#queue/signals/topics.ts";
+import type { Fanout } from "#runtime/signals.ts";
+import { conversationAt, readCorrespondence } from "./correspondence.ts";
+
+/** A page that shows a conversation requests new links before these expire. */
+const linkMs = 86_400_000;
+const amendedMax = 100;
+
+export interface ThreadDependencies {
+  readonly read: Reader;
+  readonly fanout: Fanout;
+  readonly files: Pick<Files, "link">;
+}
+
+/** The threads of one account. */
+export function createAccountThreads({ read, fanout, files }: ThreadDependencies, account: Account): HostThreads {
+  const topic = (thread: string) => threadTopic(account.id, thread);
+
+  return {
+    get: createThreadStates(read, account),
+    history: async (thread, afterSeq, limit) =>
+      messagesFrom(
+        await messagesOf(thread).where("message.seq", ">", afterSeq).orderBy("message.seq").limit(limit).execute(),
+      ),
+    async amended(thread, seq) {
+      const newest = await messagesOf(thread)
+        .where("message.seq", "<=", seq)
+        .where((eb) => eb.or([eb("message.edited_at", "is not", null), eb("message.deleted_at", "is not", null)]))
+        .orderBy("message.seq", "desc")
+        .limit(amendedMax)
+        .execute();
+      return messagesFrom(newest.toReversed());
+    },
+    recent: (since) => recentThreads(read, account, since),
+    withPrefix: (prefix) => threadsBeginning(read, account.id, prefix),
+    async findByMessageRef(messageRefs) {
+      if (messageRefs.length === 0) return null;
+      const rows = await read
+        .selectFrom("conversation_links as link")
+        .innerJoin("conversations as conversation", "conversation.id", "link.conversation_id")
+        .select(["link.name", "conversation.id", "conversation.account_id", "conversation.context_key"])
+        .where("link.account_id", "=", account.id)
+        .where("link.kind", "=", "mark")
+        .where("link.name", "in", messageRefs)
+        .execute();
+      const found = messageRefs.map((ref) => rows.find(({ name }) => name === ref)).find((row) => row !== undefined);
+      if (found === undefined) return null;
+      // A conversation of another account continues here under its own id.
+      return found.account_id === account.id ? found.context_key : found.id;
+    },
+    correspondence: (thread, limit) => readCorrespondence(read, account.id, thread, limit),
+    watch: (thread, listener) =>
+      fanout.subscribe(topic(thread), (message) => listener(JSON.parse(message) as Parameters<typeof listener>[0])),
+    announce: (thread) => fanout.publish(topic(thread), JSON.stringify({ kind: "changed" })),
+    customerTyping(thread) {
+      fanout.publish(
+        workspaceTopic(account.workspaceId),
+        JSON.stringify({ kind: "typing", accountId: account.id, thread }),
+      );
+    },
+    async botMessagesTo(email, since) {
+      const row = await read
+        .selectFrom("conversations as conversation")
+        .innerJoin("messages as message", "message.conversation_id", "conversation.id")
+        .select((eb) => eb.fn.countAll<number>().as("count"))
+        .where("conversation.workspace_id", "=", account.workspaceId)
+        .where("conversation.customer_email_key", "=", emailKey(email))
+        .where("conversation.last_message_at", ">", since)
+        .where("message.role", "=", "assistant")
+        .where("message.created_at", ">", since)
+        .executeTakeFirstOrThrow();
+      return row.count;
+    },
+    async botMessagesIn(thread, since) {
+      const conversation = await conversationAt(read, account.id, thread);
+      if (conversation === undefined) return 0;
+      const { count } = await read
+        .selectFrom("messages")
+        .select((eb) => eb.fn.countAll<number>().as("count"))
+        .where("conversation_id", "=", conversation.row.id)
+        .where("role", "=", "assistant")
+        .where("created_at", ">", since)
+        .executeTakeFirstOrThrow();
+      return count;
+    },
+  };
+
+  function messagesOf(thread: string) {
+    return read
+      .selectFrom("messages as message")
+      .innerJoin("conversations as conversation", "conversation.id", "message.conversation_id")
+      .select([
+        "message.id",
+        "message.conversation_id",
+        "message.seq",
+        "message.role",
+        "message.content",
+        "message.author_id",
+        "message.author_name",
+        "message.sources",
+        "message.confidence",
+        "message.external_id",
+        "message.files",
+        "message.created_at",
+        "message.deleted_at",
+        "message.kind",
+      ])
+      .where("conversation.account_id", "=", account.id)
+      .where("conversation.context_key", "=", thread);
+  }
+
+  async function messagesFrom(
+    rows: Awaited<ReturnType<ReturnType<typeof messagesOf>["execute"]>>,
+  ): Promise<readonly ThreadMessage[]> {
+    const attachments = await attachmentsOf(read, rows);
+    // A customer's own messages, the most frequent ones, cost no further statement.
+    const agents = rows.flatMap(({ role, author_id: author }) => (role === "agent" && author !== null ? [author] : []));
+    const avatars = await avatarsOf(read, account.workspaceId, agents);
+    const { opinions, ratings } = await opinionsOf(read, rows);
+    return rows.map((row): ThreadMessage => ({
+      id: row.id,
+      seq: row.seq,
+      role: row.role,
+      markdown: row.deleted_at === null ? row.content : "",
+      authorName: row.author_name,
+      authorAvatar: row.role === "agent" ? (avatars.get(row.author_id ?? "") ?? null) : null,
+      sources: row.sources === null ? [] : (JSON.parse(row.sources) as Source[]),
+      confidence: row.confidence,
+      kind: row.kind,
+      feedback: opinions.get(row.id) ?? null,
+      rating: row.kind === "survey" ? (ratings.get(row.conversation_id) ?? null) : null,
+      externalId: row.external_id,
+      createdAt: row.created_at,
+      files: row.deleted_at === null ? (attachments.get(row.id) ?? []).map((each) => threadFile(each, files)) : [],
+      deleted: row.deleted_at !== null,
+    }));
+  }
+}
+
+function threadFile(
+  { id, name, media_type: mediaType, bytes, state }: AttachmentRow,
+  files: Pick<Files, "link">,
+): ThreadFile {
+  const isStored = state === "stored";
+  return {
+    id,
+    name,
+    mediaType,
+    bytes,
+    url: isStored ? files.link(id, linkMs) : null,
+    preview: isStored && previewTypes.has(mediaType),
+  };
+}

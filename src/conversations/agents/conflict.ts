@@ -1,0 +1,93 @@
+import type { Expected } from "#channels/desk/contract.ts";
+import type { Status } from "#domain/conversation/status.ts";
+import { nameInConversation } from "#database/queries/agents.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import type { Reader, Tx } from "#database/contract.ts";
+
+// The only place that decides which agent has a conversation, and whether an agent's view of it is stale. The inbox and
+// the desk refuse or hold a reply in a colleague's conversation; the API refuses a stale one only. A reply
+// written by e-mail or on the platform has already reached people, and is never held.
+
+/** An action that was refused because another person changed the conversation first. */
+export interface Conflict {
+  readonly kind: "conflict";
+  /** The agent who has the conversation now. */
+  readonly owner: { readonly email: string; readonly name: string } | null;
+  /** Name of the last actor. */
+  readonly by: string;
+  readonly status: Status;
+}
+
+type Ownership = Pick<ConversationRow, "status" | "snoozed_from" | "assigned_to">;
+
+/**
+ * Returns the address of the colleague who owns the conversation, also while it is snoozed. Null: no colleague owns it.
+ */
+export function colleagueWith(row: Ownership, email: string): string | null {
+  const owner = ownerOf(row);
+  return owner === email ? null : owner;
+}
+
+function ownerOf(row: Ownership): string | null {
+  const isOwned = row.status === "claimed" || (row.status === "snoozed" && row.snoozed_from === "claimed");
+  return isOwned ? row.assigned_to : null;
+}
+
+/** Whether another person has changed the conversation since the agent saw it as `expected`. */
+export async function isStaleView(
+  tx: Tx,
+  row: ConversationRow,
+  expected: Expected | undefined,
+  email: string,
+): Promise<boolean> {
+  if (expected === undefined) return false;
+  if (row.status === expected.status && row.assigned_to === expected.assignedTo) return false;
+  // An agent's own last change is no conflict: their second click follows their first.
+  return !(await isLastChangeBy(tx, row, email));
+}
+
+export async function isLastChangeBy(tx: Tx, row: ConversationRow, email: string): Promise<boolean> {
+  const last = await lastChange(tx, row);
+  return last?.actor_type === "agent" && last.actor_id === email;
+}
+
+const lastChange = (tx: Tx, { id }: ConversationRow) =>
+  tx
+    .selectFrom("audit")
+    .select(["actor_type", "actor_id", "actor_name"])
+    .where("conversation_id", "=", id)
+    .where("action", "in", ["status_changed", "assigned"])
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+
+/** Selects messages after `seq` by the customer and by colleagues. An agent's own messages do not make a view stale. */
+export const messagesByOthers = (db: Reader | Tx, conversationId: string, seq: number, email: string) =>
+  db
+    .selectFrom("messages")
+    .where("conversation_id", "=", conversationId)
+    .where("seq", ">", seq)
+    .where("role", "in", ["user", "agent"])
+    .where((eb) => eb.or([eb("role", "=", "user"), eb("author_id", "!=", email)]));
+
+export async function hasNewMessages(tx: Tx, conversationId: string, seq: number, email: string): Promise<boolean> {
+  const newer = await messagesByOthers(tx, conversationId, seq, email).select("id").limit(1).executeTakeFirst();
+  return newer !== undefined;
+}
+
+export async function describeConflict(tx: Tx, row: ConversationRow): Promise<Conflict> {
+  const last = await lastChange(tx, row);
+  const email = ownerOf(row);
+  const owner = email === null ? null : { email, name: await nameInConversation(tx, row, email) };
+  const by = last?.actor_type === "customer" ? "the customer" : (last?.actor_name ?? "somebody");
+  return { kind: "conflict", owner, by, status: row.status };
+}
+
+/** Text for the agent whose action was refused. */
+export function conflictText({ owner, by, status }: Conflict, email: string): string {
+  if (owner !== null && owner.email !== email) return `${owner.name} already claimed this conversation.`;
+  const actor = by.slice(0, 1).toUpperCase() + by.slice(1);
+  return status === "resolved" || status === "archived" || status === "snoozed"
+    ? `${actor} already ${status} this conversation.`
+    : `${actor} already changed this conversation. It is ${status} now.`;
+}

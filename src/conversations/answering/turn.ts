@@ -1,0 +1,118 @@
+import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
+import type { TurnPayload } from "./turn-kind.ts";
+import { prepareRead } from "#database/dialects/prepared.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import type { Workspace } from "#database/queries/workspaces.ts";
+import type { MessagesTable } from "#database/schema/tables.ts";
+import type { Store } from "#database/contract.ts";
+import type { QuestionOptions } from "./question-options.ts";
+
+type RecentMessage = Pick<
+  MessagesTable,
+  | "id"
+  | "seq"
+  | "role"
+  | "content"
+  | "kind"
+  | "sources"
+  | "audience"
+  | "author_id"
+  | "files"
+  | "metadata"
+  | "created_at"
+>;
+
+/** One answer of the bot in the making: the messages that it answers, and what it needs of the conversation. */
+export interface Turn {
+  readonly workspace: Workspace;
+  readonly conversation: ConversationRow;
+  /** With the bot's texts in the customer's language. */
+  readonly settings: WorkspaceSettings;
+  readonly options: QuestionOptions;
+  /** Over the API each query gets its own answer. */
+  readonly perQuery: boolean;
+  /** The newest messages, oldest first, at most {@link messagesMax}. */
+  readonly messages: readonly RecentMessage[];
+  /** The customer's messages to answer, oldest first. */
+  readonly unanswered: readonly RecentMessage[];
+  readonly first: RecentMessage;
+  readonly last: RecentMessage;
+  /** The customer's newest message. A deleted one has no text to answer, but must not count as new. */
+  readonly lastCustomerSeq: number;
+}
+
+const historyMax = 12;
+
+export const messagesMax = 50;
+
+/** Reads the messages of a turn. Returns undefined if none is left to answer. */
+export async function loadTurn(
+  store: Store,
+  inLanguageOf: (settings: WorkspaceSettings, newestFirst: readonly string[]) => WorkspaceSettings,
+  workspace: Workspace,
+  conversation: ConversationRow,
+  { seq, options = {} }: TurnPayload,
+): Promise<Turn | undefined> {
+  const perQuery = conversation.channel === "api";
+  const messages = await recentMessages(store, conversation, perQuery ? seq : undefined);
+  const fromCustomer = messages.filter(({ role }) => role === "user");
+  const unanswered = fromCustomer.filter(
+    (message) =>
+      (message.content !== "" || (message.files ?? 0) > 0) &&
+      (perQuery ? message.seq === seq : message.seq > conversation.settled_seq),
+  );
+  const [first] = unanswered;
+  const last = unanswered.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const newestFirst = fromCustomer.map(({ content }) => content).toReversed();
+  return {
+    workspace,
+    conversation,
+    settings: inLanguageOf(workspace.settings, newestFirst),
+    options,
+    perQuery,
+    messages,
+    unanswered,
+    first,
+    last,
+    lastCustomerSeq: Math.max(...fromCustomer.map((message) => message.seq)),
+  };
+}
+
+/** `upTo`: messages after this one are ignored. */
+async function recentMessages(
+  store: Store,
+  conversation: ConversationRow,
+  upTo: number | undefined,
+): Promise<RecentMessage[]> {
+  const from = Math.min(conversation.settled_seq, conversation.last_customer_seq, upTo ?? Infinity) - historyMax;
+  const rows = await messageRows(store, { id: conversation.id, from, upTo: upTo ?? Number.MAX_SAFE_INTEGER });
+  return rows.toReversed();
+}
+
+export async function readConversation(store: Store, conversationId: string): Promise<ConversationRow | undefined> {
+  const [row] = await conversationRows(store, { conversationId });
+  return row;
+}
+
+const conversationRows = prepareRead((db, { conversationId }: { readonly conversationId: string }) =>
+  db.selectFrom("conversations").selectAll().where("id", "=", conversationId),
+);
+
+interface MessageRange extends Readonly<Record<string, string | number>> {
+  readonly id: string;
+  readonly from: number;
+  readonly upTo: number;
+}
+
+const messageRows = prepareRead((db, { id, from, upTo }: MessageRange) =>
+  db
+    .selectFrom("messages")
+    .select(["id", "seq", "role", "content", "kind", "sources"])
+    .select(["audience", "author_id", "files", "metadata", "created_at"])
+    .where("conversation_id", "=", id)
+    .where("seq", ">", from)
+    .where("seq", "<=", upTo)
+    .orderBy("seq", "desc")
+    .limit(messagesMax),
+);

@@ -1,0 +1,41 @@
+import type { Insertable } from "kysely";
+import type { NewWork } from "#database/queries/outbox.ts";
+import type { AuditTable, ConversationLinksTable, DeliveriesTable, MessagesTable } from "#database/schema/tables.ts";
+import type { WeakAnswers } from "#conversations/feedback/weak-answers.ts";
+import { createWeakAnswers } from "#conversations/feedback/weak-answers.ts";
+import type { Events } from "./effects/events.ts";
+import { createEvents } from "./effects/events.ts";
+import type { FileEffects } from "./effects/file-effects.ts";
+import { createFileEffects } from "./effects/file-effects.ts";
+import type { TagEffects } from "./effects/tag-effects.ts";
+import { createTagEffects } from "./effects/tag-effects.ts";
+
+/** Rows and work that drafts have collected, and that the unit of work writes at the end of the transaction. */
+export interface PendingWrites {
+  readonly now: number;
+  readonly messages: MessagesTable[];
+  readonly deliveries: Insertable<DeliveriesTable>[];
+  readonly links: ConversationLinksTable[];
+  readonly audits: AuditTable[];
+  readonly works: NewWork[];
+  readonly files: FileEffects;
+  readonly events: Events;
+  readonly tags: TagEffects;
+  readonly weakAnswers: WeakAnswers;
+}
+
+export function createPendingWrites(now: number): PendingWrites {
+  const works: NewWork[] = [];
+  return {
+    now,
+    messages: [],
+    deliveries: [],
+    links: [],
+    audits: [],
+    works,
+    files: createFileEffects(works, now),
+    events: createEvents(now),
+    tags: createTagEffects(),
+    weakAnswers: createWeakAnswers(),
+  };
+}

@@ -1,0 +1,2 @@
+export const plans = ["free", "starter", "growth", "business", "enterprise"] as const;
+export type Plan = (typeof plans)[number];

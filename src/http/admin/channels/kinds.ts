@@ -1,0 +1,102 @@
+import { Type } from "typebox";
+import type { ChannelSettings } from "#admin/channels/account-settings.ts";
+import { begunInstall } from "#admin/channels/installs.ts";
+import { safeTree } from "#channels/text/markdown.ts";
+import { Problem } from "#domain/problem.ts";
+import { administratorOf } from "#http/admin/administrator.ts";
+import { adminResponses } from "#http/admin/schemas.ts";
+import type { App } from "#http/app-type.ts";
+import type { ChannelKind } from "#http/dependencies.ts";
+import type { Resources } from "#http/v1/resources.ts";
+import * as schemas from "#http/v1/schemas.ts";
+import { publicAddress, setupFiles } from "./schemas.ts";
+
+const listed = { channel: schemas.channel, label: Type.String(), public_address: publicAddress };
+
+const listSchema = {
+  tags: ["Administration"],
+  operationId: "listChannelKinds",
+  summary: "List the channels that can be connected",
+  response: adminResponses(
+    { 200: Type.Object({ kinds: Type.Array(Type.Object(listed)) }, { title: "ChannelKindList" }) },
+    [],
+  ),
+};
+
+const installForm = Type.Object(
+  {
+    label: Type.String(),
+    schema: Type.Record(Type.String(), Type.Unknown(), { description: "JSON schema of the app's settings" }),
+    redirect_url: Type.String({ description: "For the platform's list of permitted redirect URLs" }),
+    settings: Type.Record(Type.String(), Type.Unknown(), {
+      description: "Those of your installation that is not finished, without secrets",
+    }),
+    secrets_set: Type.Array(Type.String(), { description: "Names of its secrets that are stored" }),
+  },
+  { description: "The platform's own page connects an account, `POST /admin/v1/channels/kinds/{channel}/install`" },
+);
+
+const getSchema = {
+  tags: ["Administration"],
+  operationId: "getChannelKind",
+  summary: "Read the settings of a channel, and how an account is connected",
+  params: Type.Object({ channel: Type.String() }),
+  response: adminResponses(
+    {
+      200: Type.Object(
+        {
+          ...listed,
+          schema: Type.Record(Type.String(), Type.Unknown(), { description: "JSON schema of the settings" }),
+          secrets: Type.Array(Type.String(), { description: "Settings that are stored encrypted and never shown" }),
+          steps: Type.String({ description: "How an account is connected, in Markdown" }),
+          step_blocks: Type.Array(Type.Unknown(), { description: "The same, parsed for the dashboard" }),
+          setup_files: setupFiles,
+          install: schemas.nullable(installForm),
+        },
+        { title: "ChannelKind" },
+      ),
+    },
+    [],
+  ),
+};
+
+type Needed = Pick<Resources, "channelAccounts" | "store" | "secrets">;
+
+export function channelKindRoutes(app: App, { channelAccounts, store, secrets }: Needed): void {
+  app.get("/channels/kinds", { schema: listSchema }, async () => ({
+    kinds: channelAccounts
+      .kinds()
+      .map(({ channel, label, publicAddress: of }) => ({ channel, label, public_address: of })),
+  }));
+
+  app.get("/channels/kinds/:channel", { schema: getSchema }, async (request) => {
+    const kind = await channelAccounts.kind(request.params.channel);
+    if (kind === undefined) throw new Problem("not_found", "There is no such channel to connect.");
+    const { publicAddress: of, setupFiles: files, install, ...rest } = kind;
+    const { agentId } = administratorOf(request);
+    return {
+      ...rest,
+      step_blocks: safeTree(rest.steps),
+      public_address: of,
+      setup_files: files,
+      install:
+        install === null
+          ? null
+          : shownInstall(kind, install, await begunInstall(store.read, secrets, agentId, kind.channel)),
+    };
+  });
+}
+
+function shownInstall(
+  { secrets }: Pick<ChannelKind, "secrets">,
+  { redirectUrl, ...install }: NonNullable<ChannelKind["install"]>,
+  begun: ChannelSettings,
+) {
+  const isSecret = (name: string): boolean => secrets.includes(name);
+  return {
+    ...install,
+    redirect_url: redirectUrl,
+    settings: Object.fromEntries(Object.entries(begun).filter(([name]) => !isSecret(name))),
+    secrets_set: Object.keys(begun).filter(isSecret),
+  };
+}

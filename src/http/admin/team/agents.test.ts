@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { TestApp } from "#test/support/http/app.ts";
+import { startApp } from "#test/support/http/app.ts";
+import type { AdminAnswer, DashboardUser } from "#test/support/http/administrators.ts";
+import { callAdmin, dashboardUser } from "#test/support/http/administrators.ts";
+import { eachDatabase } from "#test/support/database/databases.ts";
+import { asked, cookieOf } from "#test/support/http/inbox.ts";
+import { inTime } from "#test/support/in-time.ts";
+import { mailConfigOf, openMailServer } from "#test/support/servers/mail-server.ts";
+
+interface AgentBody {
+  readonly id: string;
+  readonly email: string;
+  readonly invited_until: string | null;
+  readonly conversations: number;
+}
+
+eachDatabase("agents of a workspace", (open) => {
+  let app: TestApp;
+  let admin: DashboardUser;
+  beforeAll(async () => {
+    app = await startApp(open);
+    admin = await dashboardUser(app, "admin");
+  });
+  afterAll(() => app.close());
+
+  const day = 86_400_000;
+  const invite = async (name: string, more: object = {}) => {
+    const answer = await admin.call("POST", "agents", { email: `${name}@shop.example`, name, ...more });
+    expect(answer.status).toBe(201);
+    const { agent, invitation_url: url } = answer.body as {
+      readonly agent: AgentBody;
+      readonly invitation_url: string;
+    };
+    return { id: agent.id, path: new URL(url).pathname };
+  };
+  const openLink = (path: string) => fetch(`${app.url}${path}`);
+  const accept = (path: string, password: string) =>
+    fetch(`${app.url}${path}`, {
+      method: "POST",
+      headers: { origin: app.url },
+      body: new URLSearchParams({ password }),
+      redirect: "manual",
+    });
+  const pathOf = ({ body }: AdminAnswer) =>
+    new URL((body as { readonly invitation_url: string }).invitation_url).pathname;
+  const read = async (id: string) => (await admin.call("GET", `agents/${id}`)).body as AgentBody;
+  const audited = async (subject: string) =>
+    app.store.read
+      .selectFrom("audit")
+      .select(["action", "from_value", "to_value"])
+      .where("detail", "=", subject)
+      .where("workspace_id", "=", app.workspace.id)
+      .orderBy("id")
+      .execute();
+
+  it("join by an invitation, which asks for a password and signs in once", async () => {
+    const { id, path } = await invite("ines", { role: "viewer" });
+    expect(await read(id)).toMatchObject({ role: "viewer", has_password: false, last_seen_at: null });
+    expect((await read(id)).invited_until).toBe(new Date(app.clock.now() + 7 * day).toISOString());
+    expect(await (await openLink(path)).text()).toContain("ines@shop.example");
+
+    const short = await accept(path, "too short");
+    expect([short.status, await short.text()]).toEqual([422, expect.stringContaining("at least 10 characters")]);
+    const joined = await accept(path, "long enough to join");
+    expect([joined.status, joined.headers.get("location")]).toEqual([303, "/inbox"]);
+    const me = await callAdmin(app, "GET", "me", undefined, { cookie: cookieOf(joined) });
+    expect(me.body).toMatchObject({ agent: { id, role: "viewer" } });
+    expect(await read(id)).toMatchObject({ has_password: true, invited_until: null });
+    expect((await accept(path, "another password")).status).toBe(404);
+    const signedIn = await fetch(`${app.url}/inbox/login`, {
+      method: "POST",
+      headers: { origin: app.url },
+      body: new URLSearchParams({ email: "ines@shop.example", password: "long enough to join" }),
+      redirect: "manual",
+    });
+    expect(signedIn.status).toBe(303);
+    expect((await audited("ines@shop.example")).map(({ action }) => action)).toEqual([
+      "agent_added",
+      "invitation_accepted",
+    ]);
+  });
+
+  it("join in seven days, and by the newest link only", async () => {
+    const late = await invite("lars");
+    app.clock.advance(7 * day);
+    expect((await accept(late.path, "long enough to join")).status).toBe(404);
+    const again = pathOf(await admin.call("POST", `agents/${late.id}/invitation`));
+    const newest = pathOf(await admin.call("POST", `agents/${late.id}/invitation`));
+    expect((await openLink(again)).status).toBe(404);
+    expect((await accept(newest, "long enough to join")).status).toBe(303);
+    const { status, body } = await admin.call("POST", `agents/${late.id}/invitation`);
+    expect([status, body]).toMatchObject([409, { code: "invalid_transition" }]);
+  });
+
+  it("cannot join once the invitation is revoked", async () => {
+    const { id, path } = await invite("rita");
+    expect((await admin.call("DELETE", `agents/${id}/invitation`)).status).toBe(204);
+    expect((await openLink(path)).status).toBe(404);
+    expect((await admin.call("GET", `agents/${id}`)).status).toBe(404);
+    expect((await admin.call("DELETE", `agents/${admin.id}/invitation`)).status).toBe(409);
+  });
+
+  it("get their invitation by mail where the installation can send it", async () => {
+    const server = await openMailServer();
+    const mailing = await startApp(open, { mail: mailConfigOf(server) });
+    try {
+      const { call } = await dashboardUser(mailing, "admin");
+      const { body } = await call("POST", "agents", { email: "mia@shop.example", name: "Mia" });
+      const { invitation_url: url } = body as { readonly invitation_url: string };
+      const [mail] = await inTime(mailing.clock, server.mails(1));
+      expect(mail).toMatchObject({ to: ["mia@shop.example"], text: expect.stringContaining(url) as string });
+    } finally {
+      await mailing.close();
+      await server.close();
+    }
+  });
+
+  it("have an address of their own in the workspace", async () => {
+    await invite("emma");
+    const twice = await admin.call("POST", "agents", { email: "EMMA@shop.example", name: "Emma" });
+    expect([twice.status, twice.body]).toMatchObject([409, { code: "already_exists" }]);
+    expect((await admin.call("POST", "agents", { email: "no address", name: "Emma" })).status).toBe(422);
+  });
+
+  it("are listed in pages, by address", async () => {
+    const emails: string[] = [];
+    for (let cursor = ""; ;) {
+      const { body } = await admin.call("GET", `agents?limit=2${cursor}`);
+      const { agents, pagination } = body as {
+        readonly agents: readonly AgentBody[];
+        readonly pagination: { readonly next_cursor: string; readonly has_more: boolean };
+      };
+      emails.push(...agents.map(({ email }) => email));
+      if (!pagination.has_more) break;
+      cursor = `&cursor=${pagination.next_cursor}`;
+    }
+    const all = await app.store.read
+      .selectFrom("agents")
+      .select("email")
+      .where("workspace_id", "=", app.workspace.id)
+      .execute();
+    expect(emails).toEqual(all.map(({ email }) => email).toSorted());
+  });
+
+  it("change their name, role and teams, and are away, with an entry for each in the audit log", async () => {
+    const { id } = await dashboardUser(app, "agent", { name: "carla" });
+    const { email } = await read(id);
+    const made = await admin.call("POST", "teams", { name: "Billing" });
+    const { id: teamId } = made.body as { readonly id: string };
+    const change = { name: "Carla B.", role: "viewer", away: true, team_ids: [teamId] };
+    const { body } = await admin.call("PATCH", `agents/${id}`, change);
+    expect(body).toMatchObject({ name: "Carla B.", role: "viewer", away: true, teams: [{ name: "Billing" }] });
+    expect(await audited(email)).toMatchObject([
+      { action: "agent_changed", from_value: "agent", to_value: "viewer" },
+      { from_value: "carla", to_value: "Carla B." },
+      { from_value: "here", to_value: "away" },
+      { from_value: "teams: none", to_value: "teams: Billing" },
+    ]);
+    const refused = await admin.call("PATCH", `agents/${id}`, { name: "X", team_ids: ["team_none"] });
+    expect([refused.status, await read(id)]).toMatchObject([422, { name: "Carla B." }]);
+  });
+
+  it("keep what two administrators change at once, and lose their access tokens with the role admin", async () => {
+    const user = await dashboardUser(app, "admin", { name: "dora" });
+    const expires_at = new Date(app.clock.now() + 86_400_000).toISOString();
+    const made = await user.call("POST", "access-tokens", { name: "Script", scope: "write", expires_at });
+    expect(made.status).toBe(201);
+    const path = `agents/${user.id}`;
+    await Promise.all([
+      admin.call("PATCH", path, { role: "viewer" }),
+      admin.call("PATCH", path, { name: "Dora D." }),
+      admin.call("PATCH", path, { away: true }),
+    ]);
+    expect(await read(user.id)).toMatchObject({ name: "Dora D.", role: "viewer", away: true });
+    const tokens = app.store.read.selectFrom("access_tokens").select("id").where("agent_id", "=", user.id);
+    expect(await tokens.execute()).toEqual([]);
+  });
+
+  it("include one admin at least, who has joined", async () => {
+    const { id: workspaceId } = await app.createWorkspace();
+    const first = await dashboardUser(app, "admin", { name: "ada", workspaceId });
+    const invited = await first.call("POST", "agents", { email: "next@shop.example", name: "Next", role: "admin" });
+    expect(invited.status).toBe(201);
+    for (const [method, body] of [["PATCH", { role: "agent" }], ["DELETE"]] as const) {
+      const { status, body: problem } = await first.call(method, `agents/${first.id}`, body);
+      expect([status, problem]).toMatchObject([409, { code: "last_admin" }]);
+    }
+    const second = await dashboardUser(app, "admin", { name: "bea", workspaceId });
+    const demote = (by: DashboardUser, who: DashboardUser) => by.call("PATCH", `agents/${who.id}`, { role: "agent" });
+    const both = await Promise.all([demote(first, second), demote(second, first)]);
+    expect(both.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  it("leave their conversations to the queue or to a colleague when they are removed", async () => {
+    const leaving = [
+      await dashboardUser(app, "agent", { name: "leo" }),
+      await dashboardUser(app, "agent", { name: "lea" }),
+    ];
+    const heir = await dashboardUser(app, "agent", { name: "hans" });
+    const viewer = await dashboardUser(app, "viewer", { name: "vic" });
+    for (const [i, to] of [null, heir].entries()) {
+      const agent = leaving[i] ?? admin;
+      const author = { email: agent.email, name: "Leaving" };
+      const held: string[] = [];
+      for (const snooze of [false, true]) {
+        const { conversationId } = await asked(app, `left-${i}-${snooze}`);
+        await app.engine.applyAction(app.workspace.id, conversationId, { kind: "claim" }, author);
+        if (snooze) {
+          const until = { kind: "snooze", snooze: { kind: "until_reply" } } as const;
+          await app.engine.applyAction(app.workspace.id, conversationId, until, author);
+        }
+        held.push(conversationId);
+      }
+      expect((await read(agent.id)).conversations).toBe(2);
+      for (const wrong of [viewer.id, agent.id, "agt_none"]) {
+        const { status } = await admin.call("DELETE", `agents/${agent.id}?reassign_to=${wrong}`);
+        expect([404, 422]).toContain(status);
+      }
+      const query = to === null ? "" : `?reassign_to=${to.id}`;
+      expect((await admin.call("DELETE", `agents/${agent.id}${query}`)).status).toBe(204);
+      expect((await agent.call("GET", "me")).body).toMatchObject({ code: "signed_out" });
+      app.clock.advance(1_000);
+      const states = () =>
+        app.store.read.selectFrom("conversations").select(["status", "assigned_to"]).where("id", "in", held).execute();
+      const expected = to === null ? ["escalated", null] : ["claimed", to.email];
+      await expect
+        .poll(async () => (await states()).map(({ status, assigned_to: of }) => [status, of]))
+        .toEqual([expected, expected]);
+    }
+  });
+
+  it("are unknown to admins of other workspaces", async () => {
+    const { id: workspaceId } = await app.createWorkspace();
+    const stranger = await dashboardUser(app, "admin", { name: "stranger", workspaceId });
+    for (const method of ["GET", "PATCH", "DELETE"]) {
+      const { status } = await stranger.call(
+        method,
+        `agents/${admin.id}`,
+        method === "PATCH" ? { name: "x" } : undefined,
+      );
+      expect(status).toBe(404);
+    }
+  });
+});

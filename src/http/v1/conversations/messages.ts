@@ -1,0 +1,121 @@
+import { Type } from "typebox";
+import { prepareRead } from "#database/dialects/prepared.ts";
+import { keyActor } from "#http/v1/access/auth.ts";
+import { createCursors } from "#http/v1/cursor.ts";
+import type { App } from "#http/app-type.ts";
+import { answerOnce } from "#http/v1/access/once.ts";
+import type { Resources } from "#http/v1/resources.ts";
+import { callerOf } from "#http/v1/resources.ts";
+import { conversationNotFound } from "#http/v1/not-found.ts";
+import * as schemas from "#http/v1/schemas.ts";
+
+const conversationIds = prepareRead((db, { id, workspaceId }: { readonly id: string; readonly workspaceId: string }) =>
+  db.selectFrom("conversations").select("id").where("id", "=", id).where("workspace_id", "=", workspaceId),
+);
+/** Prepared once per order. */
+const pageRows = prepareRead(
+  (db, { id, after, most }: { readonly id: string; readonly after: number; readonly most: number }, shape) => {
+    const order = shape === "desc" ? "desc" : "asc";
+    return db
+      .selectFrom("messages")
+      .selectAll()
+      .where("conversation_id", "=", id)
+      .where("seq", order === "asc" ? ">" : "<", after)
+      .orderBy("seq", order)
+      .limit(most);
+  },
+);
+
+const pageQuery = Type.Object({
+  limit: schemas.listLimit(50),
+  cursor: schemas.listCursor,
+  order: Type.Optional(Type.Enum(["asc", "desc"], { default: "asc" })),
+});
+
+const listSchema = {
+  tags: ["Conversations"],
+  operationId: "listMessages",
+  summary: "Read the messages of a conversation page by page",
+  querystring: pageQuery,
+  response: schemas.responses(
+    {
+      200: Type.Object(
+        { messages: Type.Array(schemas.message), pagination: schemas.pagination },
+        { title: "MessageList" },
+      ),
+    },
+    ["conversation_not_found", "invalid_cursor"],
+  ),
+};
+
+const replyBody = Type.Object({ content: schemas.noteText, author_email: schemas.emailAddress }, { title: "NewReply" });
+
+const replySchema = {
+  tags: ["Conversations"],
+  operationId: "sendReply",
+  summary: "Reply to the customer as an agent, on the channel that they wrote on",
+  body: replyBody,
+  response: schemas.responses({ 201: schemas.message }, [
+    ...schemas.withBody,
+    "conversation_not_found",
+    "invalid_transition",
+    "duplicate_request_id",
+  ]),
+};
+
+/** Pages of messages, and replies of agents. */
+export function messageRoutes(app: App, resources: Resources): void {
+  const { store, engine, representation, idempotency } = resources;
+  const cursors = createCursors(resources.cursorKey, "messages", Type.Object({ seq: Type.Integer() }));
+
+  app.get<{ Params: { conversation_id: string }; Querystring: Type.Static<typeof pageQuery> }>(
+    "/conversations/:conversation_id/messages",
+    { schema: listSchema },
+    async (request) => {
+      const { order = "asc", limit = 50, cursor } = request.query;
+      const id = request.params.conversation_id;
+      const [conversation] = await conversationIds(store, { id, workspaceId: callerOf(request).workspaceId });
+      if (conversation === undefined) throw conversationNotFound();
+      const list = { id, order };
+      // Sequence numbers begin with 1.
+      const after =
+        cursor === undefined ? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER) : cursors.read(list, cursor).seq;
+      const rows = await pageRows(store, { id, after, most: limit + 1 }, order);
+      const page = rows.slice(0, limit);
+      return {
+        messages: await representation.messages(page),
+        pagination: {
+          next_cursor: cursors.issue(list, { seq: page.at(-1)?.seq ?? after }),
+          has_more: rows.length > limit,
+        },
+      };
+    },
+  );
+
+  app.post<{ Params: { conversation_id: string }; Body: Type.Static<typeof replyBody> }>(
+    "/conversations/:conversation_id/messages",
+    { schema: replySchema },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const { body, params } = request;
+      return answerOnce(idempotency, request, reply, async (workId) => {
+        const { messageId } = await engine.reply({
+          workspaceId: caller.workspaceId,
+          conversationId: params.conversation_id,
+          content: body.content,
+          authorEmail: body.author_email.toLowerCase(),
+          // A retry finds the stored reply by it if the process died before it stored the response.
+          ...(workId === undefined ? {} : { clientId: workId }),
+          actor: keyActor(caller),
+        });
+        const row = await store.read
+          .selectFrom("messages")
+          .selectAll()
+          .where("id", "=", messageId)
+          .executeTakeFirstOrThrow();
+        const [shown = {}] = await representation.messages([row]);
+        return { status: 201, body: shown };
+      });
+    },
+  );
+}

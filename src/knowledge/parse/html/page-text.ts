@@ -1,0 +1,109 @@
+import { describePictures, linkMark, namedCells, oneLine } from "#knowledge/documents/blocks.ts";
+import type { Block } from "#knowledge/documents/blocks.ts";
+
+const columnsMax = 200;
+const headingCharactersMax = 120;
+
+interface OpenList {
+  readonly ordered: boolean;
+  next: number;
+}
+
+interface OpenTable {
+  header: string[];
+  cells: string[];
+  headerCells: number;
+}
+
+/** The text since the last block, and the open elements that decide what kind of block it becomes. */
+export interface PageText {
+  readonly add: (block: Block) => void;
+  text: string;
+  /** Characters of the text in bold elements. */
+  boldText: number;
+  /** Letters of the text in links. */
+  linkText: number;
+  /** How many elements of each kind are open. */
+  bold: number;
+  links: number;
+  preformatted: number;
+  /** Level of the open heading; 0 without one. */
+  heading: number;
+  readonly lists: OpenList[];
+  item: { readonly number: number | null; readonly depth: number } | null;
+  readonly tables: OpenTable[];
+  inCell: boolean;
+}
+
+export function createPageText(add: (block: Block) => void): PageText {
+  return {
+    add,
+    text: "",
+    boldText: 0,
+    linkText: 0,
+    bold: 0,
+    links: 0,
+    preformatted: 0,
+    heading: 0,
+    lists: [],
+    item: null,
+    tables: [],
+    inCell: false,
+  };
+}
+
+export const lettersOf = (text: string): number => text.replaceAll(/[\s\p{P}]/gu, "").length;
+
+export function addText(page: PageText, data: string, letters: number): void {
+  page.text += data;
+  if (page.bold > 0) page.boldText += data.length;
+  if (page.links > 0) page.linkText += letters;
+}
+
+/** Ends a block. Text in a table cell is not cut into blocks. */
+export function endBlock(page: PageText): void {
+  if (page.inCell) return;
+  const { text, boldText, linkText } = page;
+  page.text = "";
+  page.boldText = 0;
+  if (page.preformatted > 0) {
+    page.add({ kind: "code", text: text.replaceAll(/^\n+|\s+$/g, "") });
+    return;
+  }
+  page.linkText = 0;
+  const described = describePictures(text);
+  const line = oneLine(described);
+  if (line === "") return;
+  const isBold = boldText > 0 && boldText >= text.trim().length;
+  const isLinked = linkText > 0 && linkText >= lettersOf(text);
+  const marked = isLinked ? `${linkMark}${line}` : line;
+  if (page.heading > 0) page.add({ kind: "heading", depth: page.heading, text: line });
+  else if (page.item !== null) {
+    page.add({ kind: "item", ...page.item, text: marked });
+    page.item = null;
+  } else if (isBold && marked.length <= headingCharactersMax && page.lists.length === 0) {
+    page.add({ kind: "heading", depth: 6, text: marked });
+  } else if (isLinked) page.add({ kind: "paragraph", text: marked });
+  else for (const part of described.split("\u2028")) page.add({ kind: "paragraph", text: oneLine(part) });
+}
+
+export function endCell(page: PageText): void {
+  if (!page.inCell) return;
+  page.inCell = false;
+  const table = page.tables.at(-1);
+  if (table !== undefined && table.cells.length < columnsMax) table.cells.push(oneLine(describePictures(page.text)));
+  page.text = "";
+  page.linkText = 0;
+  page.boldText = 0;
+}
+
+/** The first row of header cells alone names the columns; every other row is a block. */
+export function endRow(page: PageText): void {
+  endCell(page);
+  const table = page.tables.at(-1);
+  if (table === undefined || table.cells.length === 0) return;
+  if (table.header.length === 0 && table.headerCells === table.cells.length) table.header = table.cells;
+  else page.add({ kind: "row", cells: namedCells(table.header, table.cells) });
+  table.cells = [];
+  table.headerCells = 0;
+}

@@ -1,0 +1,83 @@
+import type { Locale } from "../locale.ts";
+import { unrecognised } from "../unrecognised.ts";
+
+/** Chinese. */
+export const zh: Locale = {
+  bot: {
+    handover: "我正在把对话转给同事，会有人工客服在这里回复您。",
+    unknown: "我不知道：在我们的文档中没有找到答案。您可以换一种方式提问，或者要求转人工客服。",
+    waiting: "您的消息已送达我们的团队，会有人工客服在这里回复您。",
+    survey: "您对我们的服务满意吗？请用数字回复，1 表示不满意，5 表示非常满意。您可以在逗号后补充说明。",
+    rated: "感谢您的评价！",
+    uncertain: "我不太确定，但这些内容可能有帮助：",
+    hello: "您好！请问有什么可以帮您？",
+    thanks: "不客气！还有什么可以帮您的吗？",
+    goodbye: "再见！有问题随时再来。",
+    pleased: "很高兴听到这个消息。还有什么可以帮您的吗？",
+    about: "我是{bot}，自动助手，根据我们的文档回答问题。如果您想和人工客服交谈，请直接告诉我。",
+    files_only: "我无法查看文件。您的文件已随此对话保存。请用文字告诉我您的需求，或者要求转人工客服，由其打开文件。",
+    lookup_failed: "我现在无法查到。您可以几分钟后再试，或者要求转人工客服。",
+    lookup_unsure: "我无法确认该操作是否成功。请先不要重试：请要求转人工客服进行核实。",
+    lookup_unverified: "我只能为已登录的客户查询。请登录后再问，或者要求转人工客服。",
+    lead_kept: "谢谢，我已记下。我们会通过它与您联系。",
+    lead_wanted: "请告诉我您的邮箱或电话号码，我们会与您联系。",
+    hours_open: "我们现在营业，营业至{time}（{timezone}）。",
+    hours_today: "我们现在休息，今天{time}恢复营业（{timezone}）。",
+    hours_later: "我们现在休息，{day}{time}恢复营业（{timezone}）。",
+    hours_closed: "我们目前休息中。",
+    lookup_none: "没有查到相关内容。请检查您输入的内容，或者要求转人工客服。",
+    unknown_language: "我们的文档使用另一种语言：{language}。用该语言提问也许能找到更多内容。",
+    did_you_mean: "您指的是以下哪一项？请回复编号。",
+  },
+  widget: null,
+  voice: null,
+  stopWords: "请问 请 怎么 怎样 如何 什么 多少 可以 能 吗 呢 需要 想 要",
+  documentWords: "",
+  functionWords: "",
+  spelling: { signs: null, restored: [], elides: false },
+  questions: { and: "", asks: "", opens: "", tells: "", indirect: "", whether: "", preambles: [] },
+  followUp: {
+    continuing: "那么?|它|这个|那个|还有",
+    pointing: "",
+    final: "",
+    measuring: "多久|多长时间|多少钱|费用|时间",
+  },
+  clauses: { contrasts: "", conjunctions: "", ranges: "", leaning: "", pronouns: "" },
+  negations: "",
+  numbers: {},
+  courtesies: {
+    hello: "你好|您好|早上好|下午好|晚上好|在吗",
+    thanks: "谢谢|谢谢您|谢谢你|多谢|非常感谢",
+    goodbye: "再见|拜拜",
+    beside: "的帮助|您|你",
+  },
+  pleasantries: [],
+  letters: { salutations: "", closings: "" },
+  handover: {
+    ...unrecognised.handover,
+    unspaced:
+      "(?:转|轉)(?:接)?(?:到)?(?:人工|真人|客服)|人工(?:客服|服务|服務|坐席)|真人(?:客服|服务|服務)?|找(?:个|個)?(?:人工|真人|客服|经理|經理|负责人|負責人)|(?:和|跟|与|與)(?:真人|客服|人工|经理|經理|活人)[^。！？]{0,4}(?:说|說|聊|谈|談|沟通|溝通|讲|講)|(?:给|給)我(?:回(?:个)?电话|回電|打(?:个)?电话)|叫(?:你们)?(?:经理|經理|客服|人)来",
+  },
+  denial: {
+    persons: "",
+    negations: "",
+    others: "",
+    joins: "",
+    without: "",
+    pattern: "^\\s*我?(?:不要|不需要|不用|不想|别).{0,6}(?:人工|客服|真人)",
+  },
+  anger: {
+    ...unrecognised.anger,
+    unspaced:
+      "骗子|騙子|投诉你|太过分|太過分|忍无可忍|忍無可忍|退钱|退錢|还我钱|還我錢|消费者协会|他妈|妈的|白痴|再也不|气死|氣死|无语了|什么态度|什麼態度|差劲|差勁|坑人",
+  },
+  references: {
+    things: "订单|发票|预订|客户|快递|运单|工单",
+    numbers: "号码|号|編號",
+    owned: "",
+    being: "是|为|為",
+    mine: "",
+  },
+  openingHours: ["营业时间"],
+  linkBySms: [],
+};

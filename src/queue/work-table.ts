@@ -1,0 +1,53 @@
+import type { Validator } from "typebox/compile";
+import { Compile } from "typebox/compile";
+import type { OutboxRow } from "#database/queries/outbox.ts";
+import type { WorkDeclaration, WorkKind } from "#database/work.ts";
+
+/** The kinds of work that this version knows. */
+export interface WorkTable {
+  /** Kinds that this process runs. */
+  readonly kinds: readonly string[];
+  /** These, and the kinds that only processes with other settings run. */
+  readonly known: readonly string[];
+  /** Undefined: this process does not run the kind. */
+  get(kind: string): WorkDeclaration | undefined;
+  /** Parses the payload. Undefined: a newer version stored the row. */
+  read<R extends Pick<OutboxRow, "kind" | "payload">>(
+    row: R,
+  ): (Omit<R, "payload"> & { readonly payload: unknown }) | undefined;
+}
+
+/** `elsewhere`: kinds of this version that only processes with other settings run. */
+export function createWorkTable(
+  declarations: readonly WorkDeclaration[],
+  elsewhere: readonly WorkKind[] = [],
+): WorkTable {
+  const declared = new Map(declarations.map((declaration) => [declaration.kind, declaration]));
+  const known = new Map([...elsewhere, ...declarations].map((kind) => [kind.kind, kind.payload]));
+  const validators = new Map<string, Validator>();
+
+  function validatorOf(kind: string): Validator | undefined {
+    const schema = known.get(kind);
+    if (schema === undefined) return undefined;
+    const validator = validators.get(kind) ?? Compile(schema);
+    validators.set(kind, validator);
+    return validator;
+  }
+
+  return {
+    kinds: [...declared.keys()],
+    known: [...known.keys()],
+    get: (kind) => declared.get(kind),
+    read(row) {
+      const validator = validatorOf(row.kind);
+      if (validator === undefined) return undefined;
+      try {
+        const payload: unknown = JSON.parse(row.payload);
+        return validator.Check(payload) ? { ...row, payload } : undefined;
+      } catch {
+        // No version has stored a payload that is not JSON.
+        return undefined;
+      }
+    },
+  };
+}

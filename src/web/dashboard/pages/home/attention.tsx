@@ -1,0 +1,67 @@
+import type { ComponentChildren } from "preact";
+import { addressOf } from "#web/dashboard/router.ts";
+import { Callout } from "#web/dashboard/ui/marks.tsx";
+import { Section } from "#web/dashboard/ui/page.tsx";
+import type { Overview } from "./types.ts";
+
+const shownMax = 5;
+
+/** Lists the problems of the workspace, each with a link to its fix. */
+export function Attention({ of: overview }: { readonly of: Overview }) {
+  const { channels, documents_failed: failed, webhooks, dead_letters: deadLetters, versions, system } = overview;
+  const problems: readonly ComponentChildren[] = [
+    ...system.map(({ name, cause }) => <Problem title={`${capital(name)}: ${cause ?? "does not work"}`} />),
+    ...(versions.length === 0
+      ? []
+      : [
+          <Problem
+            title={`Processes of different versions run: ${versions.map((version) => version ?? "an earlier one").join(", ")}. Stop those of the old version.`}
+          />,
+        ]),
+    ...channels.map(({ id, label, name, error }) => (
+      <Problem
+        title={`${label} (${name}) does not work${error === null ? "." : `: ${error}`}`}
+        href={addressOf("channels", id)}
+        fix="Open the channel"
+      />
+    )),
+    ...(failed === 0
+      ? []
+      : [
+          <Problem
+            title={failed === 1 ? "A document could not be read." : `${failed} documents could not be read.`}
+            href={`${addressOf("documents")}?status=failed`}
+            fix="Show them"
+          />,
+        ]),
+    ...webhooks.map(({ id, url, state, reason }) => (
+      <Problem
+        title={state === "failing" ? `The webhook ${url} fails.` : `The webhook ${url} is disabled: ${reason ?? ""}`}
+        href={addressOf("webhooks", id)}
+        fix="Open the webhook"
+      />
+    )),
+    ...deadLetters.slice(0, shownMax).map(({ conversation_id: id, kind, error }) => {
+      const title = `Work${id === null ? "" : " for a conversation"} was given up (${kind})${error === null ? "." : `: ${error}`}`;
+      return id === null ? (
+        <Problem title={title} />
+      ) : (
+        <Problem title={title} href={`/inbox#/all/${id}`} fix="Open the conversation" />
+      );
+    }),
+    ...(deadLetters.length > shownMax ? [<p>And {deadLetters.length - shownMax} more.</p>] : []),
+  ];
+  return (
+    <Section title="Needs attention">
+      {problems.length === 0 ? <Callout tone="good">Everything works.</Callout> : problems}
+    </Section>
+  );
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const Problem = (props: { readonly title: string; readonly href?: string; readonly fix?: string }) => (
+  <Callout tone="bad">
+    <span dir="auto">{props.title}</span> {props.href !== undefined && <a href={props.href}>{props.fix}</a>}
+  </Callout>
+);

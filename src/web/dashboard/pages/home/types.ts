@@ -1,0 +1,31 @@
+/** The answer of `GET /admin/v1/overview`. */
+export interface Overview {
+  readonly channels: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly label: string;
+    readonly error: string | null;
+  }[];
+  readonly documents_failed: number;
+  readonly webhooks: readonly {
+    readonly id: string;
+    readonly url: string;
+    readonly state: "failing" | "disabled";
+    readonly reason: string | null;
+  }[];
+  readonly dead_letters: readonly {
+    readonly conversation_id: string | null;
+    readonly kind: string;
+    readonly error: string | null;
+  }[];
+  readonly versions: readonly (string | null)[];
+  readonly system: readonly { readonly name: string; readonly cause: string | null }[];
+  readonly first_steps: {
+    readonly dismissed: boolean;
+    readonly documents: boolean;
+    readonly question: boolean;
+    readonly widget: boolean;
+    readonly channel: boolean;
+    readonly colleague: boolean;
+  };
+}

@@ -1,0 +1,173 @@
+import { plans } from "#domain/workspace/plans.ts";
+import { SelectField } from "#web/dashboard/ui/fields/choice.tsx";
+import { Form, useForm } from "#web/dashboard/ui/form.tsx";
+import { PageHead, Section } from "#web/dashboard/ui/page.tsx";
+import type { JSX } from "preact";
+import type { Resource } from "#web/dashboard/ui/resource.tsx";
+import { Loaded, useResource } from "#web/dashboard/ui/resource.tsx";
+import { Tabs } from "#web/dashboard/ui/tabs.tsx";
+import type { DashboardPage } from "#web/dashboard/page.ts";
+import { useDashboard, useQuery } from "#web/dashboard/store.ts";
+import type { AudienceRow, Audiences } from "./parts/audiences.tsx";
+import { AudienceFields, audiencesOf, rowsOf } from "./parts/audiences.tsx";
+import type { Hours, Targets } from "./parts/hours.tsx";
+import { HoursFields, TargetFields } from "./parts/hours.tsx";
+import type { Translations } from "./parts/translations.tsx";
+import { TranslationFields } from "./parts/translations.tsx";
+import { Managed, SettingsForm, fieldOf } from "./setting-fields.tsx";
+import type { SettingsList } from "./settings-api.ts";
+import { loadSettings, loadTexts, savePlan, saveSettings } from "./settings-api.ts";
+import { closingSpecs, escalationSpecs, generalSpecs, limitSpecs, retentionSpecs, textSpecs } from "./specs.ts";
+
+export const settingsPage: DashboardPage = {
+  path: "settings",
+  label: "Settings",
+  about: "The bot, its texts, hours, limits and retention.",
+  group: "Workspace",
+  icon: "settings",
+  roles: ["admin", "viewer"],
+  render: () => <SettingsPage />,
+};
+
+interface PartProps {
+  readonly list: SettingsList;
+  readonly changed: (list: SettingsList) => void;
+}
+
+function SettingsPage() {
+  const resource = useResource(loadSettings, []);
+  const [tab, setTab] = useQuery("tab");
+  const { mayLeave } = useDashboard().router;
+  const part = (Part: (props: PartProps) => JSX.Element) => () => <Shown of={resource} part={Part} />;
+  return (
+    <>
+      <PageHead title="Settings" lead="Changes are live within a second." />
+      <Tabs
+        label="Settings"
+        current={tab}
+        choose={(id) => mayLeave() && setTab(id)}
+        tabs={[
+          { id: "general", label: "General", render: part(General) },
+          { id: "texts", label: "Bot & texts", render: part(Texts) },
+          { id: "escalation", label: "Escalation", render: part(Escalation) },
+          { id: "hours", label: "Hours & SLA", render: part(HoursAndSla) },
+          { id: "limits", label: "Retention & limits", render: part(Limits) },
+          { id: "audiences", label: "Audiences", render: part(AudiencesPart) },
+        ]}
+      />
+    </>
+  );
+}
+
+/** Loads the settings for a part of the page. */
+function Shown(props: { readonly of: Resource<SettingsList>; readonly part: (props: PartProps) => JSX.Element }) {
+  const { of: resource, part: Part } = props;
+  return <Loaded of={resource}>{(list) => <Part list={list} changed={resource.set} />}</Loaded>;
+}
+
+const General = (props: PartProps) => <SettingsForm {...props} specs={generalSpecs} />;
+const Escalation = (props: PartProps) => <SettingsForm {...props} specs={escalationSpecs} />;
+
+const isManaged = (list: SettingsList, key: string): boolean => list.settings[key]?.managed_by_file === true;
+
+function Texts(props: PartProps) {
+  const texts = useResource(loadTexts, []);
+  return (
+    <>
+      <Section title="In every language" lead="They apply where a language has no sentence of its own.">
+        <SettingsForm {...props} specs={textSpecs} />
+      </Section>
+      <Section title="By language">
+        <Loaded of={texts}>
+          {({ texts: builtIn }) => (
+            <SettingsForm {...props} specs={[]} more={["messages.translations"]}>
+              {(form) => (
+                <Managed is={isManaged(props.list, "messages.translations")}>
+                  <TranslationFields of={fieldOf<Translations>(form, "messages.translations")} builtIn={builtIn} />
+                </Managed>
+              )}
+            </SettingsForm>
+          )}
+        </Loaded>
+      </Section>
+    </>
+  );
+}
+
+function HoursAndSla(props: PartProps) {
+  return (
+    <>
+      <Section title="Business hours">
+        <SettingsForm {...props} specs={[]} more={["business_hours"]}>
+          {(form) => (
+            <Managed is={isManaged(props.list, "business_hours")}>
+              <HoursFields of={fieldOf<Hours | null>(form, "business_hours")} />
+            </Managed>
+          )}
+        </SettingsForm>
+      </Section>
+      <Section title="Reply times" lead="A conversation that waits longer breaches its SLA.">
+        <SettingsForm {...props} specs={[]} more={["sla"]}>
+          {(form) => (
+            <Managed is={isManaged(props.list, "sla")}>
+              <TargetFields of={fieldOf<Targets>(form, "sla")} />
+            </Managed>
+          )}
+        </SettingsForm>
+      </Section>
+      <Section title="Idle conversations">
+        <SettingsForm {...props} specs={closingSpecs} />
+      </Section>
+    </>
+  );
+}
+
+function Limits(props: PartProps) {
+  const { plan } = props.list;
+  const allowed = `The plan ${plan.name} keeps conversations for up to ${plan.retention_days} days.`;
+  return (
+    <>
+      <Section title="Plan" lead="It decides limits, retention and features.">
+        <PlanForm {...props} />
+      </Section>
+      <Section title="Retention" lead={allowed}>
+        <SettingsForm {...props} specs={retentionSpecs} />
+      </Section>
+      <Section title="Limits" lead={`The plan allows ${plan.limit_minute} requests of a key a minute.`}>
+        <SettingsForm {...props} specs={limitSpecs} />
+      </Section>
+    </>
+  );
+}
+
+function PlanForm({ list, changed }: PartProps) {
+  const form = useForm({ plan: list.plan.name });
+  return (
+    <Form
+      form={form}
+      send={async ({ plan }) => changed(await savePlan(plan))}
+      label="Change the plan"
+      done="Saved."
+      isManaged={list.plan.managed_by_file}
+    >
+      <SelectField of={form.field("plan")} label="Plan" options={plans.map((value) => ({ value, label: value }))} />
+    </Form>
+  );
+}
+
+function AudiencesPart({ list, changed }: PartProps) {
+  const before = (list.settings["audiences"]?.value ?? {}) as Audiences;
+  const form = useForm<{ readonly rows: readonly AudienceRow[] }>({ rows: rowsOf(before) });
+  return (
+    <Form
+      form={form}
+      send={async ({ rows }) => changed(await saveSettings(list, { audiences: audiencesOf(rows, before) }))}
+      label="Save"
+      done="Saved."
+      isManaged={isManaged(list, "audiences")}
+    >
+      <p class="hint">Documents with a tag are shown to signed-in customers whose attributes fit.</p>
+      <AudienceFields of={form.field("rows")} />
+    </Form>
+  );
+}

@@ -1,0 +1,49 @@
+import type { View } from "#http/inbox/wire.ts";
+import { views } from "#http/inbox/wire.ts";
+import { useInbox } from "#web/inbox/inbox-store.ts";
+import { hashOf } from "#web/inbox/store/address.ts";
+import { Icon } from "#web/shared/ui/elements.tsx";
+import { viewIcons, viewNames } from "#web/inbox/ui/labels.ts";
+
+/** The server counts no further. */
+const countMax = 100;
+
+export function Views() {
+  const { view, counts } = useInbox().list;
+  return (
+    <nav class="views" aria-label="Views">
+      {views.map((name) => {
+        const isCounted = name !== "claimed" && name !== "resolved" && name !== "all";
+        return (
+          <ViewLink
+            key={name}
+            view={name}
+            count={(isCounted ? counts.value?.[name] : undefined) ?? 0}
+            isCurrent={name === view.value}
+          />
+        );
+      })}
+    </nav>
+  );
+}
+
+interface ViewLinkProps {
+  readonly view: View;
+  readonly count: number;
+  readonly isCurrent: boolean;
+}
+
+const ViewLink = ({ view, count, isCurrent }: ViewLinkProps) => (
+  <a href={hashOf(view)} aria-current={isCurrent ? "page" : undefined} data-view={view}>
+    <Icon name={viewIcons[view]} />
+    <span class="view-name">{viewNames[view]}</span>
+    {count > 0 && (
+      <span
+        class="count"
+        aria-label={`${count >= countMax ? "100 or more" : count} ${count === 1 ? "conversation" : "conversations"}`}
+      >
+        {count >= countMax ? "99+" : count}
+      </span>
+    )}
+  </a>
+);

@@ -1,0 +1,61 @@
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { buildBrowserCode } from "#web/build.ts";
+import { noBrowser, openBrowser } from "../support/browser.ts";
+import { newSqlite } from "../support/database/databases.ts";
+import type { DashboardUser } from "../support/http/administrators.ts";
+import { dashboardUser } from "../support/http/administrators.ts";
+import type { TestApp } from "../support/http/app.ts";
+import { startApp } from "../support/http/app.ts";
+import { createDashboardPages } from "../support/http/dashboard-pages.ts";
+import { skipped } from "../support/skipped.ts";
+
+const name = "the audit log and the overview in a browser";
+
+if (noBrowser === undefined) describe(name, inTheBrowser);
+else skipped(name, noBrowser);
+
+function inTheBrowser(): void {
+  let app: TestApp;
+  let browser: Browser;
+  let admin: DashboardUser;
+  const pages = createDashboardPages(
+    () => browser,
+    () => app,
+  );
+  beforeAll(async () => {
+    await buildBrowserCode();
+    app = await startApp(newSqlite);
+    admin = await dashboardUser(app, "admin");
+    await admin.call("POST", "keys", { name: "Shop" });
+    browser = await openBrowser();
+  });
+  afterEach(async () => expect(await pages.close()).toEqual([]));
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+  });
+
+  it("say entries in words, keep filters in the address, and save what they show as CSV", async () => {
+    const page = await pages.open(admin, "/audit?action=api_key");
+    await page.getByText("added the API key Shop").waitFor();
+    await page.getByPlaceholder("Who: e-mail or id").fill(admin.email);
+    await page.waitForURL(/actor=admin/);
+    const saving = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export as CSV" }).click();
+    expect((await saving).suggestedFilename()).toMatch(/^audit-.*\.csv$/);
+    await page.getByPlaceholder("What was changed").fill("nothing like this");
+    await page.getByText("No entries").waitFor();
+  });
+
+  it("show the first steps until an administrator hides them", async () => {
+    const page = await pages.open(admin);
+    await page.getByRole("heading", { name: "First steps" }).waitFor();
+    expect(await page.getByText("To do").count()).toBe(5);
+    await page.getByRole("button", { name: "Hide" }).click();
+    await page.getByRole("heading", { name: "First steps" }).waitFor({ state: "detached" });
+    await page.reload();
+    await page.getByText("Everything works.").waitFor();
+    expect(await page.getByRole("heading", { name: "First steps" }).count()).toBe(0);
+  });
+}

@@ -1,0 +1,137 @@
+import { readFile } from "node:fs/promises";
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { buildBrowserCode } from "#web/build.ts";
+import { accessibilityViolations } from "../support/accessibility.ts";
+import { noBrowser, openBrowser } from "../support/browser.ts";
+import { newSqlite } from "../support/database/databases.ts";
+import { seedReports } from "../support/database/report-rows.ts";
+import type { DashboardUser } from "../support/http/administrators.ts";
+import { dashboardUser } from "../support/http/administrators.ts";
+import type { TestApp } from "../support/http/app.ts";
+import { startApp } from "../support/http/app.ts";
+import { createDashboardPages, phone } from "../support/http/dashboard-pages.ts";
+import { skipped } from "../support/skipped.ts";
+
+const name = "reports in the dashboard";
+
+if (noBrowser === undefined) describe(name, inTheBrowser);
+else skipped(name, noBrowser);
+
+function inTheBrowser(): void {
+  let app: TestApp;
+  let browser: Browser;
+  let viewer: DashboardUser;
+  const pages = createDashboardPages(
+    () => browser,
+    () => app,
+  );
+
+  beforeAll(async () => {
+    await buildBrowserCode();
+    app = await startApp(newSqlite);
+    viewer = await dashboardUser(app, "viewer");
+    const agents = [viewer.email, "ben@shop.example"];
+    await seedReports(app.store, app.workspace.id, {
+      from: "2031-03-01",
+      to: "2031-05-14",
+      conversationsADay: 90,
+      agents,
+    });
+    browser = await openBrowser();
+  });
+  afterEach(async () => expect(await pages.close()).toEqual([]));
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+  });
+
+  const totals = async (from: string, to: string): Promise<Readonly<Record<string, number>>> => {
+    const { body } = await viewer.call("GET", `analytics?from=${from}&to=${to}`);
+    return (body as { readonly totals: Readonly<Record<string, number>> }).totals;
+  };
+
+  it("show the numbers of the range, their change, and how each is defined", async () => {
+    const page = await pages.open(viewer, "/reports?range=7");
+    const tile = page.locator(".tile", { hasText: "Conversations" }).first();
+    const now = (await totals("2031-05-08", "2031-05-14"))["conversations"] ?? 0;
+    const before = (await totals("2031-05-01", "2031-05-07"))["conversations"] ?? 0;
+    await tile.getByText(now.toLocaleString("en-GB"), { exact: true }).waitFor();
+    await tile.getByText(now > before ? /more$/ : /less$/).waitFor();
+    await tile.getByText("Definition").click();
+    await tile.getByText("Conversations that customers started.").waitFor();
+    await page.getByLabel("Range").selectOption({ label: "Today" });
+    const today = (await totals("2031-05-14", "2031-05-14"))["conversations"] ?? 0;
+    await tile.getByText(String(today), { exact: true }).waitFor();
+    expect(new URL(page.url()).searchParams.get("range")).toBe("today");
+  });
+
+  it("draw charts, whose numbers are in a table and in a file", async () => {
+    const page = await pages.open(viewer, "/reports?range=custom&from=2031-04-01&to=2031-04-03");
+    const chart = page.getByRole("figure", { name: "Messages by day" });
+    await chart.locator("canvas").waitFor();
+    await chart.getByText("Numbers of this chart").click();
+    await expect.poll(() => chart.getByRole("row").count()).toBe(4);
+    const saved = page.waitForEvent("download");
+    await chart.getByRole("button", { name: "Save Messages by day as CSV" }).click();
+    const text = await readFile(await (await saved).path(), "utf8");
+    const { messages_by_bot: byBot } = await totals("2031-04-01", "2031-04-01");
+    expect(text.split("\r\n")[0]).toBe("\uFEFFDay,By customers,By the bot,By agents");
+    expect(text.split("\r\n")[1]?.split(",")[2]).toBe(String(byBot));
+  });
+
+  it("define the numbers of each chart and table", async () => {
+    const page = await pages.open(viewer, "/reports");
+    for (const label of ["First reply, 90th percentile", "SLA missed"]) {
+      await page.locator(".tile", { hasText: label }).waitFor();
+    }
+    for (const [place, text] of [
+      ["By day", /Messages of rules count as the bot's/],
+      ["Reasons for hand-overs", "Hand-overs because the customer seemed to be angry."],
+      ["Hours of the week", /in its hour, in the workspace's time zone/],
+    ] as const) {
+      const section = page.getByRole("region", { name: place, exact: true });
+      for (const summary of await section.getByText("Definitions").all()) await summary.click();
+      await section.getByText(text).first().waitFor();
+    }
+    await page.getByRole("tab", { name: "Agents" }).click();
+    const detail = page.getByRole("region", { name: "In detail" });
+    await detail.getByText("Definitions").click();
+    await detail.getByText("Times that a conversation got an agent or another agent.").waitFor();
+  });
+
+  it("divide the numbers by channel, agent, team and tag", async () => {
+    const page = await pages.open(viewer, "/reports");
+    for (const [tab, row] of [
+      ["Channels", "Telegram"],
+      ["Agents", "ben@shop.example"],
+      ["Tags", "tag 3"],
+    ] as const) {
+      await page.getByRole("tab", { name: tab }).click();
+      await page.getByRole("rowheader", { name: row, exact: true }).waitFor();
+    }
+    await page.getByRole("tab", { name: "Teams" }).click();
+    await page.getByText("No teams").waitFor();
+  });
+
+  it("say that a workspace has none yet", async () => {
+    const page = await pages.open(viewer, "/reports?range=custom&from=2020-01-01&to=2020-01-31");
+    await page.getByText("Nothing to report in these days").waitFor();
+  });
+
+  it("have no barriers that a program can find, in light, dark and on a phone", { timeout: 60_000 }, async () => {
+    const wide = { width: 1280, height: 900 };
+    for (const options of [
+      { viewport: wide },
+      { viewport: wide, colorScheme: "dark" },
+      { viewport: { width: 820, height: 900 } },
+      { viewport: phone },
+    ] as const) {
+      const page = await pages.open(viewer, "/reports", options);
+      await page.getByRole("rowheader", { name: "telegram" }).waitFor();
+      expect([options, await accessibilityViolations(page)]).toEqual([options, []]);
+      const sideways = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      expect(sideways).toBeLessThanOrEqual(0);
+    }
+  });
+}
