@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { seeded } from "#test/support/tier.ts";
 import type { Status } from "#domain/conversation/status.ts";
 import { statuses } from "#domain/conversation/status.ts";
 import { Problem } from "#domain/problem.ts";
@@ -279,7 +280,7 @@ eachDatabase("a conversation", (open) => {
           await forgetReports();
         }
       }),
-      { numRuns: 25, endOnFailure: false },
+      { numRuns: 25, endOnFailure: false, ...seeded },
     );
   }, 120_000);
 

@@ -189,7 +189,13 @@ eachDatabase("a clock that was an hour ahead", (open) => {
         .where("host", "=", "elsewhere")
         .where("heartbeat_at", ">=", clock.now() - heartbeatMs - 500)
         .executeTakeFirst();
-    await expect.poll(newest, { interval: 1 }).toBeDefined();
+    // A heartbeat that is being stored sets the next timer late. The clock follows it.
+    const moved = async () => {
+      const row = await newest();
+      if (row === undefined) clock.advance(500);
+      return row;
+    };
+    await expect.poll(moved, { interval: 5 }).toBeDefined();
   }
 
   /** The lease as seen from another machine, since both benches have this process's id. */

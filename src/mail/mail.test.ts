@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { loadConfig } from "#config/environment.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
@@ -38,7 +39,7 @@ eachDatabase("mails of the program", (open) => {
     // The refused attempt has been stored, with the time of the next one.
     await inTime(
       app.clock,
-      vi.waitFor(async () => expect((await queued())[0]?.attempts).toBe(1), { timeout: 20_000 }),
+      eventually(async () => expect((await queued())[0]?.attempts).toBe(1)),
     );
     const [row] = await queued();
     expect(row?.payload).not.toContain("https://parley.test/x");
@@ -53,7 +54,7 @@ eachDatabase("mails of the program", (open) => {
     await queue("Too late", 0);
     await inTime(
       app.clock,
-      vi.waitFor(async () => expect(await queued()).toEqual([]), { timeout: 20_000 }),
+      eventually(async () => expect(await queued()).toEqual([])),
     );
     expect(server.received.map(({ subject }) => subject)).not.toContain("Too late");
   });

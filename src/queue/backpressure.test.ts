@@ -2,8 +2,6 @@ import { describe, expect, it } from "vitest";
 import type { InboundBurstGauge } from "./backpressure.ts";
 import { createInboundBurst } from "./backpressure.ts";
 
-const eventually = { timeout: 20_000 };
-
 /** Starts this many senders at the same time, which all wait for one promise. */
 function burst(rush: InboundBurstGauge, count = 20) {
   const stored = Promise.withResolvers<undefined>();
@@ -39,7 +37,7 @@ describe("a burst of events", () => {
       resolve(undefined);
       await senders;
       expect(rush.isOn()).toBe(true);
-      await expect.poll(() => ends, eventually).toBe(end);
+      await expect.poll(() => ends).toBe(end);
       expect(rush.isOn()).toBe(false);
     }
   });
@@ -58,7 +56,7 @@ describe("a burst of events", () => {
     await pause(50);
     expect(ended).toBe(false);
     await stop();
-    await expect.poll(() => ended, eventually).toBe(true);
+    await expect.poll(() => ended).toBe(true);
   });
 
   it("ends while only a few senders wait, as in steady traffic", async () => {
@@ -68,7 +66,7 @@ describe("a burst of events", () => {
     const locked = burst(rush, 1);
     resolve(undefined);
     await senders;
-    await expect.poll(() => rush.isOn(), eventually).toBe(false);
+    await expect.poll(() => rush.isOn()).toBe(false);
     locked.resolve(undefined);
     await stop();
   });
@@ -81,7 +79,7 @@ describe("a burst of events", () => {
     await pause(20);
     expect(rush.isOn()).toBe(true);
     now = 2_000;
-    await expect.poll(() => rush.isOn(), eventually).toBe(false);
+    await expect.poll(() => rush.isOn()).toBe(false);
     now = 11_999;
     const more = burst(rush);
     expect(rush.isOn()).toBe(false);

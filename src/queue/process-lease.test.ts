@@ -1,4 +1,5 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import type { Log } from "#runtime/log.ts";
 import type { ProcessLease } from "./process-lease.ts";
 import { openProcess } from "./process-lease.ts";
@@ -52,7 +53,7 @@ eachDatabase("processes on one database", (open) => {
   async function beat({ clock }: Running): Promise<void> {
     clock.advance(heartbeatMs);
     // The next one is set when this one is written.
-    await vi.waitFor(() => expect(clock.waiting()).toBe(1), { timeout: 20_000, interval: 1 });
+    await eventually(() => expect(clock.waiting()).toBe(1));
   }
   const held = async (store: OpenStore) => ({
     processes: (await store.read.selectFrom("processes").select("host").where("host", "=", "elsewhere").execute())

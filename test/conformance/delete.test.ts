@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { agent, eachContract, eventually } from "../support/http/contract.ts";
+import { agent, eachContract } from "../support/http/contract.ts";
 
 eachContract("4.6 DELETE", (at) => {
   it("4.6 answers 204 without a body, and 404 to later requests for the conversation", async () => {
@@ -27,7 +27,7 @@ eachContract("4.6 DELETE", (at) => {
     const id = await client.begin("The bassoon is lost");
     await client.patch(id, { tags: ["music"], internal_notes: [{ content: "The oboe as well" }] });
     at.app.clock.advance(1_000);
-    await eventually(() => client.found("&q=bassoon")).toEqual([id]);
+    await expect.poll(() => client.found("&q=bassoon")).toEqual([id]);
     await client.remove(id);
     for (const parameters of ["", "&q=bassoon", "&tag=music", "&status=open"]) {
       expect([parameters, await client.found(parameters)]).toEqual([parameters, []]);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { eachContract, eventually, idPattern } from "../support/http/contract.ts";
+import { eachContract, idPattern } from "../support/http/contract.ts";
 
 /** A page with one line of text. */
 function pdf(line: string): string {
@@ -31,7 +31,7 @@ eachContract("4.9 more kinds of documents", (at) => {
     const { status, body } = await client.post("/v1/documents/upload", form);
     expect(status).toBe(202);
     const document = async () => (await client.get(`/v1/documents/${body.document.id}`)).body.document;
-    await eventually(async () => (await document()).status).toMatch(/indexed|failed/);
+    await expect.poll(async () => (await document()).status).toMatch(/indexed|failed/);
     return { client, document: await document() };
   };
 
@@ -83,7 +83,7 @@ eachContract("4.9 more kinds of documents", (at) => {
       const { status, body } = await at.client.post("/v1/documents/crawl", { url });
       if (status === 202) {
         const document = async () => (await at.client.get(`/v1/documents/${body.document.id}`)).body.document;
-        await eventually(async () => (await document()).status).toBe("failed");
+        await expect.poll(async () => (await document()).status).toBe("failed");
         expect(await document()).toMatchObject({ error: expect.stringMatching(/\S/) });
       } else {
         expect([status, body.code]).toEqual([422, "invalid_parameter"]);

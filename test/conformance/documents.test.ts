@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Client } from "../support/http/contract.ts";
-import { eachContract, idPattern, shownNow, timestampPattern, walk, eventually } from "../support/http/contract.ts";
+import { eachContract, idPattern, shownNow, timestampPattern, walk } from "../support/http/contract.ts";
 
 eachContract("4.9 documents", (at) => {
   const form = (name: string, content: BlobPart, fields: readonly (readonly [string, string])[] = []) => {
@@ -14,7 +14,7 @@ eachContract("4.9 documents", (at) => {
   const document = async (id: string, client: Client = at.client) =>
     (await client.get(`/v1/documents/${id}`)).body.document;
   const settled = async (id: string, client?: Client) => {
-    await eventually(async () => (await document(id, client)).status).toMatch(/indexed|failed/);
+    await expect.poll(async () => (await document(id, client)).status).toMatch(/indexed|failed/);
     return document(id, client);
   };
 
@@ -119,9 +119,9 @@ eachContract("4.9 documents", (at) => {
     await settled(first.body.document.id, client);
     const second = await upload(form("fee.txt", "The fee for a zeppelin ride is ninety euros."), client);
     expect(second.body.document.id).toBe(first.body.document.id);
-    await eventually(
-      async () => (await client.ask({ query: "What is the fee for a zeppelin ride?" })).body.answer,
-    ).toContain("ninety");
+    await expect
+      .poll(async () => (await client.ask({ query: "What is the fee for a zeppelin ride?" })).body.answer)
+      .toContain("ninety");
     expect((await client.get("/v1/documents")).body.documents).toHaveLength(1);
   });
 

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { problemStatus } from "#domain/problem.ts";
-import { eachContract, eventually } from "../support/http/contract.ts";
+import { eachContract } from "../support/http/contract.ts";
 
 /** The contract's table of errors. */
 const table = {
@@ -50,7 +50,7 @@ eachContract("7 errors", (at) => {
     const { headers, body } = await at.client.get("/v1/conversations/conv_none");
     expect(headers.get("x-request-id")).toBe(body.request_id);
     const lines = () => at.app.logged.filter((line) => line.includes(body.request_id));
-    await eventually(() => lines().length).toBe(1);
+    await expect.poll(() => lines().length).toBe(1);
     expect(JSON.parse(lines()[0] ?? "")).toMatchObject({
       requestId: body.request_id,
       status: 404,

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders, Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { agent, eventually, idPattern, timestampPattern } from "../support/http/contract.ts";
+import { agent, idPattern, timestampPattern } from "../support/http/contract.ts";
 import type { TestDatabase } from "../support/database/databases.ts";
 import { eachDatabase } from "../support/database/databases.ts";
 import type { Gateway } from "../support/program/program.ts";
@@ -111,28 +111,30 @@ eachDatabase("6 events", (open) => {
     await patch(id, { status: "open" });
     await patch(id, { status: "resolved" });
     await ask({ conversation_id: id });
-    await eventually(() => types(id)).toEqual([
-      "conversation.started",
-      "conversation.claimed",
-      "conversation.snoozed",
-      "conversation.resolved",
-      "conversation.archived",
-      "conversation.reopened",
-      "conversation.resolved",
-      "conversation.reopened",
-    ]);
+    await expect
+      .poll(() => types(id))
+      .toEqual([
+        "conversation.started",
+        "conversation.claimed",
+        "conversation.snoozed",
+        "conversation.resolved",
+        "conversation.archived",
+        "conversation.reopened",
+        "conversation.resolved",
+        "conversation.reopened",
+      ]);
   });
 
   it("6 reports an escalation after the creation of the same conversation", async () => {
     const id = await ask({ query: "I want to talk to a human" });
-    await eventually(() => types(id)).toEqual(["conversation.started", "conversation.escalated"]);
+    await expect.poll(() => types(id)).toEqual(["conversation.started", "conversation.escalated"]);
   });
 
   it("6 reports nothing if the status did not change", async () => {
     const id = await ask();
     await patch(id, { status: "open", tags: ["x"], priority: "high", internal_notes: [{ content: "A note" }] });
     const marker = await ask();
-    await eventually(() => types(marker)).toEqual(["conversation.started"]);
+    await expect.poll(() => types(marker)).toEqual(["conversation.started"]);
     expect(types(id)).toEqual(["conversation.started"]);
   });
 
@@ -143,9 +145,9 @@ eachDatabase("6 events", (open) => {
     await call("POST", `/v1/conversations/${id}/notes`, { content: "Another" });
     const theirs = () => named.filter(({ body }) => body.data.conversation?.["id"] === id);
     const seen = () => theirs().map(({ body }) => body.type);
-    await eventually(seen).toEqual(["note.created", "conversation.updated", "note.created"]);
+    await expect.poll(seen).toEqual(["note.created", "conversation.updated", "note.created"]);
     await call("DELETE", `/v1/conversations/${id}`);
-    await eventually(() => seen().slice(3)).toEqual(["conversation.deleted"]);
+    await expect.poll(() => seen().slice(3)).toEqual(["conversation.deleted"]);
     const deleted = theirs().at(-1);
     expect(deleted?.body.data.conversation).toEqual({ id });
     expect(deleted?.body.data).toMatchObject({ sequence: 5, actor: { type: "api_key", name: "Events" } });
@@ -156,7 +158,7 @@ eachDatabase("6 events", (open) => {
   it("6 sends type, timestamp and data: the event, the workspace, the conversation, the previous status, and the actor", async () => {
     const id = await ask();
     await patch(id, { status: "claimed", assigned_to: agent });
-    await eventually(() => of(id).length).toBe(2);
+    await expect.poll(() => of(id).length).toBe(2);
     const [, claimed] = of(id);
     expect(claimed?.body).toMatchObject({
       type: "conversation.claimed",
@@ -174,7 +176,7 @@ eachDatabase("6 events", (open) => {
   it("6 signs each delivery by the Standard Webhooks specification", async () => {
     const before = Date.now();
     const id = await ask();
-    await eventually(() => of(id).length).toBe(1);
+    await expect.poll(() => of(id).length).toBe(1);
     const [first] = of(id);
     const headers: IncomingHttpHeaders = first?.headers ?? {};
     const text = first?.text ?? "";

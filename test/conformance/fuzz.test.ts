@@ -2,6 +2,7 @@ import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { randomCases } from "#test/support/tier.ts";
 import { problemStatus } from "#domain/problem.ts";
 import type { TestApp, TestWorkspace } from "../support/http/app.ts";
 import { startApp } from "../support/http/app.ts";
@@ -186,7 +187,7 @@ eachDatabase("ten thousand malformed requests", (open) => {
       faultOf(await send(sample), sample.method === "HEAD"),
     );
 
-  it.each(Array.from({ length: slices[own].http }, (_, slice) => slice))(
+  it.each(Array.from({ length: randomCases(slices[own].http) }, (_, slice) => slice))(
     "get an answer below 500 without secrets or internals: slice %i of requests",
     async (slice) => {
       const ofKeys = operations.filter(({ path }) => path.startsWith("/v1/"));
@@ -196,7 +197,7 @@ eachDatabase("ten thousand malformed requests", (open) => {
     120_000,
   );
 
-  it.each(Array.from({ length: slices[own].admin }, (_, slice) => slice))(
+  it.each(Array.from({ length: randomCases(slices[own].admin) }, (_, slice) => slice))(
     "get an answer below 500 without secrets or internals: slice %i of administration and OAuth",
     async (slice) => {
       // Channels, checks and tests connect to other hosts.
@@ -224,7 +225,7 @@ eachDatabase("ten thousand malformed requests", (open) => {
       socket.on("close", () => resolve(answer));
     });
 
-  it.each(Array.from({ length: slices[own].raw }, (_, slice) => slice))(
+  it.each(Array.from({ length: randomCases(slices[own].raw) }, (_, slice) => slice))(
     "get an answer below 500, or a closed connection: slice %i of bytes",
     async (slice) => {
       const samples = fc.sample(rawRequest(mine.key, mine.id), { numRuns: perSlice, seed: seed + slice });
@@ -263,7 +264,7 @@ eachDatabase("ten thousand malformed requests", (open) => {
 
   it("have no lasting effect: the program answers as before, and stores nothing of them", async () => {
     agent.destroy();
-    await expect.poll(tcp, { timeout: 20_000 }).toBeLessThanOrEqual(resources + 2);
+    await expect.poll(tcp).toBeLessThanOrEqual(resources + 2);
     const client = clientOf(app, mine);
     const after = await Promise.all(Array.from({ length: 45 }, () => client.get("/v1/documents")));
     expect(new Set(after.map(({ status }) => status))).toEqual(new Set([200]));

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Conversation } from "../support/http/contract.ts";
-import { agent, eachContract, humanPlease, eventually } from "../support/http/contract.ts";
+import { agent, eachContract, humanPlease } from "../support/http/contract.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -124,7 +124,7 @@ eachContract("3 the lifecycle", (at) => {
     at.app.clock.advance(1.5 * hourMs - 1);
     expect(await statusOf(id)).toBe("snoozed");
     at.app.clock.advance(1);
-    await eventually(() => statusOf(id)).toBe("open");
+    await expect.poll(() => statusOf(id)).toBe("open");
   });
 
   it.each(["open", "claimed", "escalated"])(
@@ -135,7 +135,7 @@ eachContract("3 the lifecycle", (at) => {
       const snoozed = await at.client.patch(id, { status: "snoozed", snooze_until: until });
       expect(snoozed.body).toMatchObject({ status: "snoozed", snoozed_until: until });
       at.app.clock.advance(hourMs);
-      await eventually(() => statusOf(id)).toBe(from);
+      await expect.poll(() => statusOf(id)).toBe(from);
       expect(await at.client.single(id)).toMatchObject({ assigned_to: from === "claimed" ? agent : null });
     },
   );
@@ -144,7 +144,7 @@ eachContract("3 the lifecycle", (at) => {
     const id = await at.client.in(from);
     await at.client.patch(id, { status: "snoozed", snooze_hours: 1 });
     at.app.clock.advance(hourMs);
-    await eventually(() => statusOf(id)).toBe("open");
+    await expect.poll(() => statusOf(id)).toBe("open");
   });
 
   it("3 ends any snooze when the customer writes, a timed one included", async () => {
@@ -172,7 +172,7 @@ eachContract("3 the lifecycle", (at) => {
     await client.get("/v1/documents");
     expect((await client.single(id)).status).toBe("open");
     at.app.clock.advance(1);
-    await eventually(async () => (await client.single(id)).status).toBe("resolved");
+    await expect.poll(async () => (await client.single(id)).status).toBe("resolved");
     const { audit_log } = await client.single(id);
     expect(audit_log.at(-1)).toMatchObject({ actor: { type: "system" }, from: "open", to: "resolved" });
   });
@@ -183,7 +183,7 @@ eachContract("3 the lifecycle", (at) => {
     at.app.clock.advance(autoResolveDays * dayMs - 1);
     expect((await client.single(id)).status).toBe("open");
     at.app.clock.advance(1);
-    await eventually(async () => (await client.single(id)).status).toBe("resolved");
+    await expect.poll(async () => (await client.single(id)).status).toBe("resolved");
   });
 
   it("3 resolves nothing automatically if that is switched off", async () => {
@@ -191,7 +191,7 @@ eachContract("3 the lifecycle", (at) => {
     const [id, control] = [await client.begin(), await at.client.begin()];
     at.app.clock.advance(9 * dayMs);
     // Once the other workspace's conversation is resolved, this one would have been resolved too.
-    await eventually(() => statusOf(control)).not.toBe("open");
+    await expect.poll(() => statusOf(control)).not.toBe("open");
     expect((await client.single(id)).status).toBe("open");
   });
 
@@ -200,7 +200,7 @@ eachContract("3 the lifecycle", (at) => {
     async (status) => {
       const [id, control] = [await at.client.in(status), await at.client.in("open")];
       at.app.clock.advance(8 * dayMs);
-      await eventually(() => statusOf(control)).toBe("resolved");
+      await expect.poll(() => statusOf(control)).toBe("resolved");
       expect(await statusOf(id)).toBe(status);
     },
   );
@@ -210,7 +210,7 @@ eachContract("3 the lifecycle", (at) => {
     at.app.clock.advance(30 * dayMs - 1);
     expect(await statusOf(id)).toBe("resolved");
     at.app.clock.advance(1);
-    await eventually(() => statusOf(id)).toBe("archived");
+    await expect.poll(() => statusOf(id)).toBe("archived");
   });
 
   it("3 archives nothing automatically if that is switched off", async () => {
@@ -218,7 +218,7 @@ eachContract("3 the lifecycle", (at) => {
     const id = await client.in("resolved");
     const control = await at.client.in("resolved");
     at.app.clock.advance(31 * dayMs);
-    await eventually(() => statusOf(control)).toBe("archived");
+    await expect.poll(() => statusOf(control)).toBe("archived");
     expect((await client.single(id)).status).toBe("resolved");
   });
 
@@ -228,7 +228,7 @@ eachContract("3 the lifecycle", (at) => {
     await client.patch(id, { status: "resolved" });
     await client.patch(id, { status: "archived" });
     at.app.clock.advance(1_000);
-    await eventually(() => client.found("&q=walrus")).toEqual([id]);
+    await expect.poll(() => client.found("&q=walrus")).toEqual([id]);
   });
 
   it.each(["resolved", "archived"])(

@@ -1,6 +1,7 @@
-import { beforeAll, expect, it, vi } from "vitest";
+import { beforeAll, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import type { Client } from "../support/http/contract.ts";
-import { agent, eachContract, humanPlease, walk, eventually } from "../support/http/contract.ts";
+import { agent, eachContract, humanPlease, walk } from "../support/http/contract.ts";
 
 const minuteMs = 60_000;
 
@@ -149,7 +150,7 @@ eachContract("4.1 the filters of the list", (at) => {
     for (const [name, id] of Object.entries(by)) startedAt[name] = (await client.single(id)).started_at;
     at.app.clock.advance(1_000);
     // Texts are indexed shortly after they are stored.
-    await vi.waitUntil(async () => (await client.found("&q=xylophone")).length === 1, 10_000);
+    await eventually(async () => (await client.found("&q=xylophone")).length === 1);
   });
   const names = async (parameters: string) => {
     const ids = await client.found(parameters);
@@ -274,7 +275,7 @@ eachContract("4.1 the filters of the list", (at) => {
     const id = await client.begin();
     await client.post(`/v1/conversations/${id}/messages`, { content: "The marimba is fixed", author_email: agent });
     at.app.clock.advance(1_000);
-    await eventually(() => client.found("&q=marimba")).toEqual([id]);
+    await expect.poll(() => client.found("&q=marimba")).toEqual([id]);
     await client.remove(id);
     expect(await client.found("&q=marimba")).toEqual([]);
   });
@@ -284,7 +285,7 @@ eachContract("4.1 the filters of the list", (at) => {
     at.app.clock.advance(1_000);
     await client.post(`/v1/conversations/${by["open"]}/messages`, { content: "A timpani", author_email: agent });
     at.app.clock.advance(1_000);
-    await eventually(() => client.found("&q=timpani")).toEqual([by["open"]]);
+    await expect.poll(() => client.found("&q=timpani")).toEqual([by["open"]]);
     expect(await client.found("&q=harpsichord")).toEqual([]);
     await client.patch(by["open"] ?? "", { status: "open" });
   });

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { expect, it } from "vitest";
 import { eachDatabase } from "../support/database/databases.ts";
-import { eachContract, eventually } from "../support/http/contract.ts";
+import { eachContract } from "../support/http/contract.ts";
 import type { TestHttp } from "../support/http/http-server.ts";
 import { startHttp } from "../support/http/http-server.ts";
 
@@ -36,7 +36,7 @@ eachDatabase("8.2 time and concurrency", (open) => {
     });
     const ask = () => http.post("/v1/query", { workspace_id: http.workspaceId, query: "Hello?" });
     const waiting = Array.from({ length: 50 }, ask);
-    await eventually(() => held.length).toBe(50);
+    await expect.poll(() => held.length).toBe(50);
     const refused = await ask();
     expect([refused.status, refused.body.code]).toEqual([429, "too_many_concurrent_requests"]);
     expect(refused.headers.get("retry-after")).toBe("1");
@@ -57,7 +57,7 @@ eachDatabase("8.2 time and concurrency", (open) => {
     const ask = (http: TestHttp) =>
       http.post("/v1/query", { workspace_id: one.workspaceId, query: "Hello?" }, authorization);
     const waiting = Array.from({ length: 50 }, (_, i) => ask(i % 2 === 0 ? one : two));
-    await eventually(() => held.length).toBe(50);
+    await expect.poll(() => held.length).toBe(50);
     for (const http of [one, two]) {
       const refused = await ask(http);
       expect([refused.status, refused.body.code]).toEqual([429, "too_many_concurrent_requests"]);
@@ -68,7 +68,7 @@ eachDatabase("8.2 time and concurrency", (open) => {
     expect((await two.get("/v1/documents")).status).toBe(200);
     for (const end of held) end();
     await Promise.all(waiting);
-    await eventually(async () => (await one.get("/v1/documents")).status).toBe(200);
+    await expect.poll(async () => (await one.get("/v1/documents")).status).toBe(200);
     await one.close();
     await two.close();
     await database.remove();
@@ -120,10 +120,12 @@ eachDatabase("8.2 clients that disconnect", (open) => {
         socket.on("close", () => resolve());
       });
     }
-    await eventually(async () => {
-      const answers = await Promise.all(Array.from({ length: 45 }, () => http.get("/v1/documents")));
-      return [...new Set(answers.map(({ status }) => status))];
-    }).toEqual([200]);
+    await expect
+      .poll(async () => {
+        const answers = await Promise.all(Array.from({ length: 45 }, () => http.get("/v1/documents")));
+        return [...new Set(answers.map(({ status }) => status))];
+      })
+      .toEqual([200]);
     await http.close();
   }, 60_000);
 });

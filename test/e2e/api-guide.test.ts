@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { readConfigFile } from "#config/file.ts";
 import { problemStatus } from "#domain/problem.ts";
 import { problemMeaning } from "#http/problem.ts";
@@ -112,7 +113,7 @@ describe("on a fresh installation", () => {
     // Makes curl fail on error statuses and print the body.
     await writeFile(join(folder, ".curlrc"), "fail-with-body\n");
     gateway = await startGateway({ PARLEY_DATA_DIR: join(folder, "data") });
-    await vi.waitUntil(() => gateway.printed().includes("Set it up"), { timeout: 60_000, interval: 100 });
+    await eventually(() => gateway.printed().includes("Set it up"));
   });
   afterAll(async () => {
     await gateway.stop();
@@ -153,7 +154,7 @@ describe("on a fresh installation", () => {
     }).listen(0, "127.0.0.1");
     const browser = await openBrowser();
     try {
-      await vi.waitUntil(() => shop.listening);
+      await eventually(() => shop.listening);
       const page = await browser.newPage();
       await page.goto(`http://127.0.0.1:${(shop.address() as AddressInfo).port}/`);
       await page.getByRole("button", { name: "Chat öffnen" }).click();

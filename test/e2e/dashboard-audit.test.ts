@@ -51,11 +51,11 @@ function inTheBrowser(): void {
   it("show the first steps until an administrator hides them", async () => {
     const page = await pages.open(admin);
     await page.getByRole("heading", { name: "First steps" }).waitFor();
-    expect(await page.getByText("To do").count()).toBe(5);
+    await expect.poll(() => page.getByText("To do").count()).toBe(5);
     await page.getByRole("button", { name: "Hide" }).click();
     await page.getByRole("heading", { name: "First steps" }).waitFor({ state: "detached" });
     await page.reload();
     await page.getByText("Everything works.").waitFor();
-    expect(await page.getByRole("heading", { name: "First steps" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("heading", { name: "First steps" }).count()).toBe(0);
   });
 }

@@ -135,7 +135,7 @@ function inTheBrowser(): void {
     await page.getByText("the message has none of the words").first().waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
     const link = page.getByRole("table", { name: "What the rule would have done" }).getByRole("link");
-    expect(await link.getAttribute("href")).toMatch(/^\/inbox#\/all\/conv_/);
+    await expect.poll(() => link.getAttribute("href")).toMatch(/^\/inbox#\/all\/conv_/);
   });
 
   it("asks before unsaved changes are lost, and only then", async () => {
@@ -155,7 +155,7 @@ function inTheBrowser(): void {
     await page.evaluate(() => history.back());
     await back;
     expect(questions).toEqual(["confirm", "confirm", "confirm"]);
-    expect(await botName.inputValue()).toBe("Ada");
+    await expect.poll(() => botName.inputValue()).toBe("Ada");
     await botName.fill("Assistant");
     await page.getByRole("tab", { name: "Escalation" }).click();
     await page.getByRole("tab", { name: "General" }).click();
@@ -174,6 +174,6 @@ function inTheBrowser(): void {
     await page.getByLabel("Name").fill("hi");
     await page.keyboard.press("Escape");
     expect(questions.length).toBe(5);
-    expect(await page.getByLabel("Name").inputValue()).toBe("hi");
+    await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("hi");
   });
 }

@@ -115,7 +115,7 @@ function inTheBrowser(): void {
       expect(await admin.call("PATCH", `channels/${id}`, { name: "Changed elsewhere" })).toMatchObject({ status: 200 });
       await stale.getByRole("button", { name: "Save" }).click();
       await stale.getByText("Somebody else has changed this channel. Load it again.").waitFor();
-      expect(await field.inputValue()).toBe("Typed here");
+      await expect.poll(() => field.inputValue()).toBe("Typed here");
       expect(await admin.call("GET", `channels/${id}`)).toMatchObject({ body: { name: "Changed elsewhere" } });
       expect(await admin.call("PATCH", `channels/${id}`, { name: "Telegram" })).toMatchObject({ status: 200 });
       await stale.close();
@@ -144,7 +144,7 @@ function inTheBrowser(): void {
     await dialog.getByRole("button", { name: "Remove" }).click();
     await page.getByRole("heading", { level: 1, name: "Channels" }).waitFor();
     await page.getByText("Channel removed.").waitFor();
-    expect(await page.getByRole("table").getByRole("link", { name: "Telegram" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("table").getByRole("link", { name: "Telegram" }).count()).toBe(0);
   });
 
   it(
@@ -158,8 +158,8 @@ function inTheBrowser(): void {
         await form.getByLabel("Bot token").fill("no token");
         await form.getByRole("button", { name: "Connect" }).click();
         await form.getByText("token cannot be right").waitFor();
-        expect(await form.getByLabel("Name", { exact: true }).inputValue()).toBe("Community");
-        expect(await form.getByLabel("Bot token").inputValue()).toBe("no token");
+        await expect.poll(() => form.getByLabel("Name", { exact: true }).inputValue()).toBe("Community");
+        await expect.poll(() => form.getByLabel("Bot token").inputValue()).toBe("no token");
         await form.getByLabel("Bot token").fill(discord.token);
         await form.getByText("Advanced", { exact: true }).click();
         await form.getByLabel("Server of the API").fill(discord.url);

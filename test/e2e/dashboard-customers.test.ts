@@ -67,7 +67,7 @@ function inTheBrowser(): void {
 
     await page.getByRole("button", { name: "Erase…" }).press("Enter");
     const dialog = page.getByRole("dialog", { name: `Erase all data of ${email}?` });
-    expect(await dialog.getByRole("button", { name: "Erase" }).isDisabled()).toBe(true);
+    await expect.poll(() => dialog.getByRole("button", { name: "Erase" }).isDisabled()).toBe(true);
     await dialog.getByLabel(`Type ${email} to confirm`).fill(email);
     await page.keyboard.press("Enter");
     const progress = page.getByRole("table", { name: "Erasures in progress" });

@@ -79,7 +79,7 @@ function inTheBrowser(): void {
 
     await page.getByLabel("State", { exact: true }).selectOption("failed");
     await row(page, "Planet 1").waitFor({ state: "detached" });
-    expect(await page.getByRole("row").count()).toBe(2);
+    await expect.poll(() => page.getByRole("row").count()).toBe(2);
     await page.getByLabel("State", { exact: true }).selectOption("");
     await page.getByRole("searchbox", { name: "Search documents" }).fill("planet-7");
     await row(page, "Planet 6").waitFor({ state: "detached" });
@@ -111,7 +111,7 @@ function inTheBrowser(): void {
     page.once("dialog", (dialog) => void dialog.dismiss());
     await page.goBack();
     await expect.poll(() => page.url()).toBe(`${app.url}/dashboard/documents/new`);
-    expect(await page.getByLabel("Title").inputValue()).toBe("Moon base");
+    await expect.poll(() => page.getByLabel("Title").inputValue()).toBe("Moon base");
 
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { level: 1, name: "Moon base" }).waitFor();
@@ -140,7 +140,7 @@ function inTheBrowser(): void {
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.getByRole("heading", { level: 1, name: "Documents" }).waitFor();
     await page.getByText("Document deleted.").waitFor();
-    expect(await row(page, "Moon base").count()).toBe(0);
+    await expect.poll(() => row(page, "Moon base").count()).toBe(0);
   });
 
   it("adds a website, and shows its pages", async () => {
@@ -174,16 +174,16 @@ function inTheBrowser(): void {
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.getByText("3 documents deleted.").waitFor();
-    expect(await row(page, "Planet 2").count()).toBe(0);
+    await expect.poll(() => row(page, "Planet 2").count()).toBe(0);
     await row(page, "Planet 4").waitFor();
   });
 
   it("shows viewers documents without changing them", async () => {
     const page = await open("documents", viewer);
     await row(page, "Planet 4").waitFor();
-    expect(await page.getByRole("button", { name: /Delete|Add a website/ }).count()).toBe(0);
-    expect(await page.locator(".drop-zone").count()).toBe(0);
-    expect(await page.getByRole("link", { name: "Try a question" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: /Delete|Add a website/ }).count()).toBe(0);
+    await expect.poll(() => page.locator(".drop-zone").count()).toBe(0);
+    await expect.poll(() => page.getByRole("link", { name: "Try a question" }).count()).toBe(0);
     await page.goto(`${app.url}/dashboard/documents/new`);
     await page.getByText("There is no document with this id.").waitFor();
   });

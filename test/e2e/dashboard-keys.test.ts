@@ -76,7 +76,7 @@ function inTheBrowser(): void {
     await address.fill(receiver.url);
     await dialog.getByRole("button", { name: "Add", exact: true }).click();
     const shown = page.getByRole("dialog", { name: "The secret of the webhook" });
-    expect(await shown.getByRole("textbox", { name: "Signing secret" }).inputValue()).toMatch(/^whsec_/);
+    await expect.poll(() => shown.getByRole("textbox", { name: "Signing secret" }).inputValue()).toMatch(/^whsec_/);
     await shown.getByRole("button", { name: "Done" }).click();
     await page.getByRole("link", { name: receiver.url }).click();
     await page.getByRole("button", { name: "Send a test event" }).click();

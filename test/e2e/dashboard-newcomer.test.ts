@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { buildBrowserCode } from "#web/build.ts";
 import type { FakeTelegram } from "../../adapters/telegram/test/support/fake-telegram.ts";
 import { startFakeTelegram } from "../../adapters/telegram/test/support/fake-telegram.ts";
@@ -48,7 +49,7 @@ function inTheBrowser(): void {
     gateway = await startGateway({ PARLEY_DATA_DIR: join(folder, "data"), PARLEY_CONFIG: config, PORT: port });
     browser = await openBrowser();
     page = await (await browser.newContext({ locale: "en-GB", reducedMotion: "reduce" })).newPage();
-    await vi.waitUntil(() => gateway.printed().includes("Set it up"), { timeout: 60_000, interval: 100 });
+    await eventually(() => gateway.printed().includes("Set it up"));
   });
   afterAll(async () => {
     await browser?.close();

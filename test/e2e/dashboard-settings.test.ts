@@ -64,7 +64,7 @@ function inTheBrowser(): void {
     await save(page);
     app.clock.advance(1_001);
     const chat = await open(`/chat/${app.workspace.id}`);
-    await chat.getByText("Welcome to the garden shop!").waitFor({ timeout: 2_000 });
+    await chat.getByText("Welcome to the garden shop!").waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ function inTheBrowser(): void {
       const { body } = await admin.call("GET", "settings");
       return (body as { settings: Record<string, { value: unknown }> }).settings["escalation.phrases"]?.value;
     };
-    expect(await phrases.inputValue()).toBe("");
+    await expect.poll(() => phrases.inputValue()).toBe("");
     await phrases.fill("bring me the captain\n");
     await save(page);
     expect(await stored()).toEqual(["bring me the captain"]);

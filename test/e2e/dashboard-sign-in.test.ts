@@ -135,7 +135,7 @@ function inTheBrowser(): void {
     await dialog.getByLabel("Last day").fill(tomorrow);
     await dialog.getByRole("button", { name: "Create", exact: true }).click();
     const shown = page.getByRole("dialog", { name: "The token of Terraform" });
-    expect(await shown.getByLabel("Access token").inputValue()).toMatch(/^pat_/u);
+    await expect.poll(() => shown.getByLabel("Access token").inputValue()).toMatch(/^pat_/u);
     await shown.getByRole("button", { name: "Done" }).click();
     await page.getByRole("button", { name: "Revoke Terraform" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke", exact: true }).click();

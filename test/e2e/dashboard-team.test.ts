@@ -62,7 +62,7 @@ function inTheBrowser(): void {
     const path = new URL(await link.inputValue()).pathname;
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Done" }).click();
-    expect(await page.getByRole("row", { name: /Vera Vogel/ }).textContent()).toContain("Invited");
+    await expect.poll(() => page.getByRole("row", { name: /Vera Vogel/ }).textContent()).toContain("Invited");
 
     const theirs = await (await browser.newContext()).newPage();
     await theirs.goto(`${app.url}${path}`);
@@ -75,14 +75,16 @@ function inTheBrowser(): void {
     const { conversationId } = await asked(app, "viewed");
     await theirs.goto(`${app.url}/inbox#/all/${conversationId}`);
     await theirs.getByText("Your role is viewer: you can read conversations, and change nothing.").waitFor();
-    expect(await theirs.getByRole("textbox", { name: /Reply|tag/ }).count()).toBe(0);
-    expect(await theirs.getByRole("button", { name: /^(?:Claim|Resolve|Snooze|Send|Choose several)/ }).count()).toBe(0);
-    expect(await theirs.getByRole("combobox", { name: "Priority" }).isDisabled()).toBe(true);
+    await expect.poll(() => theirs.getByRole("textbox", { name: /Reply|tag/ }).count()).toBe(0);
+    await expect
+      .poll(() => theirs.getByRole("button", { name: /^(?:Claim|Resolve|Snooze|Send|Choose several)/ }).count())
+      .toBe(0);
+    await expect.poll(() => theirs.getByRole("combobox", { name: "Priority" }).isDisabled()).toBe(true);
     expect(await accessibilityViolations(theirs)).toEqual([]);
     await theirs.context().close();
     await page.reload();
     const row = page.getByRole("row", { name: /Vera Vogel/ });
-    expect(await row.textContent()).toMatch(/Viewer.*Billing.*Here/);
+    await expect.poll(() => row.textContent()).toMatch(/Viewer.*Billing.*Here/);
   });
 
   it("changes an agent, signs them out, and removes them with their conversations given away", async () => {
@@ -107,7 +109,7 @@ function inTheBrowser(): void {
     expect(await accessibilityViolations(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Remove" }).click();
     await page.getByRole("heading", { name: "Team", level: 1 }).waitFor();
-    expect(await page.getByRole("row", { name: /leo@/ }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("row", { name: /leo@/ }).count()).toBe(0);
     app.clock.advance(1_000);
     const holder = () =>
       app.store.read

@@ -62,7 +62,7 @@ function inTheBrowser(): void {
     const page = await open("admin");
     expect(await page.title()).toBe("Overview · Test");
     const menu = page.getByRole("navigation", { name: "Dashboard" });
-    expect(await menu.getByRole("link", { name: "Overview" }).getAttribute("aria-current")).toBe("page");
+    await expect.poll(() => menu.getByRole("link", { name: "Overview" }).getAttribute("aria-current")).toBe("page");
     await page.getByRole("link", { name: "Inbox", exact: true }).click();
     await page.waitForURL(`${app.url}/inbox`);
     await page.getByRole("link", { name: "Dashboard" }).click();
@@ -71,7 +71,7 @@ function inTheBrowser(): void {
 
   it("opens pages without loading anew, moves the focus to their headings, and goes back", async () => {
     const page = await open("admin", "/nowhere");
-    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Page not found");
+    await expect.poll(() => page.getByRole("heading", { level: 1 }).textContent()).toBe("Page not found");
     await page.evaluate(() => Object.assign(globalThis, { isSameDocument: true }));
     await page.getByRole("link", { name: "Go to the overview" }).click();
     await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
@@ -109,10 +109,10 @@ function inTheBrowser(): void {
   it("sends agents to the inbox", async () => {
     const page = await open("agent");
     await page.getByText("The dashboard is for administrators").waitFor();
-    expect(await page.getByRole("link", { name: "Overview" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("link", { name: "Overview" }).count()).toBe(0);
     await page.getByRole("link", { name: "Go to the inbox" }).click();
     await page.getByRole("button", { name: "Keyboard shortcuts" }).waitFor();
-    expect(await page.getByRole("link", { name: "Dashboard" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("link", { name: "Dashboard" }).count()).toBe(0);
   });
 
   it("ends with the session", async () => {

@@ -91,7 +91,7 @@ onMysql("a desk", (open) => {
     await bench.settle();
     burst.begin();
     await world.clicks(mia, card, "parley_claim");
-    await expect.poll(async () => (await bench.conversation()).status, { timeout: 20_000 }).toBe("claimed");
+    await expect.poll(async () => (await bench.conversation()).status).toBe("claimed");
     await bench.close();
   });
 });

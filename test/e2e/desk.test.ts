@@ -23,7 +23,7 @@ eachDatabase("a conversation at the desk", (open) => {
         const [card] = world.cards();
         expect(world.cards()).toHaveLength(1);
         expect(shownIn(world, card ?? never())).toEqual(wholeThread);
-        expect(world.thread(card ?? never())[0]).toContain("Handbook");
+        expect(shownIn(world, card ?? never())[0]).toContain("Handbook");
         expect(side.sees()).toEqual(wholeConversation);
         expect(world.slack.reactions.toSorted((a, b) => a.ts.localeCompare(b.ts))).toEqual(
           written.map(({ channel: at, ts }) => ({ channel: at, ts, name: "white_check_mark" })),

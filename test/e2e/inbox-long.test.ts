@@ -136,7 +136,7 @@ function inTheBrowser(): void {
       await expect.poll(() => log(page).locator("article").first().textContent()).not.toBe(before);
     }
     expect(await drawn(page)).toBeLessThanOrEqual(messagesShownMax);
-    expect(await line(page, total).count()).toBe(0);
+    await expect.poll(() => line(page, total).count()).toBe(0);
     await page.getByRole("button", { name: "Latest messages" }).click();
     await line(page, total).waitFor();
   });
@@ -187,7 +187,7 @@ function inTheBrowser(): void {
     await field.fill("I am here.");
     await field.press("Control+Enter");
     await log(page).getByText("I am here.").waitFor();
-    expect(await log(page).getByText("These are the first words.").count()).toBe(0);
+    await expect.poll(() => log(page).getByText("These are the first words.").count()).toBe(0);
     expect(await focused(page)).toBe("TEXTAREA");
   });
 }

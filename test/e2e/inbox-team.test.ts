@@ -80,12 +80,12 @@ function inTheirBrowsers(): void {
     await field.fill("1/2 of it: ");
     await page.getByRole("button", { name: "Saved replies" }).click();
     await page.getByText("11 saved replies, the first 8 are listed").waitFor();
-    expect(await choices.count()).toBe(8);
+    await expect.poll(() => choices.count()).toBe(8);
     await page.keyboard.type("re");
     await expect.poll(() => choices.count()).toBe(1);
     await page.keyboard.press("Control+Enter");
-    expect(await field.inputValue()).toBe("1/2 of it: Hello Grace Hopper, your money is on its way. Anna");
-    expect(await choices.count()).toBe(0);
+    await expect.poll(() => field.inputValue()).toBe("1/2 of it: Hello Grace Hopper, your money is on its way. Anna");
+    await expect.poll(() => choices.count()).toBe(0);
     expect((await stateOf(id)).status).toBe("open");
     await page.reload();
     await expect.poll(() => field.inputValue()).toContain("Hello Grace Hopper");
@@ -94,24 +94,24 @@ function inTheirBrowsers(): void {
     const other = page.getByRole("textbox", { name: "Reply to Visitor" });
     await other.pressSequentially("/refund");
     await page.keyboard.press("Enter");
-    expect(await other.inputValue()).toBe("Hello, your money is on its way. Anna");
+    await expect.poll(() => other.inputValue()).toBe("Hello, your money is on its way. Anna");
     await other.fill("");
     await other.pressSequentially("/many-0");
     await page.keyboard.press("Enter");
-    expect(await other.inputValue()).toBe("One of many.");
+    await expect.poll(() => other.inputValue()).toBe("One of many.");
     const { conversationId: marked } = await asked(app, "marked", "How long?", "_Ann_ [x](y) {agent}");
     await page.goto(`${app.url}/inbox#/all/${marked}`);
     const third = page.getByRole("textbox", { name: "Reply to _Ann_ [x](y) {agent}" });
     await third.pressSequentially("/refund");
     await page.keyboard.press("Enter");
     const escaped = String.raw`Hello \_Ann\_ \[x\](y) {agent}, your money is on its way. Anna`;
-    expect(await third.inputValue()).toBe(escaped);
+    await expect.poll(() => third.inputValue()).toBe(escaped);
     await page.goto(`${app.url}/inbox#/all/${nameless}`);
     await other.fill("");
     await other.pressSequentially("/");
     await expect.poll(() => choices.count()).toBe(8);
     await page.keyboard.press("Escape");
-    expect(await choices.count()).toBe(0);
+    await expect.poll(() => choices.count()).toBe(0);
     expect(await other.evaluate((element) => element === document.activeElement)).toBe(true);
     await other.pressSequentially(" /");
     await expect.poll(() => choices.count()).toBe(8);
@@ -133,8 +133,8 @@ function inTheirBrowsers(): void {
     await page.getByText("Not attached: The connection broke.").waitFor();
     pages.excuse("ERR_FAILED");
     await field.press("Control+Enter");
-    expect(await page.getByRole("button", { name: "Send reply" }).isDisabled()).toBe(true);
-    expect(await field.inputValue()).toBe("It is attached.");
+    await expect.poll(() => page.getByRole("button", { name: "Send reply" }).isDisabled()).toBe(true);
+    await expect.poll(() => field.inputValue()).toBe("It is attached.");
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("button", { name: "Remove plan.txt" }).waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Send reply" }).isEnabled()).toBe(true);
@@ -176,7 +176,7 @@ function inTheirBrowsers(): void {
     await page.getByRole("button", { name: "Choose several" }).click();
     go();
     await page.getByText("1 conversation could not be changed.").waitFor();
-    expect(await bar.getByText("could not be changed").count()).toBe(0);
+    await expect.poll(() => bar.getByText("could not be changed").count()).toBe(0);
   });
 
   it("keeps the selection after a change, for the next one", async () => {
@@ -211,7 +211,7 @@ function inTheirBrowsers(): void {
     await page.keyboard.type("S");
     await expect.poll(() => bar.isVisible()).toBe(false);
     await page.keyboard.type("ea");
-    expect(await page.getByRole("searchbox").inputValue()).toBe("Sea");
+    await expect.poll(() => page.getByRole("searchbox").inputValue()).toBe("Sea");
     expect((await stateOf(id)).status).toBe("open");
   });
 
@@ -228,7 +228,7 @@ function inTheirBrowsers(): void {
       await second.getByRole("button", { name: "Assigned to: Nobody" }).click();
       return ben.count();
     };
-    await expect.poll(offered, { timeout: 10_000 }).toBe(1);
+    await expect.poll(offered).toBe(1);
   });
 
   it("does not reassign a conversation that a colleague claimed before the assignment was chosen", async () => {
@@ -268,7 +268,7 @@ function inTheirBrowsers(): void {
     await page.keyboard.press("Control+Enter");
     await page.getByLabel("Password").waitFor();
     await signInAgain();
-    expect(await field.inputValue()).toBe("Written with care");
+    await expect.poll(() => field.inputValue()).toBe("Written with care");
     pages.excuse("401");
   });
 
@@ -285,7 +285,7 @@ function inTheirBrowsers(): void {
     await field(two).press("Control+Enter");
     await two.getByRole("log").getByText("Three days, or five.").waitFor();
     await expect.poll(() => field(one).inputValue()).toBe("");
-    expect(await one.getByRole("button", { name: "Send reply" }).isDisabled()).toBe(true);
+    await expect.poll(() => one.getByRole("button", { name: "Send reply" }).isDisabled()).toBe(true);
   });
 
   it("truncates no text that is too long for a reply, and reports the excess", async () => {
@@ -298,14 +298,14 @@ function inTheirBrowsers(): void {
     await paste("yz");
     expect((await field.inputValue()).slice(-3)).toBe("xyz");
     await page.getByText("Too long by 2 characters.").waitFor();
-    expect(await page.getByRole("button", { name: "Send reply" }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole("button", { name: "Send reply" }).isDisabled()).toBe(true);
     await page.keyboard.press("Backspace");
     await page.keyboard.press("Backspace");
     await field.press("Control+Enter");
     await page.getByRole("button", { name: "Edit your reply" }).click();
     await paste("yz");
     await page.getByText("Too long by 2 characters.").waitFor();
-    expect(await page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
   });
 
   /**
@@ -330,13 +330,13 @@ function inTheirBrowsers(): void {
     await page.context().grantPermissions(["notifications"], { origin: app.url });
     await page.reload();
     const bell = page.getByRole("button", { name: "Notifications" });
-    expect(await bell.getAttribute("aria-pressed")).toBe("false");
+    await expect.poll(() => bell.getAttribute("aria-pressed")).toBe("false");
     await bell.click();
     await expect
       .poll(() => made)
       .toEqual(["Notifications are on: You are told here what waits for you while you look elsewhere."]);
     made.length = 0;
-    expect(await bell.getAttribute("aria-pressed")).toBe("true");
+    await expect.poll(() => bell.getAttribute("aria-pressed")).toBe("true");
     // Only polls request the list of this view.
     const isPoll = (request: Request): boolean => request.url().endsWith("view=mine");
     let pollsBegun = 0;
@@ -401,9 +401,9 @@ function inTheirBrowsers(): void {
     await writes("Are you there?");
     await expect.poll(() => made).toEqual(["Ida Rhodes wrote: Are you there?"]);
     await page.reload();
-    expect(await bell.getAttribute("aria-pressed")).toBe("true");
+    await expect.poll(() => bell.getAttribute("aria-pressed")).toBe("true");
     await bell.click();
-    expect(await bell.getAttribute("aria-pressed")).toBe("false");
+    await expect.poll(() => bell.getAttribute("aria-pressed")).toBe("false");
   });
 
   it("notifies about new conversations only, if more than a page wait, and polls rarely while hidden", async () => {

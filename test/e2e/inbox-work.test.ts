@@ -133,7 +133,7 @@ function inTheBrowser(): void {
     expect(await titles()).not.toContain("Troubleshooting");
     await page.reload();
     await page.getByRole("navigation", { name: "Views" }).waitFor();
-    expect(await remove.count()).toBe(0);
+    await expect.poll(() => remove.count()).toBe(0);
     await app.store.write((tx) => tx.updateTable("agents").set({ role: "agent" }).where("email", "=", anna).execute());
   });
 
@@ -147,9 +147,9 @@ function inTheBrowser(): void {
     const names = () => page.locator(".conversations .customer").allTextContents();
     const shown = async () => (await names()).filter((each) => each.startsWith("Uri"));
     await expect.poll(shown).toEqual(["Uri Late", "Uri New"]);
-    expect(await page.locator(".item", { hasText: "Uri New" }).locator(".preview").textContent()).toBe(
-      "I want to talk to a human",
-    );
+    await expect
+      .poll(() => page.locator(".item", { hasText: "Uri New" }).locator(".preview").textContent())
+      .toBe("I want to talk to a human");
     await page.getByRole("textbox", { name: /^Reply to/u }).fill("Half a sent");
     await page.locator(".item", { hasText: "Uri New" }).locator(".draft-mark").waitFor();
     await page.getByRole("button", { name: "Sorted by: Most urgent first" }).click();

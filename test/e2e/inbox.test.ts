@@ -79,7 +79,7 @@ function inTheBrowser(): void {
       .getByText(/^(Sent|Delivered)$/)
       .last()
       .waitFor();
-    expect(await field.inputValue()).toBe("");
+    await expect.poll(() => field.inputValue()).toBe("");
 
     await page.keyboard.press("Escape");
     await page.keyboard.press("e");
@@ -98,7 +98,7 @@ function inTheBrowser(): void {
     await page.getByText("Nothing found").waitFor();
     await page.keyboard.press("Escape");
     await entry.waitFor();
-    expect(await page.getByRole("searchbox").inputValue()).toBe("");
+    await expect.poll(() => page.getByRole("searchbox").inputValue()).toBe("");
   });
 
   it("edits and deletes a reply by keyboard, and keeps the focus at the place of work", async () => {
@@ -119,7 +119,7 @@ function inTheBrowser(): void {
     await thread(page).getByText("Thre days.").waitFor();
     await page.getByRole("button", { name: "Edit your reply" }).focus();
     await page.keyboard.press("Enter");
-    expect(await editor.inputValue()).toBe("Thre days.");
+    await expect.poll(() => editor.inputValue()).toBe("Thre days.");
     await editor.fill("Three days.");
     await editor.press("Control+Enter");
     await thread(page).getByText("Three days.").waitFor();
@@ -139,7 +139,7 @@ function inTheBrowser(): void {
     await thread(page).getByText("This reply was deleted.").waitFor();
     expect((await stored()).deleted_at).not.toBeNull();
     await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "log");
-    expect(await page.getByRole("button", { name: "Edit your reply" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Edit your reply" }).count()).toBe(0);
   });
 
   it("asks what to do with a reply in a colleague's conversation", async () => {
@@ -201,9 +201,9 @@ function inTheBrowser(): void {
     await page.reload();
     const note = page.getByRole("textbox", { name: "Internal note" });
     await note.waitFor();
-    expect(await note.inputValue()).toBe("remember this");
+    await expect.poll(() => note.inputValue()).toBe("remember this");
     await page.getByRole("button", { name: "Reply", exact: true }).click();
-    expect(await reply.inputValue()).toBe("Half a sent");
+    await expect.poll(() => reply.inputValue()).toBe("Half a sent");
   });
 
   it("sends files with a reply, shows pictures, and offers other files as downloads only", async () => {
@@ -242,7 +242,7 @@ function inTheBrowser(): void {
     await thread(page).getByRole("link", { name: "page.html" }).click();
     expect((await download).suggestedFilename()).toBe("page.html");
     expect(await page.title()).not.toContain("hacked");
-    expect(await tray.isVisible()).toBe(false);
+    await expect.poll(() => tray.isVisible()).toBe(false);
     expect(await sideways(page)).toBeLessThanOrEqual(0);
 
     // A picture that loads late does not move the view away from the end.
@@ -287,7 +287,7 @@ function inTheBrowser(): void {
     await page.getByRole("button", { name: "Send reply" }).click();
     await page.getByText("Mary Kenneth wrote while you were writing").waitFor();
     await thread(page).getByText("It has just arrived, thanks!").waitFor();
-    expect(await field.inputValue()).toBe("I will look for it.");
+    await expect.poll(() => field.inputValue()).toBe("I will look for it.");
     await page.getByRole("button", { name: "Send anyway" }).click();
     await thread(page).getByText("I will look for it.").waitFor();
     pages.excuse("ERR_FAILED");
@@ -317,7 +317,9 @@ function inTheBrowser(): void {
     await settled(app);
     const page = await open("anna", {}, `#/all/${customer.conversationId}`);
     await thread(page).getByText("onerror").first().waitFor();
-    expect(await page.locator("#inbox img, #inbox script, #inbox b, #inbox a[href^='javascript']").count()).toBe(0);
+    await expect
+      .poll(() => page.locator("#inbox img, #inbox script, #inbox b, #inbox a[href^='javascript']").count())
+      .toBe(0);
     expect(await page.title()).not.toContain("owned");
   });
 
@@ -341,7 +343,7 @@ function inTheBrowser(): void {
     expect((written?.x ?? width) + (written?.width ?? 0)).toBeLessThanOrEqual(width);
     await entry.tap();
     await thread(page).getByText("My address is").waitFor();
-    expect(await page.getByRole("searchbox").isVisible()).toBe(false);
+    await expect.poll(() => page.getByRole("searchbox").isVisible()).toBe(false);
     expect(await sideways(page)).toBeLessThanOrEqual(0);
     await page.getByRole("button", { name: "Snooze" }).tap();
     const menu = await page.getByRole("menu").boundingBox();
@@ -452,6 +454,6 @@ function inTheBrowser(): void {
     await wrote(app.clock.now() - 25 * 3_600_000);
     await page.reload();
     await page.getByText("it then takes a template only. A reply cannot be sent until they write again.").waitFor();
-    expect(await page.getByText("Free replies").count()).toBe(0);
+    await expect.poll(() => page.getByText("Free replies").count()).toBe(0);
   });
 }

@@ -67,7 +67,7 @@ function inTheBrowser(): void {
   it("goes to Slack, shows a refusal with its fix, and connects at the next try", { timeout: 60_000 }, async () => {
     const page = await open("/channels/slack");
     await page.getByRole("tab", { name: "Install to Slack" }).click();
-    expect(await page.getByLabel("Redirect URL").inputValue()).toBe(redirectUrl);
+    await expect.poll(() => page.getByLabel("Redirect URL").inputValue()).toBe(redirectUrl);
     await page.getByLabel("Client ID").fill("none");
     await page.getByLabel("Client Secret").fill(slack.oauth.clientSecret);
     await page.getByLabel("Signing Secret").fill(slack.signingSecret);
@@ -83,7 +83,7 @@ function inTheBrowser(): void {
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole("link", { name: "Back to the form" }).click();
     await expect.poll(() => page.getByLabel("Client ID").inputValue()).toBe(slack.oauth.clientId);
-    expect(await page.getByText("Set", { exact: true }).count()).toBe(2);
+    await expect.poll(() => page.getByText("Set", { exact: true }).count()).toBe(2);
     expect(await page.content()).not.toContain(slack.oauth.clientSecret);
     await press(page);
     await page.getByRole("link", { name: "Allow" }).click();

@@ -122,11 +122,11 @@ describe("reading a mailbox", () => {
       letter({ from: "a@x.example", to: world.address, subject, text: "Words." });
     world.refuseMails(1);
     await world.deliver(mailOf("refused for a moment"));
-    await expect.poll(() => taken, { timeout: 5_000 }).toHaveLength(1);
+    await expect.poll(() => taken).toHaveLength(1);
     world.refuseMails(8);
     await world.deliver(mailOf("damaged"));
     await world.deliver(mailOf("behind it"));
-    await expect.poll(() => taken, { timeout: 20_000 }).toHaveLength(3);
+    await expect.poll(() => taken).toHaveLength(3);
     await stop();
     expect(taken.map(({ subject, text, lacks }) => [subject, text, lacks])).toEqual([
       ["refused for a moment", "Words.", null],
@@ -152,10 +152,10 @@ describe("reading a mailbox", () => {
     }
     world.refuseMails(8, "by hanging up");
     const reading = readOn();
-    await expect.poll(() => taken, { timeout: 10_000 }).toHaveLength(2);
+    await expect.poll(() => taken).toHaveLength(2);
     world.refuseMails(7, "by hanging up");
     await world.deliver(mailOf("refused for a while"));
-    await expect.poll(() => taken, { timeout: 10_000 }).toHaveLength(3);
+    await expect.poll(() => taken).toHaveLength(3);
     stopping.abort();
     await reading;
     expect(taken.map(({ subject, text, lacks }) => [subject, text, lacks])).toEqual([

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { randomCases } from "#test/support/tier.ts";
 import { eachDatabase, newSqlite } from "#test/support/database/databases.ts";
 import { brokenDelivery } from "#test/support/fuzz.ts";
 import type { IntercomBench } from "./support/account.ts";
@@ -58,7 +59,7 @@ eachDatabase("Intercom's webhook", (open) => {
     ];
   }
 
-  const slicesHere = open === newSqlite ? slices.SQLite : slices.MySQL;
+  const slicesHere = randomCases(open === newSqlite ? slices.SQLite : slices.MySQL);
   for (let slice = 0; slice < slicesHere; slice += 1) {
     it(`answers what nobody would send at once, and by no failure of its own (${slice + 1} of ${slicesHere})`, async () => {
       const { intercom } = account;

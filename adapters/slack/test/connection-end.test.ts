@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { silentLog } from "#test/support/knowledge/knowledge.ts";
 import { runConnection } from "../connection.ts";
 import type { FakeSlack } from "./support/fake-slack.ts";
@@ -21,7 +22,6 @@ const run = (signal: AbortSignal): Promise<void> =>
     },
     signal,
   );
-const within = { timeout: 10_000, interval: 1 };
 
 describe("a connection to Slack that is stopped", { timeout: 30_000 }, () => {
   it("before it started is not opened", async () => {
@@ -32,20 +32,20 @@ describe("a connection to Slack that is stopped", { timeout: 30_000 }, () => {
   it("while it opens is closed", async () => {
     const abort = new AbortController();
     const running = run(abort.signal);
-    await vi.waitFor(() => expect(opened()).toBe(1), within);
+    await eventually(() => expect(opened()).toBe(1));
     abort.abort();
     await running;
-    await vi.waitFor(() => expect(slack.sockets()).toBe(0), within);
+    await eventually(() => expect(slack.sockets()).toBe(0));
     expect(opened()).toBe(1);
   });
 
   it("while it is open is closed", async () => {
     const abort = new AbortController();
     const running = run(abort.signal);
-    await vi.waitFor(() => expect(slack.sockets()).toBe(1), within);
+    await eventually(() => expect(slack.sockets()).toBe(1));
     abort.abort();
     await running;
-    await vi.waitFor(() => expect(slack.sockets()).toBe(0), within);
+    await eventually(() => expect(slack.sockets()).toBe(0));
     expect(opened()).toBe(1);
   });
 });

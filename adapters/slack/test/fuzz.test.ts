@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { randomCases } from "#test/support/tier.ts";
 import { eachDatabase, newSqlite } from "#test/support/database/databases.ts";
 import type { DeskBench } from "#test/support/desk/bench.ts";
 import { openDeskBench } from "#test/support/desk/bench.ts";
@@ -125,7 +126,7 @@ eachDatabase("ten thousand malformed deliveries for each endpoint", (open) => {
     };
   };
 
-  const slicesHere = open === newSqlite ? slices.SQLite : slices.MySQL;
+  const slicesHere = randomCases(open === newSqlite ? slices.SQLite : slices.MySQL);
   for (const endpoint of endpoints) {
     for (let slice = 0; slice < slicesHere; slice += 1) {
       it(`are answered at once, and never with an internal error: ${endpoint} (${slice + 1} of ${slicesHere})`, async () => {

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { seeded } from "#test/support/tier.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import type { TelegramPart } from "../render.ts";
 import { renderParts, textMax } from "../render.ts";
@@ -187,7 +188,7 @@ describe("a message on Telegram", () => {
         const letters = (text: string) => text.split("y").length;
         expect(letters(parts.map(({ text }) => text).join(""))).toBe(letters(markdown));
       }),
-      { numRuns: 300 },
+      { numRuns: 300, ...seeded },
     );
   });
 });

@@ -7,7 +7,8 @@ import type { TestDatabase } from "#test/support/database/databases.ts";
 import { eachDatabase, newSqlite } from "#test/support/database/databases.ts";
 import { png } from "#test/support/channels/file-channel.ts";
 import { skipped } from "#test/support/skipped.ts";
-import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
+import { noBrowser, openBrowser } from "#test/support/browser.ts";
+import { openPage } from "./support/browser.ts";
 
 const name = "a customer and an agent, through the whole program";
 
@@ -98,7 +99,7 @@ function throughTheProgram(open: () => Promise<TestDatabase>): void {
     await page.reload();
     if (channel === "hosted") await log.waitFor();
     await log.getByText("Hello, Anna here.").waitFor();
-    expect(await log.locator(".user").count()).toBe(3);
+    await expect.poll(() => log.locator(".user").count()).toBe(3);
     expect(errors).toEqual([]);
     await context.close();
   });

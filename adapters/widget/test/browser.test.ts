@@ -6,7 +6,8 @@ import { buildBrowserCode } from "#web/build.ts";
 import { demoPage } from "#web/demo/page.ts";
 import { skipped } from "#test/support/skipped.ts";
 import { bundlePath } from "../site/routes.ts";
-import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
+import { noBrowser, openBrowser } from "#test/support/browser.ts";
+import { openPage } from "./support/browser.ts";
 import { contrastsInPage } from "./support/contrasts.ts";
 import { hostileTexts } from "./support/hostile-texts.ts";
 import type { SiteOptions, TestSite } from "./support/site.ts";
@@ -80,17 +81,17 @@ function inBrowser(): void {
     await page.keyboard.press("Enter");
     await log(page).getByText("Thirty days.").waitFor();
     expect(host.events[0]).toMatchObject({ text: "How long?\nAnd why?", metadata: { page: `${origin}/` } });
-    expect(await log(page).getAttribute("aria-live")).toBe("polite");
-    expect(await dialog.getByRole("button", { name: "Send message" }).isDisabled()).toBe(true);
+    await expect.poll(() => log(page).getAttribute("aria-live")).toBe("polite");
+    await expect.poll(() => dialog.getByRole("button", { name: "Send message" }).isDisabled()).toBe(true);
     await page.keyboard.press("Escape");
-    expect(await dialog.isVisible()).toBe(false);
+    await expect.poll(() => dialog.isVisible()).toBe(false);
     // Focus is on the launcher again: the same key opens it.
     await page.keyboard.press("Enter");
-    expect(await dialog.isVisible()).toBe(true);
+    await expect.poll(() => dialog.isVisible()).toBe(true);
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Enter");
-    expect(await dialog.isVisible()).toBe(false);
+    await expect.poll(() => dialog.isVisible()).toBe(false);
     expect(errors).toEqual([]);
     expect(await page.evaluate(() => Object.keys(window).filter((name) => /parley/iu.test(name)))).toEqual([]);
   });
@@ -129,11 +130,11 @@ function inBrowser(): void {
     const sources = page.getByRole("group", { name: "Sources" });
     const link = sources.getByRole("link", { name: /Returns/u });
     await link.waitFor();
-    expect(await link.count()).toBe(1);
-    expect(await link.getAttribute("href")).toBe("https://docs.test/returns");
-    expect(await link.getAttribute("rel")).toBe("noopener noreferrer nofollow");
-    expect(await link.getAttribute("target")).toBe("_blank");
-    expect(await sources.getByRole("link").count()).toBe(1);
+    await expect.poll(() => link.count()).toBe(1);
+    await expect.poll(() => link.getAttribute("href")).toBe("https://docs.test/returns");
+    await expect.poll(() => link.getAttribute("rel")).toBe("noopener noreferrer nofollow");
+    await expect.poll(() => link.getAttribute("target")).toBe("_blank");
+    await expect.poll(() => sources.getByRole("link").count()).toBe(1);
     await sources.getByText("handbook.pdf").click();
     await sources.getByText("The passage itself.").waitFor();
   });
@@ -154,7 +155,7 @@ function inBrowser(): void {
       .getByRole("group", { name: "Perhaps related" })
       .getByRole("link", { name: /Opening hours/u })
       .waitFor();
-    expect(await page.getByRole("group", { name: "Sources" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("group", { name: "Sources" }).count()).toBe(0);
   });
 
   it("restores the conversation after a reload, and stays open on the next page", async () => {
@@ -168,8 +169,8 @@ function inBrowser(): void {
     await composer(page).fill("half a thou");
     await page.goto(`${origin}/next`);
     await log(page).getByText("An answer.").waitFor();
-    expect(await own(page, "A question").count()).toBe(1);
-    expect(await composer(page).inputValue()).toBe("half a thou");
+    await expect.poll(() => own(page, "A question").count()).toBe(1);
+    await expect.poll(() => composer(page).inputValue()).toBe("half a thou");
     expect(host.storedThreads.size).toBe(1);
   });
 
@@ -184,7 +185,7 @@ function inBrowser(): void {
     await own(two, "From one").waitFor();
     await ask(two, "From two");
     await own(one, "From two").waitFor();
-    expect(await own(one, "From one").count()).toBe(1);
+    await expect.poll(() => own(one, "From one").count()).toBe(1);
     expect(host.storedThreads.size).toBe(1);
   });
 
@@ -201,11 +202,11 @@ function inBrowser(): void {
     await ask(page, "while away");
     await own(page, "while away").getByText("Sending…").waitFor();
     const again = await site({ host, port: first.port });
-    await expect.poll(() => host.events.length, { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => host.events.length).toBe(2);
     await page.goto(again.origin);
     await own(page, "while away").waitFor();
     await expect.poll(() => own(page, "Sending…").count()).toBe(0);
-    expect(await own(page, "while away").count()).toBe(1);
+    await expect.poll(() => own(page, "while away").count()).toBe(1);
     expect(host.events.map((event) => (event.kind === "message" ? event.text : ""))).toEqual(["before", "while away"]);
   });
 
@@ -220,9 +221,9 @@ function inBrowser(): void {
     await page.getByText("You are offline.", { exact: false }).waitFor();
     await ask(page, "two");
     await used.setOffline(false);
-    await expect.poll(() => host.events.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => host.events.length).toBe(2);
     await expect.poll(() => page.getByText("You are offline.", { exact: false }).count()).toBe(0);
-    expect(await own(page, "two").count()).toBe(1);
+    await expect.poll(() => own(page, "two").count()).toBe(1);
   });
 
   it("asks for an address when a person takes over, and shows who answers and who is typing", async () => {
@@ -244,7 +245,7 @@ function inBrowser(): void {
     await form.getByRole("textbox", { name: "Name (optional)" }).fill("Ada");
     await form.getByRole("button", { name: "Save" }).click();
     await page.getByText("Thank you, we have your address.").waitFor();
-    expect(await form.isVisible()).toBe(false);
+    await expect.poll(() => form.isVisible()).toBe(false);
     // The button that had the focus is gone: the focus is where one writes.
     await expect.poll(() => composer(page).evaluate((box) => box.matches(":focus"))).toBe(true);
     expect(host.events.at(-1)).toMatchObject({ kind: "contact", contact: { name: "Ada", email: "ada@example.com" } });
@@ -258,7 +259,7 @@ function inBrowser(): void {
     const hello = host.storedThreads.get(host.thread1())?.messages.at(-1)?.id ?? "";
     host.amend(host.thread1(), hello, { markdown: "Hello **Ada**." });
     await log(page).locator(".agent").getByText("Hello Ada.").waitFor();
-    expect(await log(page).locator(".agent").getByText("Hello.").count()).toBe(0);
+    await expect.poll(() => log(page).locator(".agent").getByText("Hello.").count()).toBe(0);
     host.amend(host.thread1(), hello, { markdown: "", deleted: true });
     await log(page).locator(".agent").getByText("Hello Ada.").waitFor({ state: "detached" });
     await expect.poll(() => log(page).getByText("Anna Berg is typing…").isVisible()).toBe(false);
@@ -341,7 +342,7 @@ function inBrowser(): void {
       [],
     );
     expect(errors).toEqual([]);
-    expect(await page.getByText("<script>alert(1)</script>").first().isVisible()).toBe(true);
+    await expect.poll(() => page.getByText("<script>alert(1)</script>").first().isVisible()).toBe(true);
   });
 
   it.each([
@@ -366,7 +367,7 @@ function inBrowser(): void {
     await page.getByRole("group", { name: "Sources" }).waitFor();
     const dialog = page.getByRole("dialog");
     expect(await dialog.boundingBox()).toEqual({ x: 0, y: 0, width, height });
-    expect(await dialog.getAttribute("aria-modal")).toBe("true");
+    await expect.poll(() => dialog.getAttribute("aria-modal")).toBe("true");
     // match-parent alone is unknown to Chromium; the widget's own language is written from left to right here.
     const title = dialog.locator(".title");
     expect(await title.evaluate((node) => getComputedStyle(node).textAlign)).toBe("left");
@@ -417,7 +418,7 @@ function inBrowser(): void {
     const { page } = await openPage(used, elsewhere.origin);
     expect((await refused).status()).toBe(403);
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => resolve(undefined))));
-    expect(await launcher(page).isVisible()).toBe(false);
+    await expect.poll(() => launcher(page).isVisible()).toBe(false);
   });
 
   it("works on a page whose policy allows only the widget's own server", async () => {
@@ -454,7 +455,7 @@ function inBrowser(): void {
     await expect.poll(() => own(page, "two").getByRole("button").count()).toBe(0);
     await composer(page).fill("x".repeat(4_001));
     await page.getByText("Too long: please write at most 4000 characters.").waitFor();
-    expect(await page.getByRole("button", { name: "Send message" }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole("button", { name: "Send message" }).isDisabled()).toBe(true);
   });
 
   it("fills the hosted page, under a policy that allows no inline script", async () => {

@@ -6,7 +6,8 @@ import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
 import { newSqlite } from "#test/support/database/databases.ts";
 import { skipped } from "#test/support/skipped.ts";
-import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
+import { noBrowser, openBrowser } from "#test/support/browser.ts";
+import { openPage } from "./support/browser.ts";
 
 const name = 'titles below "I don\'t know"';
 
@@ -41,7 +42,7 @@ function inTheBrowser(): void {
     const choice = log.getByRole("button", { name: "Storms and ferries" });
     await choice.waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
-    expect(await log.getByRole("group", { name: /related|Sources/u }).count()).toBe(0);
+    await expect.poll(() => log.getByRole("group", { name: /related|Sources/u }).count()).toBe(0);
     await choice.focus();
     await page.keyboard.press("Enter");
     await log.locator(".row.user").nth(1).getByText("Storms and ferries").waitFor();

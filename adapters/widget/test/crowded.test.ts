@@ -5,7 +5,8 @@ import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
 import { newSqlite } from "#test/support/database/databases.ts";
 import { skipped } from "#test/support/skipped.ts";
-import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
+import { noBrowser, openBrowser } from "#test/support/browser.ts";
+import { openPage } from "./support/browser.ts";
 
 const name = "the chat page with little room, or with much at once";
 
@@ -58,16 +59,16 @@ function crowded(): void {
     expect(await inSight(page, sendButton(page))).toBe(true);
     // The two that are too many go with the next message.
     const refused = page.getByText("Too many: at most 10 files in a message.");
-    expect(await refused.count()).toBe(2);
+    await expect.poll(() => refused.count()).toBe(2);
     expect(await inSight(page, refused.last())).toBe(true);
     await composer(page).fill("I want to talk to a human");
     await sendButton(page).tap();
     await own(page, "photo-9.txt").waitFor();
-    expect(await own(page, "photo-10.txt").count()).toBe(0);
+    await expect.poll(() => own(page, "photo-10.txt").count()).toBe(0);
     for (const left of ["photo-10.txt", "photo-11.txt"])
       await page.getByRole("listitem").filter({ hasText: left }).getByRole("button", { name: "Try again" }).tap();
     await expect.poll(() => sendButton(page).isEnabled()).toBe(true);
-    expect(await refused.count()).toBe(0);
+    await expect.poll(() => refused.count()).toBe(0);
     const form = page.getByRole("form", { name: "Where can we reach you?" });
     await form.waitFor();
     expect(await inSight(page, composer(page))).toBe(true);
@@ -117,13 +118,13 @@ function crowded(): void {
     const chooser = page.waitForEvent("filechooser");
     await own(page, why).getByRole("button", { name: "Try again" }).click();
     await (await chooser).setFiles(files(1));
-    expect(await composer(page).inputValue()).toBe("Here is my old photo");
+    await expect.poll(() => composer(page).inputValue()).toBe("Here is my old photo");
     await expect.poll(() => page.locator(".tray progress").count()).toBe(0);
     await sendButton(page).click();
     await own(page, "Here is my old photo")
       .getByRole("link", { name: /photo-0/u })
       .waitFor();
-    expect(await own(page, "Here is my old photo").count()).toBe(1);
+    await expect.poll(() => own(page, "Here is my old photo").count()).toBe(1);
   });
 
   it("accepts files dropped anywhere on it", async () => {
@@ -167,14 +168,14 @@ function crowded(): void {
     await expect.poll(stored).toBe(1);
     await page.reload();
     await own(page, "message 21.").waitFor();
-    expect(await own(page, "message 21.").getByRole("button").count()).toBe(0);
+    await expect.poll(() => own(page, "message 21.").getByRole("button").count()).toBe(0);
 
     await context?.setOffline(true);
     await page.getByText("You are offline.", { exact: false }).waitFor();
     await ask("offline", 50);
     await composer(page).fill("offline 51.");
     await composer(page).press("Enter");
-    expect(await composer(page).inputValue()).toBe("offline 51.");
+    await expect.poll(() => composer(page).inputValue()).toBe("offline 51.");
     await page.getByText("Too many messages at once. Please wait a moment.").waitFor();
   });
 

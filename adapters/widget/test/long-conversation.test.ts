@@ -2,7 +2,8 @@ import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { buildBrowserCode } from "#web/build.ts";
 import { skipped } from "#test/support/skipped.ts";
-import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
+import { noBrowser, openBrowser } from "#test/support/browser.ts";
+import { openPage } from "./support/browser.ts";
 import { greet, newClientId } from "./support/client.ts";
 import type { TestSite } from "./support/site.ts";
 import { embedding, startSite } from "./support/site.ts";
@@ -112,8 +113,8 @@ function inBrowser(): void {
         return bubbles.count();
       })
       .toBe(120);
-    expect(await earlier.count()).toBe(0);
-    expect(await bubbles.first().textContent()).toBe("Hello");
+    await expect.poll(() => earlier.count()).toBe(0);
+    await expect.poll(() => bubbles.first().textContent()).toBe("Hello");
     const shown = await bubbles.allTextContents();
     expect(shown.slice(1)).toEqual(Array.from({ length: 119 }, (_, index) => `This is line ${index + 1}.`));
     // The focus is still in the conversation, not lost to the page.

@@ -2,7 +2,8 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { buildBrowserCode } from "#web/build.ts";
 import { skipped } from "#test/support/skipped.ts";
-import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
+import { noBrowser, openBrowser } from "#test/support/browser.ts";
+import { openPage } from "./support/browser.ts";
 import type { TestSite } from "./support/site.ts";
 import { embedding, startSite, workspaceId } from "./support/site.ts";
 
@@ -107,7 +108,7 @@ function inBrowser(): void {
     host.set(host.thread1(), { handledBy: "resolved" });
     await log(page).getByText("This conversation is resolved. You can write again at any time.").waitFor();
     await page.getByText("Resolved", { exact: true }).waitFor();
-    expect(await page.getByRole("form", { name: "Where can we reach you?" }).isVisible()).toBe(false);
+    await expect.poll(() => page.getByRole("form", { name: "Where can we reach you?" }).isVisible()).toBe(false);
     host.set(host.thread1(), { handledBy: "assistant" });
     await log(page).getByText("This conversation is resolved.").waitFor({ state: "detached" });
   });

@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { buildBrowserCode } from "#web/build.ts";
 import { skipped } from "#test/support/skipped.ts";
 import { userToken } from "#test/support/user-tokens.ts";
-import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
+import { noBrowser, openBrowser } from "#test/support/browser.ts";
+import { openPage } from "./support/browser.ts";
 import type { TestSite } from "./support/site.ts";
 import { createTestHost, embedding, handClock, startSite, workspaceId } from "./support/site.ts";
 
@@ -84,8 +85,8 @@ function inBrowser(): void {
       await page.getByText("Answers from our documentation").waitFor();
       await ask(page, `hello from ${other}`);
       await own(page, `hello from ${other}`).waitFor();
-      expect(await own(page, "as Ada").count()).toBe(0);
-      expect(await own(page, "before signing in").count()).toBe(0);
+      await expect.poll(() => own(page, "as Ada").count()).toBe(0);
+      await expect.poll(() => own(page, "before signing in").count()).toBe(0);
     }
     await go(page, `${origin}/ada`);
     await own(page, "as Ada").waitFor();
@@ -113,7 +114,7 @@ function inBrowser(): void {
     await page.getByText("Answers from our documentation").waitFor();
     await ask(page, "as a visitor again");
     await own(page, "as a visitor again").waitFor();
-    expect(await own(page, "before signing in").count()).toBe(0);
+    await expect.poll(() => own(page, "before signing in").count()).toBe(0);
     await expect
       .poll(() => host.events.map((event) => (event.kind === "message" ? event.text : event.kind)))
       .toEqual(["before signing in", "as Ada", "as a visitor again"]);
@@ -175,7 +176,7 @@ function inBrowser(): void {
     await page.reload();
     await ask(page, "as a visitor");
     await own(page, "as a visitor").waitFor();
-    expect(await own(page, "from a link").count()).toBe(0);
+    await expect.poll(() => own(page, "from a link").count()).toBe(0);
     await expect.poll(() => host.events.length).toBe(3);
     expect(host.events[2]).toMatchObject({ text: "as a visitor", sender: { key: expect.any(String) } });
     expect(JSON.stringify(host.events[2])).not.toContain("verified");

@@ -8,7 +8,8 @@ import { startApp } from "#test/support/http/app.ts";
 import type { TestDatabase } from "#test/support/database/databases.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import { skipped } from "#test/support/skipped.ts";
-import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
+import { noBrowser, openBrowser } from "#test/support/browser.ts";
+import { openPage } from "./support/browser.ts";
 
 const name = "the stars below a survey";
 
@@ -47,7 +48,7 @@ function throughTheProgram(open: () => Promise<TestDatabase>): void {
     await log.getByText("How was our support?").waitFor();
 
     const stars = page.getByRole("group", { name: "Rate the conversation" });
-    expect(await stars.getByRole("button").count()).toBe(5);
+    await expect.poll(() => stars.getByRole("button").count()).toBe(5);
     await stars.getByRole("button", { name: "4 of 5" }).focus();
     await page.keyboard.press("Space");
     await log.getByText("Thank you for your rating.").waitFor();
@@ -64,8 +65,8 @@ function throughTheProgram(open: () => Promise<TestDatabase>): void {
 
     await page.reload();
     await page.locator('.star[aria-pressed="true"][aria-label="4 of 5"]').waitFor();
-    expect(await page.locator(".star.lit").count()).toBe(4);
-    expect(await comment.isHidden()).toBe(true);
+    await expect.poll(() => page.locator(".star.lit").count()).toBe(4);
+    await expect.poll(() => comment.isHidden()).toBe(true);
     expect(errors).toEqual([]);
     await context.close();
   });

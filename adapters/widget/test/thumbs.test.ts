@@ -7,7 +7,8 @@ import { startApp } from "#test/support/http/app.ts";
 import type { TestDatabase } from "#test/support/database/databases.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import { skipped } from "#test/support/skipped.ts";
-import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
+import { noBrowser, openBrowser } from "#test/support/browser.ts";
+import { openPage } from "./support/browser.ts";
 
 const name = "the thumbs below an answer";
 
@@ -47,8 +48,8 @@ function throughTheProgram(open: () => Promise<TestDatabase>): void {
     // A greeting is no answer.
     const helpful = page.getByRole("button", { name: "Helpful", exact: true });
     const unhelpful = page.getByRole("button", { name: "Not helpful" });
-    expect(await helpful.count()).toBe(1);
-    expect(await helpful.getAttribute("aria-pressed")).toBe("false");
+    await expect.poll(() => helpful.count()).toBe(1);
+    await expect.poll(() => helpful.getAttribute("aria-pressed")).toBe("false");
     await unhelpful.focus();
     await page.keyboard.press("Space");
     await page.locator('[aria-pressed="true"][aria-label="Not helpful"]').waitFor();
@@ -57,7 +58,7 @@ function throughTheProgram(open: () => Promise<TestDatabase>): void {
     expect(await opinions()).toEqual(["down"]);
     await helpful.click();
     await page.locator('[aria-pressed="true"][aria-label="Helpful"]').waitFor();
-    expect(await unhelpful.getAttribute("aria-pressed")).toBe("false");
+    await expect.poll(() => unhelpful.getAttribute("aria-pressed")).toBe("false");
     expect(await opinions()).toEqual(["up"]);
     expect(await accessibilityViolations(page)).toEqual([]);
 

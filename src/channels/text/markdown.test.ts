@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { seeded } from "#test/support/tier.ts";
 import type { Block, Inline } from "./markdown.ts";
 import { markdownBytesMax, plainBlocks, safeHref, safeTree } from "./markdown.ts";
 import { marksMax } from "./markdown-parts.ts";
@@ -23,7 +24,7 @@ describe("the safe tree", () => {
         // A definition shows nothing, and is nothing that plain text has.
         expect(safeTree(text)).toEqual(safeTree(`${text}\n\n[none]: https://none.example`));
       }),
-      { numRuns: 1_500 },
+      { numRuns: 1_500, ...seeded },
     );
   });
 

@@ -1,4 +1,5 @@
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { onceBack } from "./retry-on-return.ts";
 import { DatabaseAway } from "#database/faults.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
@@ -21,7 +22,7 @@ function begin(step: () => Promise<string>) {
     clock,
     waits,
     result,
-    waiting: () => vi.waitFor(() => expect(clock.waiting()).toBe(1), { timeout: 20_000, interval: 1 }),
+    waiting: () => eventually(() => expect(clock.waiting()).toBe(1)),
     stop: () => {
       stopping = true;
     },

@@ -33,7 +33,7 @@ const nothing: MysqlQueryResult = { affectedRows: 0, insertId: 0, changedRows: 0
 
 /**
  * Adds to the driver's pool: a time limit for statements; no reuse of connections that failed, or that were opened before
- * the server stalled or became read-only; {@link OutcomeUnknown} for a COMMIT without an answer; and a failing rollback
+ * the server stalled, closed one of them, or became read-only; {@link OutcomeUnknown} for a COMMIT without an answer; and a failing rollback
  * does not hide its cause.
  */
 export function watchConnections(raw: Pool, { streams, statementMs, mayBePlain }: ConnectionOptions): MysqlConnections {
@@ -104,9 +104,10 @@ export function watchConnections(raw: Pool, { streams, statementMs, mayBePlain }
   }
 
   function noteFailure(connection: PoolConnection, error: unknown): void {
-    const isStalled = error instanceof StatementTimeout;
-    if (isStalled || isReadOnly(error)) generation += 1;
-    if (!isStalled && !isConnectionLost(error)) return;
+    const isGone = error instanceof StatementTimeout || isConnectionLost(error);
+    // The other connections of this generation lead to the same server. A retry would meet the next one that is dead.
+    if ((isGone || isReadOnly(error)) && generations.get(connection) === generation) generation += 1;
+    if (!isGone) return;
     broken.add(connection);
     const host = hosts.get(connection);
     if (host === undefined || lost.size >= lostMax) return;

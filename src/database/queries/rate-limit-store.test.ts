@@ -125,12 +125,12 @@ eachDatabase("counting of concurrent requests", (open) => {
       }
       for (const leave of began) leave?.();
       // Ended requests are reported without a further request.
-      await expect.poll(() => storedCounts(store), { timeout: 20_000 }).toEqual([]);
+      await expect.poll(() => storedCounts(store)).toEqual([]);
       const again = await Promise.all([begin(two, "a"), begin(two, "a"), begin(two, "a")]);
       expect(again).not.toContain(null);
       expect(await begin(one, "a")).toBeNull();
       again[0]?.();
-      await expect.poll(() => begin(one, "a"), { timeout: 20_000 }).not.toBeNull();
+      await expect.poll(() => begin(one, "a")).not.toBeNull();
       expect(await begin(one, "a")).toBeNull();
       await close();
     });

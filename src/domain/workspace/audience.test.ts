@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { assert, asyncProperty, boolean, constantFrom, integer, option, record, subarray } from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { seeded } from "#test/support/tier.ts";
 import type { AttributeValue } from "./audience.ts";
 import type { Question } from "#answering/contract.ts";
 import type { TestApp } from "#test/support/http/app.ts";
@@ -173,7 +174,7 @@ eachDatabase("gated documents", (open) => {
           if (!picks || (tags.length > 0 && !may)) expect(shown).not.toContain(secret);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 60, ...seeded },
     );
   });
 

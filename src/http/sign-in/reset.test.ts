@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
@@ -31,13 +32,10 @@ eachDatabase("setting a forgotten password", (open) => {
   const settled = () =>
     inTime(
       app.clock,
-      vi.waitFor(
-        async () => {
-          const work = app.store.read.selectFrom("outbox").select("id").where("kind", "in", ["password-reset", "mail"]);
-          expect(await work.execute()).toEqual([]);
-        },
-        { timeout: 20_000 },
-      ),
+      eventually(async () => {
+        const work = app.store.read.selectFrom("outbox").select("id").where("kind", "in", ["password-reset", "mail"]);
+        expect(await work.execute()).toEqual([]);
+      }),
     );
   /** The path of the newest link, after `/inbox/login`. */
   const linkFor = async (email: string, from?: string): Promise<string> => {

@@ -196,9 +196,7 @@ describe("the file of the embedded index", () => {
       hooks.push(nothing, nothing, () => held.promise);
       expect((await texts(index)).toSorted()).toEqual(["Kettle, a, old.", "Kettle, b, old."]);
       held.resolve(undefined);
-      await expect
-        .poll(async () => (await texts(index)).toSorted(), { timeout: 10_000 })
-        .toEqual(["Kettle, a, new.", "Kettle, b, old."]);
+      await expect.poll(async () => (await texts(index)).toSorted()).toEqual(["Kettle, a, new.", "Kettle, b, old."]);
     });
 
     it("reports a partial result instead of waiting for many new texts", async () => {

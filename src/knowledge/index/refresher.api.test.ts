@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
 import type { TestDatabase } from "#test/support/database/databases.ts";
@@ -49,13 +50,10 @@ eachDatabase("indexing of documents before the first question", (open) => {
 
   /** Moves the clocks on until it is so. */
   async function soon(check: () => unknown): Promise<void> {
-    await vi.waitFor(
-      async () => {
-        for (const { clock } of apps) clock.advance(1_000);
-        await check();
-      },
-      { timeout: 20_000, interval: 20 },
-    );
+    await eventually(async () => {
+      for (const { clock } of apps) clock.advance(1_000);
+      await check();
+    });
   }
 
   it("runs in every process, also for removed documents", async () => {

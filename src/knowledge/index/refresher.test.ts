@@ -1,4 +1,5 @@
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { openIndexRefresher } from "./refresher.ts";
 import type { Log } from "#runtime/log.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
@@ -36,10 +37,10 @@ it("retries a failing workspace with backoff, warns once, and logs its recovery"
   /** Each look sets the timer for the next one. */
   const pass = async (ms: number): Promise<void> => {
     for (const end = clock.now() + ms; clock.now() < end;) {
-      await vi.waitFor(() => expect(clock.waiting()).toBe(1), { timeout: 10_000, interval: 1 });
+      await eventually(() => expect(clock.waiting()).toBe(1));
       clock.advance(2_000);
     }
-    await vi.waitFor(() => expect(clock.waiting()).toBe(1), { timeout: 10_000, interval: 1 });
+    await eventually(() => expect(clock.waiting()).toBe(1));
   };
   await pass(600_000);
   expect(tries.well).toBe(1);

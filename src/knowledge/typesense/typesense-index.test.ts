@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { rebuildSearch } from "#admin/installation/search.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp, testStart } from "#test/support/http/app.ts";
@@ -186,13 +187,10 @@ eachDatabase("passages during a switch to Typesense and back", (open) => {
     const typesense = { urls: ["http://127.0.0.1:1", engine.url], apiKey: engine.apiKey };
     const beside = await start({ typesense });
     expect(await title(beside, "litres of the kettle")).toBe("Kettle");
-    await vi.waitFor(
-      async () => {
-        clock.advance(250);
-        expect(await passagesIn(engine, `parley_knowledge_${workspace.id}`)).toBe(1);
-      },
-      { timeout: 15_000, interval: 20 },
-    );
+    await eventually(async () => {
+      clock.advance(250);
+      expect(await passagesIn(engine, `parley_knowledge_${workspace.id}`)).toBe(1);
+    });
     await beside.close();
 
     const again = await start({});

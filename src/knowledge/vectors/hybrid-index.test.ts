@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
@@ -32,13 +33,10 @@ eachDatabase("passages with vectors", (open) => {
   const made = () => app.store.read.selectFrom("chunk_vectors").select(["chunk_id", "vector"]).execute();
 
   async function soon(check: () => unknown): Promise<void> {
-    await vi.waitFor(
-      async () => {
-        app.clock.advance(1_000);
-        await check();
-      },
-      { timeout: 15_000, interval: 20 },
-    );
+    await eventually(async () => {
+      app.clock.advance(1_000);
+      await check();
+    });
   }
   const have = (count: number) => soon(async () => expect(await made()).toHaveLength(count));
   /** Later than the cached vectors are considered current. */

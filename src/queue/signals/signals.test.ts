@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { afterEach, describe, expect, inject, it, vi } from "vitest";
+import { afterEach, describe, expect, inject, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import type { Fanout } from "#runtime/signals.ts";
 import type { OpenWake } from "./in-process.ts";
 import { createInProcessFanout, createInProcessWake } from "./in-process.ts";
@@ -30,7 +31,7 @@ function signals(name: string, open: () => Promise<{ near: Signals; far: Signals
       const heard: string[] = [];
       far.wake.listen((lane) => heard.push(lane));
       near.wake.notify(["think:a", "send:b"], Date.now());
-      await vi.waitFor(() => expect(heard.toSorted()).toEqual(["send:b", "think:a"]), 5_000);
+      await eventually(() => expect(heard.toSorted()).toEqual(["send:b", "think:a"]));
     });
 
     it("notify again of a lane that gets work after its signal was handled", async () => {
@@ -38,9 +39,9 @@ function signals(name: string, open: () => Promise<{ near: Signals; far: Signals
       let heard = 0;
       far.wake.listen(() => (heard += 1));
       near.wake.notify(["think:a"], Date.now());
-      await vi.waitFor(() => expect(heard).toBe(1), 5_000);
+      await eventually(() => expect(heard).toBe(1));
       near.wake.notify(["think:a"], Date.now());
-      await vi.waitFor(() => expect(heard).toBe(2), 5_000);
+      await eventually(() => expect(heard).toBe(2));
     });
 
     it("reach every subscriber of a topic, and no others", async () => {
@@ -49,10 +50,10 @@ function signals(name: string, open: () => Promise<{ near: Signals; far: Signals
       near.fanout.subscribe("one", (message) => heard.push(`near ${message}`));
       far.fanout.subscribe("one", (message) => heard.push(`far ${message}`));
       far.fanout.subscribe("two", (message) => heard.push(`two ${message}`));
-      await vi.waitFor(() => {
+      await eventually(() => {
         near.fanout.publish("one", "hello");
         expect(new Set(heard)).toEqual(new Set(["near hello", "far hello"]));
-      }, 5_000);
+      });
     });
 
     it("do not reach former subscribers", async () => {
@@ -61,11 +62,11 @@ function signals(name: string, open: () => Promise<{ near: Signals; far: Signals
       const leave = far.fanout.subscribe("one", (message) => heard.push(message));
       far.fanout.subscribe("marker", (message) => heard.push(message));
       leave();
-      await vi.waitFor(() => {
+      await eventually(() => {
         near.fanout.publish("one", "gone");
         near.fanout.publish("marker", "here");
         expect(heard).toContain("here");
-      }, 5_000);
+      });
       expect(heard).not.toContain("gone");
     });
   });
@@ -99,7 +100,7 @@ if (redis.url === undefined) {
     fanout.subscribe("one", (message) => heard.push(message));
     wake.notify(["think:a"], Date.now());
     fanout.publish("one", "hello");
-    await vi.waitFor(() => expect(heard.toSorted()).toEqual(["hello", "think:a"]), 5_000);
+    await eventually(() => expect(heard.toSorted()).toEqual(["hello", "think:a"]));
     expect(await state()).toContain("REDIS_URL");
     await wake.close();
     await fanout.close();

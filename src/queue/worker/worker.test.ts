@@ -62,7 +62,7 @@ eachDatabase("the worker", (open) => {
     await began.promise;
     const second = store.write((tx) => claimLanes(tx, lanes, worker.lease(), now));
     // On a server with concurrent writers, the second does not see the first one's claim, and waits for the rows.
-    await expect.poll(() => isWriteWaiting(store), eventually).toBe(true);
+    await expect.poll(() => isWriteWaiting(store)).toBe(true);
     commit.resolve(undefined);
     expect([(await first).length, (await second).length]).toEqual([100, 0]);
     await worker.close(0);
@@ -161,7 +161,7 @@ eachDatabase("the worker", (open) => {
     await store.write((tx) => insertWork(tx, [work("send:1", 3, now)], now));
     worker.wake("send:1", now);
     goOn.resolve(undefined);
-    await expect.poll(() => done, { timeout: 10_000 }).toEqual([1, 2, 3]);
+    await expect.poll(() => done).toEqual([1, 2, 3]);
     await worker.close(1_000);
     await close();
   });
@@ -200,7 +200,7 @@ eachDatabase("the worker", (open) => {
       worker.wake(lane, clock.now());
     };
     await put("send:before");
-    await expect.poll(() => done, eventually).toEqual(["send:before"]);
+    await expect.poll(() => done).toEqual(["send:before"]);
     rush.begin();
     expect(worker.offer(["send:other"])).toEqual([]);
     // But of what agents do.
@@ -208,18 +208,18 @@ eachDatabase("the worker", (open) => {
     const asked = rush.asked();
     await put("send:first");
     // It has looked at what there is, and left it.
-    await expect.poll(() => rush.asked(), eventually).toBeGreaterThan(asked);
+    await expect.poll(() => rush.asked()).toBeGreaterThan(asked);
     clock.advance(1_000);
     await put("send:second");
     clock.advance(999);
     expect(worker.running().size).toBe(0);
     expect(done).toEqual(["send:before"]);
     clock.advance(1);
-    await expect.poll(() => done, eventually).toEqual(["send:before", "send:first"]);
+    await expect.poll(() => done).toEqual(["send:before", "send:first"]);
     await put("send:third");
     rush.end();
-    await expect.poll(() => done.length, eventually).toBe(4);
-    await expect.poll(() => worker.offer(["send:other"]), eventually).toEqual(["send:other"]);
+    await expect.poll(() => done.length).toBe(4);
+    await expect.poll(() => worker.offer(["send:other"])).toEqual(["send:other"]);
     await worker.close(0);
     await close();
   });
@@ -247,7 +247,7 @@ eachDatabase("the worker", (open) => {
     expect(worker.running()).toEqual(new Map([["amend", 1]]));
     expect(worker.offer(["amend:3"], true)).toEqual([]);
     free.resolve(undefined);
-    await expect.poll(() => done, eventually).toEqual(bounded);
+    await expect.poll(() => done).toEqual(bounded);
     await worker.close(0);
     await close();
   });
@@ -269,23 +269,23 @@ eachDatabase("the worker", (open) => {
     };
     // The limit of this kind is reached.
     await put("amend:long", "amend");
-    await expect.poll(() => worker.running().get("amend"), eventually).toBe(1);
+    await expect.poll(() => worker.running().get("amend")).toBe(1);
     await put("amend:waits", "amend");
     clock.leap(2_500);
     rush.begin();
     let asked = rush.asked();
     await put("send:held", "send");
-    await expect.poll(() => rush.asked(), eventually).toBeGreaterThan(asked);
+    await expect.poll(() => rush.asked()).toBeGreaterThan(asked);
     asked = rush.asked();
     clock.advance(1_999);
     // The worker polls every second.
-    await expect.poll(() => rush.asked(), eventually).toBeGreaterThan(asked);
+    await expect.poll(() => rush.asked()).toBeGreaterThan(asked);
     expect(done).toEqual([]);
     clock.advance(1);
-    await expect.poll(() => done, eventually).toEqual(["send:held"]);
+    await expect.poll(() => done).toEqual(["send:held"]);
     free.resolve(undefined);
     rush.end();
-    await expect.poll(() => done.length, eventually).toBe(3);
+    await expect.poll(() => done.length).toBe(3);
     await worker.close(0);
     await close();
   });
@@ -307,15 +307,15 @@ eachDatabase("the worker", (open) => {
     };
     // One of two slots stays taken, and the limit of this kind is reached.
     await put(["amend:held"]);
-    await expect.poll(() => worker.running().get("amend"), eventually).toBe(1);
+    await expect.poll(() => worker.running().get("amend")).toBe(1);
     await put(["gather:1", "send:1", "send:2"]);
-    await expect.poll(() => done, eventually).toEqual(["send:1", "send:2", "gather:1"]);
+    await expect.poll(() => done).toEqual(["send:1", "send:2", "gather:1"]);
     await put(["amend:waits", "gather:2", "send:3"]);
-    await expect.poll(() => done.slice(3), eventually).toEqual(["send:3"]);
+    await expect.poll(() => done.slice(3)).toEqual(["send:3"]);
     clock.advance(1_000);
-    await expect.poll(() => done.slice(4), eventually).toEqual(["gather:2"]);
+    await expect.poll(() => done.slice(4)).toEqual(["gather:2"]);
     free.resolve(undefined);
-    await expect.poll(() => done.slice(5), eventually).toEqual(["amend:held", "amend:waits"]);
+    await expect.poll(() => done.slice(5)).toEqual(["amend:held", "amend:waits"]);
     await worker.close(0);
     await close();
   });
@@ -334,7 +334,7 @@ eachDatabase("the worker", (open) => {
     );
     const worker = openTestWorker(store, (row) => end(store, row, done));
     for (const lane of lanes) worker.wake(lane, now);
-    await expect.poll(() => done.length, eventually).toBe(21);
+    await expect.poll(() => done.length).toBe(21);
     expect(done.indexOf("amend:1")).toBeLessThan(4);
     await worker.close(0);
     await close();
@@ -388,8 +388,6 @@ it("finds due lanes by an index, whatever the number of future rows", async () =
   }
   await close();
 });
-
-const eventually = { timeout: 20_000 };
 
 async function end(store: OpenStore, row: LeasedRow, done: string[]): Promise<void> {
   await store.write((tx) => finishWork(tx, [row]));

@@ -8,14 +8,16 @@ import { newMysql, newSqlite } from "./new-database.ts";
 export { newSqlite };
 export type { TestDatabase };
 import { skipped } from "../skipped.ts";
+import { hasBothDatabases } from "../tier.ts";
 
 /**
  * Runs one suite on every database: always on SQLite, and on MySQL or MariaDB where a server is installed or named in
- * `TEST_MYSQL_URL`. Otherwise the report shows the suite as skipped, with the reason.
+ * `TEST_MYSQL_URL`. Otherwise the report shows the suite as skipped, with the reason. The short tier leaves MySQL out
+ * where the databases do not differ.
  */
 export function eachDatabase(name: string, suite: (open: () => Promise<TestDatabase>) => void): void {
   describe(`${name} on SQLite`, () => suite(newSqlite));
-  onMysql(name, suite);
+  if (hasBothDatabases()) onMysql(name, suite);
 }
 
 /** Runs a suite on MySQL only: several processes share a server. */

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import type { Plan, WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { Answered, Body, CallOptions, TestApp, TestWorkspace } from "./app.ts";
 import { startApp } from "./app.ts";
@@ -156,7 +156,3 @@ export const idPattern = (prefix: string): RegExp => new RegExp(`^${prefix}_[0-9
 
 /** The time of the program's clock, as the API writes it. */
 export const shownNow = (app: TestApp): string => new Date(app.clock.now()).toISOString();
-
-/** Polls for an effect that needs a while on a busy machine. */
-// oxlint-disable-next-line vitest/require-awaited-expect-poll -- the caller awaits it
-export const eventually = <T>(read: () => Promise<T> | T) => expect.poll(read, { timeout: 15_000 });

@@ -1,7 +1,7 @@
+import { eventually } from "#test/support/eventually.ts";
 import type { AddressInfo } from "node:net";
 import { simpleParser } from "mailparser";
 import { SMTPServer } from "smtp-server";
-import { vi } from "vitest";
 
 export interface ReceivedMail {
   readonly from: string;
@@ -57,13 +57,10 @@ export async function openMailServer(): Promise<MailServer> {
     received,
     refuse: (...codes) => void refusals.push(...codes),
     mails: (count) =>
-      vi.waitFor(
-        () => {
-          if (received.length < count) throw new Error(`received ${received.length} of ${count} mails`);
-          return [...received];
-        },
-        { timeout: 20_000, interval: 20 },
-      ),
+      eventually(() => {
+        if (received.length < count) throw new Error(`received ${received.length} of ${count} mails`);
+        return [...received];
+      }),
     close: () => new Promise((resolve) => server.close(resolve)),
   };
 }

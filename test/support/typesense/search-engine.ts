@@ -1,15 +1,13 @@
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import type { TestApp } from "../http/app.ts";
 
 /** Moves the clock until the check passes; other work continues meanwhile. */
 export async function advanceUntilPasses(app: TestApp, check: () => unknown): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      app.clock.advance(250);
-      await check();
-    },
-    { timeout: 15_000, interval: 20 },
-  );
+  await eventually(async () => {
+    app.clock.advance(250);
+    await check();
+  });
 }
 
 /** The program's own report on its search engine. */

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { seeded } from "#test/support/tier.ts";
 import { anna, answerOf } from "#test/support/engine-bench.ts";
 import type { TwilioBench } from "./support/account.ts";
 import { openTwilio, own } from "./support/account.ts";
@@ -105,7 +106,7 @@ describe("a delivery", () => {
         expect((await at.twilio.post(form)).status).toBe(200);
         expect((await at.twilio.post(form, { signature: "no" })).status).toBe(403);
       }),
-      { numRuns: 40 },
+      { numRuns: 40, ...seeded },
     );
     expect(await at.stored()).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import type { ConformanceTarget, FakePlatform } from "#test/support/channels/conformance-target.ts";
 import { openCalling, texts } from "./support/calling.ts";
-import type { FakeCall, Posted } from "./support/fake-calls.ts";
+import type { FakeCall, SpeechRequest } from "./support/fake-calls.ts";
 
 const target: ConformanceTarget = {
   channel: "voice",
@@ -19,7 +19,7 @@ const own = "+15550001111";
 
 interface Utterance {
   readonly call: FakeCall;
-  readonly request: Pick<Posted, "url" | "form">;
+  readonly request: SpeechRequest;
 }
 
 /** With `redials`, callers call again when their call is over. */

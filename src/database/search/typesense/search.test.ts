@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
 import { searchEngineState, advanceUntilPasses, workOf } from "#test/support/typesense/search-engine.ts";
@@ -60,7 +61,7 @@ eachDatabase("conversations in Typesense", (open) => {
     const id = await ask("my xylophone is broken");
     // Half a second until the text is indexed, and the wake after the commit.
     app.clock.advance(600);
-    await vi.waitFor(async () => expect(await found("broken xylophone")).toEqual([id]));
+    await eventually(async () => expect(await found("broken xylophone")).toEqual([id]));
     await soon(async () => expect(await waiting()).toBe(0));
     expect(await written()).toEqual([other, id].toSorted());
     const before = engine.requests.length;
@@ -81,18 +82,11 @@ eachDatabase("conversations in Typesense", (open) => {
     const removed = await app.call("DELETE", `/v1/conversations/${first}`);
     expect(removed.status).toBe(204);
     // The engine is away for a long time: other work would have been given up by now.
-    await vi.waitFor(
-      async () => {
-        app.clock.advance(5_000);
-        const works = await app.store.read
-          .selectFrom("outbox")
-          .select("attempts")
-          .where("kind", "=", "search")
-          .execute();
-        expect(works[0]?.attempts).toBeGreaterThan(20);
-      },
-      { timeout: 20_000, interval: 10 },
-    );
+    await eventually(async () => {
+      app.clock.advance(5_000);
+      const works = await app.store.read.selectFrom("outbox").select("attempts").where("kind", "=", "search").execute();
+      expect(works[0]?.attempts).toBeGreaterThan(20);
+    });
     engine.behave("well");
     await settled([second]);
     expect(await found("xylophone")).toEqual([second]);
@@ -204,23 +198,17 @@ eachDatabase("switching to Typesense and back", (open) => {
     const written = async () =>
       ((await engine.documents(`parley_conversations_${workspace.id}`)) ?? []).map(({ id }) => id);
     const soon = (check: () => Promise<void>) =>
-      vi.waitFor(
-        async () => {
-          clock.advance(250);
-          await check();
-        },
-        { timeout: 10_000, interval: 20 },
-      );
+      eventually(async () => {
+        clock.advance(250);
+        await check();
+      });
     /** Waits until the queue is empty, so that the next start has nothing to continue. */
     const idle = (app: TestApp) =>
-      vi.waitFor(
-        async () => {
-          clock.advance(250);
-          const rows = await app.store.read.selectFrom("outbox").select("kind").execute();
-          expect(rows.filter(({ kind }) => kind === "index" || kind === "search")).toEqual([]);
-        },
-        { timeout: 10_000, interval: 20 },
-      );
+      eventually(async () => {
+        clock.advance(250);
+        const rows = await app.store.read.selectFrom("outbox").select("kind").execute();
+        expect(rows.filter(({ kind }) => kind === "index" || kind === "search")).toEqual([]);
+      });
     const first = await ask(without, "one xylophone");
     await idle(without);
     await without.close();

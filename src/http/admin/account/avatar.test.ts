@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { removeOrphanFiles } from "#conversations/attachments/remove-files.ts";
 import { closeWorkspace, emptyWorkspace } from "#conversations/retention/remove-workspace.ts";
 import { png } from "#test/support/channels/file-channel.ts";
@@ -103,7 +104,7 @@ eachDatabase("pictures of agents", (open) => {
     expect((await load(path)).status).toBe(404);
     await emptyWorkspace({ store, clock, search }, other.id, AbortSignal.timeout(60_000), () => undefined);
     const isGone = () => expect(files.open(name)).rejects.toThrow("not stored any more");
-    await inTime(clock, vi.waitFor(isGone, { timeout: 20_000 }));
+    await inTime(clock, eventually(isGone));
   });
 
   it("survive the removal of orphaned files", async () => {

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { DashboardUser } from "#test/support/http/administrators.ts";
 import { dashboardUser } from "#test/support/http/administrators.ts";
@@ -50,7 +51,7 @@ eachDatabase("webhooks in /admin/v1", (open) => {
   it("deliver signed events, which the log shows with request and response, and send them again on request", async () => {
     const made = await add({ url: `${origin()}/hook`, events: ["conversation.started", "message.created"] });
     await app.post("/v1/query", { workspace_id: app.workspace.id, query: "Hello?" });
-    const log = await vi.waitFor(async () => {
+    const log = await eventually(async () => {
       const found = await deliveries(made.id);
       expect(found).toHaveLength(3);
       return found;
@@ -66,14 +67,14 @@ eachDatabase("webhooks in /admin/v1", (open) => {
     const before = receiver.received.length;
     const again = await admin.call("POST", `webhooks/${made.id}/replay`, { event_id: started?.event_id });
     expect([again.status, again.body]).toEqual([202, { events: 1 }]);
-    await vi.waitFor(() => {
+    await eventually(() => {
       app.clock.advance(100);
       expect(receiver.received.slice(before).map(({ event }) => event.data.event_id)).toEqual([started?.event_id]);
     });
 
     const all = await admin.call("POST", `webhooks/${made.id}/replay`, { since: "2000-01-01" });
     expect((all.body as { readonly events: number }).events).toBe(log.length);
-    await vi.waitFor(() => {
+    await eventually(() => {
       app.clock.advance(100);
       expect(receiver.received.length).toBe(before + 1 + log.length);
     });

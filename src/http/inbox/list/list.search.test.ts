@@ -142,7 +142,7 @@ eachDatabase("agents' messages in the inbox", (open) => {
     const bodies = () => twilio.taken.map(({ body }) => body).join("\n");
 
     const sent = await reply("Sent for good.", "reply-for-good");
-    await expect.poll(bodies, { timeout: 20_000 }).toContain("Sent for good.");
+    await expect.poll(bodies).toContain("Sent for good.");
     await settled(app);
     const { edit, remove } = sent.replied.amendable;
     const answer = await anna.send("PATCH", sent.path, { content: "Sent for bad." });
@@ -160,7 +160,7 @@ eachDatabase("agents' messages in the inbox", (open) => {
       app.clock.advance(1_000);
       return (await read()).messages.slice(-2).map(({ own, deleted, changing }) => ({ own, deleted, changing }));
     };
-    await expect.poll(shown, { timeout: 20_000 }).toEqual([
+    await expect.poll(shown).toEqual([
       { own: "Three days.", deleted: false, changing: null },
       { own: null, deleted: true, changing: null },
     ]);

@@ -45,7 +45,7 @@ eachDatabase("a slow question", (open) => {
     const body = { workspace_id: running.workspace.id, query: "Hello?" };
     const ask = (path = "/v1/query", options: Parameters<TestApp["post"]>[2] = {}) => running.post(path, body, options);
     const next = async (count = 1): Promise<void> => {
-      await expect.poll(() => held.calls.length, { timeout: 10_000 }).toBe(count);
+      await expect.poll(() => held.calls.length).toBe(count);
     };
     const conversation = async () => {
       const [item] = (await running.get(`/v1/conversations?workspace_id=${running.workspace.id}`)).body.conversations;
@@ -116,7 +116,7 @@ eachDatabase("a slow question", (open) => {
       const rows = await running.store.read.selectFrom("counters").selectAll().where("value", ">", 0).execute();
       return rows.map(({ name }) => name);
     };
-    await expect.poll(counted, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(counted).toEqual([]);
     expect(await roles()).toEqual(["user"]);
     expect(running.logged.filter((line) => line.includes('"level":50'))).toEqual([]);
   });

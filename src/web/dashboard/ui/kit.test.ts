@@ -54,7 +54,7 @@ function inTheBrowser(): void {
       const page = await open("lists", { viewport: { width: 390, height: 780 } });
       const table = page.getByRole("table", { name: "Shops" });
       const row = table.getByRole("row").filter({ has: page.getByRole("rowheader", { name: "Shop 1", exact: true }) });
-      expect(await row.getByRole("cell").first().textContent()).toBe("Refused");
+      await expect.poll(() => row.getByRole("cell").first().textContent()).toBe("Refused");
       const label = await row
         .getByRole("cell")
         .nth(1)
@@ -69,7 +69,7 @@ function inTheBrowser(): void {
       await expect.poll(() => rows.count()).toBe(20);
       await page.getByRole("button", { name: "Show more" }).click();
       await expect.poll(() => rows.count()).toBe(30);
-      expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
+      await expect.poll(() => page.getByRole("button", { name: "Show more" }).count()).toBe(0);
       await page.getByLabel("State").selectOption("Waiting");
       await expect.poll(() => rows.count()).toBe(10);
       await page.getByLabel("Search shops").fill("Shop 2");
@@ -84,7 +84,7 @@ function inTheBrowser(): void {
         path === "shops" ? { status: 503, body: { detail: "The server restarts." } } : undefined;
       await page.getByRole("button", { name: "Load again" }).click();
       await page.getByRole("alert").getByText("The server restarts.").waitFor();
-      expect(await page.getByRole("rowheader").count()).toBe(10);
+      await expect.poll(() => page.getByRole("rowheader").count()).toBe(10);
       kit.answer = () => undefined;
       await page.getByRole("button", { name: "Try again" }).click();
       await page.getByRole("alert").waitFor({ state: "detached" });
@@ -110,7 +110,7 @@ function inTheBrowser(): void {
       late.resolve();
       await (await answered).finished();
       await page.evaluate(async () => new Promise((resolve) => requestAnimationFrame(resolve)));
-      expect(await page.getByText("The number is 3.").count()).toBe(1);
+      await expect.poll(() => page.getByText("The number is 3.").count()).toBe(1);
     });
   });
 
@@ -123,7 +123,7 @@ function inTheBrowser(): void {
       const field = page.getByRole("textbox", { name: "E-mail address (optional)" });
       await page.getByText("is taken.").waitFor();
       expect(await field.evaluate((input) => input === document.activeElement)).toBe(true);
-      expect(await field.getAttribute("aria-invalid")).toBe("true");
+      await expect.poll(() => field.getAttribute("aria-invalid")).toBe("true");
       expect(await field.evaluate((input) => input.ariaDescribedByElements?.map((each) => each.textContent))).toEqual([
         "Is taken.",
       ]);
@@ -177,11 +177,11 @@ function inTheBrowser(): void {
       const page = await open("fields");
       await page.getByRole("button", { name: "Replace Token" }).click();
       const field = page.getByLabel("Token", { exact: true });
-      expect(await field.getAttribute("type")).toBe("password");
+      await expect.poll(() => field.getAttribute("type")).toBe("password");
       await field.fill("abc");
       await page.getByRole("button", { name: "Token: keep the old one" }).click();
       await page.getByRole("button", { name: "Replace Token" }).click();
-      expect(await field.inputValue()).toBe("");
+      await expect.poll(() => field.inputValue()).toBe("");
       await field.fill("def");
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByText("Saved.").waitFor();
@@ -194,19 +194,19 @@ function inTheBrowser(): void {
       await preview.getByText("daily").and(page.locator("strong")).waitFor();
       await page.getByLabel("Text", { exact: true }).fill("[here](javascript:alert(1)) <b>raw</b>");
       await preview.getByText("<b>raw</b>").waitFor();
-      expect(await preview.getByRole("link").count()).toBe(0);
+      await expect.poll(() => preview.getByRole("link").count()).toBe(0);
     });
 
     it("are read-only where the configuration file declares them, and for viewers", async () => {
       const managed = await open("managed");
       await managed.getByText("Managed by the configuration file").waitFor();
-      expect(await managed.getByLabel("Name").isDisabled()).toBe(true);
-      expect(await managed.getByRole("button", { name: "Save" }).count()).toBe(0);
+      await expect.poll(() => managed.getByLabel("Name").isDisabled()).toBe(true);
+      await expect.poll(() => managed.getByRole("button", { name: "Save" }).count()).toBe(0);
       kit.role = "viewer";
       const viewed = await open("fields");
-      expect(await viewed.getByLabel("Name").isDisabled()).toBe(true);
-      expect(await viewed.getByRole("button", { name: "Save" }).count()).toBe(0);
-      expect(await viewed.getByText("You can read this page.").count()).toBe(1);
+      await expect.poll(() => viewed.getByLabel("Name").isDisabled()).toBe(true);
+      await expect.poll(() => viewed.getByRole("button", { name: "Save" }).count()).toBe(0);
+      await expect.poll(() => viewed.getByText("You can read this page.").count()).toBe(1);
     });
 
     it("are made of a schema, and send no empty members", async () => {
@@ -242,7 +242,7 @@ function inTheBrowser(): void {
       await page.getByRole("button", { name: "Connect" }).click();
       const group = page.getByRole("group", { name: "SMTP" });
       await group.getByText("does not answer.").waitFor();
-      expect(await group.getByLabel("Host").getAttribute("aria-invalid")).toBe("true");
+      await expect.poll(() => group.getByLabel("Host").getAttribute("aria-invalid")).toBe("true");
     });
   });
 
@@ -252,7 +252,7 @@ function inTheBrowser(): void {
       await page.getByRole("button", { name: "Delete Shop 1", exact: true }).click();
       const dialog = page.getByRole("dialog", { name: "Delete Shop 1?" });
       const button = dialog.getByRole("button", { name: "Delete" });
-      expect(await button.isDisabled()).toBe(true);
+      await expect.poll(() => button.isDisabled()).toBe(true);
       await dialog.getByLabel("Type Shop 1 to confirm").fill("Shop 1");
       await button.click();
       await page.getByText("Shop deleted.").waitFor();
@@ -281,7 +281,7 @@ function inTheBrowser(): void {
       page.on("dialog", (question) => void (answers.shift() === true ? question.accept() : question.dismiss()));
       await page.keyboard.press("Escape");
       await expect.poll(() => answers).toEqual([true]);
-      expect(await dialog.getByLabel("Name").inputValue()).toBe("Harbour");
+      await expect.poll(() => dialog.getByLabel("Name").inputValue()).toBe("Harbour");
       await page.keyboard.press("Escape");
       await dialog.waitFor({ state: "detached" });
       expect(await focused(page)).toBe("Add a shop");

@@ -59,7 +59,14 @@ function passesAgain(file: string): number | undefined {
     const temporary = mkdtempSync(join(tmpdir(), "parley-again-"));
     const { status } = spawnSync(
       join(projectDir, "node_modules/.bin/vitest"),
-      ["run", file, "--maxWorkers=1", "--isolate", "--reporter=default", `--reporter=${import.meta.dirname}/reporter.ts`],
+      [
+        "run",
+        file,
+        "--maxWorkers=1",
+        "--isolate",
+        "--reporter=default",
+        `--reporter=${import.meta.dirname}/reporter.ts`,
+      ],
       {
         cwd: projectDir,
         stdio: "inherit",

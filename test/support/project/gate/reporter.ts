@@ -53,7 +53,9 @@ function fileResult(module: TestModule, file: string, unhandled: readonly Failur
     milliseconds: Math.round(module.diagnostic().duration),
     failures: [
       ...suites.flatMap((suite) =>
-        suite.errors().map((error) => ({ test: "fullName" in suite ? suite.fullName : "file", message: error.message })),
+        suite
+          .errors()
+          .map((error) => ({ test: "fullName" in suite ? suite.fullName : "file", message: error.message })),
       ),
       ...tests.flatMap((test) =>
         // A test without a result was cut off by the end of its worker.

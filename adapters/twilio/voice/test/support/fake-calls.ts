@@ -51,9 +51,9 @@ export interface FakeCalls {
   say(call: FakeCall, text: string, how?: { readonly keys?: boolean }): Promise<Posted>;
   silence(call: FakeCall): Promise<Posted>;
   /** Returns the request that Twilio posts for this speech. */
-  request(call: FakeCall, text: string): Promise<Request>;
-  /** Posts the request once and follows the answer. */
-  attempt(call: FakeCall, request: Request): Promise<Posted>;
+  request(call: FakeCall, text: string): Promise<SpeechRequest>;
+  /** Posts the request once. Follows the answer unless the call was redirected since the speech. */
+  attempt(call: FakeCall, request: SpeechRequest): Promise<Posted>;
   /** Repeats a request and ignores the answer. */
   again(posted: Request): Promise<Posted>;
   /** Advances the time to the end of the speech. */
@@ -86,6 +86,11 @@ export interface FakeCalls {
 export interface Request {
   readonly url: string;
   readonly form: Form;
+}
+
+export interface SpeechRequest extends Request {
+  /** The call's course when the caller spoke. */
+  readonly course: number;
 }
 
 export interface Posted extends Request {
@@ -367,13 +372,12 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
     async request(call, text) {
       await settled(call);
       const url = required(call.gather, "listen");
-      return { url, form: formOf(call, { SpeechResult: text, Confidence: "0.9123" }) };
+      return { url, form: formOf(call, { SpeechResult: text, Confidence: "0.9123" }), course: call.course };
     },
     async attempt(call, request) {
-      const { course } = call;
       call.speaksUntil = now();
       const posted = await inTurn(call, fake.again(request));
-      if (posted.status === 200 && call.course === course) await follow(call, posted.twiml);
+      if (posted.status === 200 && call.course === request.course) await follow(call, posted.twiml);
       return posted;
     },
     async again({ url, form }) {
