@@ -7,13 +7,15 @@ import type { MailLocation } from "./inbound/files.ts";
 import { beyondText, filesOf } from "./inbound/files.ts";
 import type { MailOutcome } from "./inbound/outcome.ts";
 import { ignored } from "./inbound/outcome.ts";
+import type { MailRecord } from "./inbound/record.ts";
 import { eventId, messageRefsOf, recordOf } from "./inbound/record.ts";
 import type { RelayedFiles } from "./inbound/relayed-files.ts";
-import { forwardSubject, messageText, textsOf } from "./inbound/text.ts";
+import { baseSubject, forwardSubject, messageText, textsOf } from "./inbound/text.ts";
 import type { MessageIds } from "./mime/message-ids.ts";
 import { base32, markOf } from "./mime/message-ids.ts";
 import { verdictOf } from "./mime/authentication.ts";
 import { automaticKind } from "./mime/automatic-mail.ts";
+import { groupSender, withoutList } from "./inbound/group.ts";
 import type { Mail } from "./mime/mail.ts";
 
 export interface Events {
@@ -51,16 +53,17 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
       const at = { sentAt: place.sent ? (mail.date ?? place.receivedAt) : place.receivedAt };
       if (place.sent) return takeSent(mail, place, id, at, signal);
 
-      const automatic = automaticKind(mail);
+      const group = groupSender(mail, names.isOwnAddress);
+      const automatic = automaticKind(group === undefined ? mail : { ...mail, headers: withoutList(mail.headers) });
       if (automatic?.kind === "bounce") return takeBounce({ host, names }, mail, id, at);
       const thread = await threadOf(mail);
       if (automatic !== undefined && !isForm(mail)) {
         if (automatic.kind === "bulk" || thread === undefined) return ignored(automatic.reason);
-        const text = `An automatic reply has come by e-mail from ${mail.from?.address ?? "an unknown address"}; nobody answers it: ${textsOf(mail, false).text.slice(0, 1_000)}`;
+        const text = `An automatic reply has come by e-mail from ${mail.from?.address ?? "an unknown address"}; nobody answers it: ${textsOf(mail, { isForward: false, hasAttachedMails: false }).text.slice(0, 1_000)}`;
         await host.accept({ kind: "notice", externalId: id, thread, ...at, text });
         return { kind: "noted" };
       }
-      return takeMail(mail, place, id, at, thread, signal);
+      return takeMail(group ?? mail, place, id, at, thread, signal);
     },
   };
 
@@ -90,8 +93,9 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
     }
     const address = from.address.toLowerCase();
     const { text, original } = messageText(mail, {
-      begins: known === undefined,
+      begins: known === undefined || (await hasNewSubject(mail, known)),
       isForward: forwardSubject.test(mail.subject),
+      hasAttachedMails: true,
     });
     const { files } = filesOf(mail, place);
     const limited = (await host.threads.botMessagesTo(address, host.clock.now() - hourMs)) >= botMailsMax;
@@ -132,7 +136,11 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
     signal: AbortSignal,
   ): Promise<MailOutcome> {
     // A forwarded text was not written for the customer, so it is not relayed.
-    const { text, original } = messageText(mail, { begins: false, isForward: false });
+    const { text, original } = messageText(mail, {
+      begins: false,
+      isForward: false,
+      hasAttachedMails: false,
+    });
     const correspondence = await host.threads.correspondence(thread, 20);
     const customer = correspondence === null ? undefined : correspondence.email?.toLowerCase();
     const reached = [...mail.to, ...mail.cc].some(({ address }) => address.toLowerCase() === customer);
@@ -207,6 +215,16 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
     if (customer === from || names.isOwnAddress(from) || (await host.people.agent(from)) !== null) return referred;
     // An automatic reply may come from another address.
     return automaticKind(mail) === undefined ? undefined : referred;
+  }
+
+  /** Whether the subject differs from that of each mail that the customer has written in this thread. */
+  async function hasNewSubject(mail: Mail, thread: string): Promise<boolean> {
+    const messages = (await host.threads.correspondence(thread, 20))?.messages ?? [];
+    const subjects = messages.flatMap(({ metadata }) => {
+      const { mail: record } = metadata as { readonly mail?: Partial<MailRecord> };
+      return record?.subject === undefined ? [] : [baseSubject(record.subject).toLowerCase()];
+    });
+    return subjects.length > 0 && !subjects.includes(baseSubject(mail.subject).toLowerCase());
   }
 
   /** A form on the website, which writes in its own name and names the customer in Reply-To. */

@@ -3,14 +3,25 @@ import Type from "typebox";
 import { DeliveryError } from "#channels/errors.ts";
 import type { ImapDependencies } from "./imap.ts";
 import { closeImap, openImap } from "./imap.ts";
+import { filesWithin } from "./mime/body.ts";
 
 const refSchema = Type.Object({
   folder: Type.String(),
   v: Type.String(),
   uid: Type.Integer(),
   part: Type.String({ pattern: "^[0-9]{1,4}(?:\\.[0-9]{1,4}){0,40}$" }),
+  nth: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000 })),
   id: Type.Union([Type.String(), Type.Null()]),
 });
+
+/** A file within a part: within signed data, or a picture within HTML. */
+async function fileWithin(content: AsyncIterable<Uint8Array>, nth: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  const file = (await filesWithin(Buffer.concat(chunks)))[nth];
+  if (file === undefined) throw new DeliveryError("rejected", "the file is not in its e-mail any more");
+  return file.content;
+}
 
 /**
  * Streams a part of a mail from the mailbox over a connection of its own. The connection opens on the first read, so an
@@ -45,7 +56,9 @@ export async function* fetchPart(
       throw new DeliveryError("rejected", "the e-mail that this file came with is not in the mailbox any more");
     }
     isRead = true;
-    for await (const chunk of download.content as AsyncIterable<Uint8Array>) yield chunk;
+    const content = download.content as AsyncIterable<Uint8Array>;
+    if (given.nth === undefined) yield* content;
+    else yield await fileWithin(content, given.nth);
   } catch (cause) {
     if (cause instanceof DeliveryError) throw cause;
     const message = isRead ? "the connection to the mailbox broke" : "the file could not be read from the mailbox";

@@ -18,6 +18,8 @@ export interface FileRef {
   readonly v: string;
   readonly uid: number;
   readonly part: string;
+  /** Which of the files within the part; absent: the whole part. */
+  readonly nth?: number;
   readonly id: string | null;
 }
 
@@ -31,14 +33,15 @@ export interface MailFiles {
 }
 
 export function filesOf(mail: Mail, place: MailLocation): MailFiles {
-  const all = mail.attachments.flatMap(({ part, name, mediaType, bytes, inline }): InboundFile[] => {
+  const all = mail.attachments.flatMap(({ part, nth, name, mediaType, bytes, inline }): InboundFile[] => {
     // Skips tracking pixels and small logos of signatures.
-    if (part === null || (inline && bytes < 200)) return [];
+    if (inline && bytes < 200) return [];
     const ref: FileRef = {
       folder: place.folder,
       v: place.uidValidity,
       uid: place.uid,
       part,
+      ...(nth === null ? {} : { nth }),
       id: mail.messageId === null || mail.messageId.length > 900 ? null : mail.messageId,
     };
     return [{ ref: JSON.stringify(ref), name, mediaType, bytes }];

@@ -1,20 +1,46 @@
 import { htmlText } from "#channels/text/html-text.ts";
-import type { Mail } from "../mime/mail.ts";
+import type { Mail, MailText } from "../mime/mail.ts";
 import { visibleText } from "../mime/visible-text.ts";
 
 const textMax = 20_000;
 const originalMax = 32_000;
 
+export interface TextOptions {
+  readonly isForward: boolean;
+  /** Attached mails belong to the text too. An agent's mail goes on to the customer without them. */
+  readonly hasAttachedMails: boolean;
+}
+
 /** `whole`: all text of the mail. `text`: the same without quoted mails. */
-export function textsOf(mail: Mail, isForward: boolean): { readonly whole: string; readonly text: string } {
-  const plain = (mail.text ?? "").replaceAll("\r\n", "\n").trim();
-  if (plain !== "" || mail.html === null) {
-    return { whole: plain, text: withoutMarks(visibleText(plain, isForward).text, mail.attachments) };
+export function textsOf(mail: Mail, options: TextOptions): { readonly whole: string; readonly text: string } {
+  const pieces = mail.texts
+    .filter(({ kind }) => kind !== "mail" || options.hasAttachedMails)
+    .map((text) => pieceOf(text, options.isForward))
+    .filter(({ whole }) => whole !== "");
+  const written = pieces.filter(({ isWritten }) => isWritten);
+  const own = (written.length > 0 ? written : pieces).map(({ text }) => text).join("\n\n");
+  return { whole: pieces.map(({ whole }) => whole).join("\n\n"), text: withoutMarks(own, mail.attachments) };
+}
+
+interface Piece {
+  readonly whole: string;
+  readonly text: string;
+  /** False: quoted mails or a signature alone. */
+  readonly isWritten: boolean;
+}
+
+function pieceOf(given: MailText, isForward: boolean): Piece {
+  if (given.kind !== "html") {
+    const whole = given.text.replaceAll("\r\n", "\n").trim();
+    if (given.kind !== "plain") return { whole, text: whole, isWritten: true };
+    const { text, isWritten } = visibleText(whole, isForward);
+    return { whole, text, isWritten };
   }
-  const { text, written } = htmlText(mail.html);
+  const { text: whole, written } = htmlText(given.text);
   // When the HTML marks everything as quoted, or the mail is a forward, the lines themselves decide.
-  const own = visibleText(written.trim() === "" || isForward ? text : written, isForward);
-  return { whole: text, text: withoutMarks(own.text, mail.attachments) };
+  const isQuoted = written.trim() === "";
+  const { text, isWritten } = visibleText(isQuoted || isForward ? whole : written, isForward);
+  return { whole, text, isWritten: isWritten && (!isQuoted || isForward) };
 }
 
 /** How mail programs begin the subject of a forward. */
@@ -32,15 +58,19 @@ function withoutMarks(text: string, attachments: Mail["attachments"]): string {
     .trim();
 }
 
-/** `text`: the message. `original`: the whole text, if it is longer. */
-export function messageText(
-  mail: Mail,
-  { begins, isForward }: { readonly begins: boolean; readonly isForward: boolean },
-): { readonly text: string; readonly original: string | undefined } {
-  const { whole, text: written } = textsOf(mail, isForward);
-  const subject = mail.subject
+/** Without the marks of replies and forwards. */
+export const baseSubject = (subject: string): string =>
+  subject
     .replace(/^(?:(?:re|aw|sv|vs|antw|fwd?|wg|tr|rif|odp)\s{0,3}(?:\[\d{1,3}\])?\s{0,3}:\s{0,5}){1,20}/i, "")
     .trim();
+
+/** `begins`: the subject is part of the message. `text`: the message. `original`: the whole text, if it is longer. */
+export function messageText(
+  mail: Mail,
+  { begins, ...options }: TextOptions & { readonly begins: boolean },
+): { readonly text: string; readonly original: string | undefined } {
+  const { whole, text: written } = textsOf(mail, options);
+  const subject = baseSubject(mail.subject);
   const cut =
     written.length > textMax ? `${written.slice(0, textMax).toWellFormed()}\n\n[The e-mail goes on.]` : written;
   const named = subject !== "" && (begins || cut === "") && !cut.toLowerCase().includes(subject.toLowerCase());
@@ -48,6 +78,7 @@ export function messageText(
   const text = [
     ...(named ? [subject] : []),
     ...(cut === "" ? [] : [cut]),
+    ...(mail.isSigned ? ["[This e-mail was signed. Its signature was not checked.]"] : []),
     ...(isEncrypted(mail) ? ["[This e-mail is encrypted, and cannot be read here.]"] : []),
     ...(mail.lacks === null ? [] : [`[${mail.lacks}]`]),
   ].join("\n\n");
@@ -58,6 +89,7 @@ export function messageText(
 }
 
 const isEncrypted = (mail: Mail): boolean =>
+  !mail.isSigned &&
   mail.headers.some(
     ({ name, value }) =>
       name === "content-type" &&

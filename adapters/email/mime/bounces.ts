@@ -11,20 +11,26 @@ export interface Bounce {
   readonly failedFor: readonly (readonly string[])[];
 }
 
+const plainText = ({ texts }: Mail): string =>
+  texts
+    .filter(({ kind }) => kind === "plain")
+    .map(({ text }) => text)
+    .join("\n");
+
 /** Reads a delivery report; undefined: unreadable. */
 export function readBounce(mail: Mail): Bounce | undefined {
   const about = [
     ...new Set([
       ...(mail.report?.original === null || mail.report === null ? [] : [mail.report.original]),
       ...mail.references,
-      ...idsInText(mail.text ?? ""),
+      ...idsInText(plainText(mail)),
     ]),
   ];
   if (mail.report === null) {
     if (about.length === 0) return undefined;
     const recipients = headersNamed(mail, "x-failed-recipients").join(", ");
     const failedFor = recipients.split(",").map((each) => [each.trim().toLowerCase()]);
-    return { state: "failed", reason: reasonOf(recipients, "", firstLines(mail.text ?? "")), about, failedFor };
+    return { state: "failed", reason: reasonOf(recipients, "", firstLines(plainText(mail))), about, failedFor };
   }
   const groups = mail.report.status
     .replaceAll("\r\n", "\n")

@@ -1,70 +1,85 @@
-/**
- * Repairs texts with a missing or wrong charset. The mail is parsed a second time with each byte as one character, which
- * recovers the bytes; these show whether the text is UTF-8 or Windows-1252.
- */
+import { detect } from "chardet";
+import iconv from "iconv-lite";
 
 /** Charsets that programs often declare wrongly. Others are trusted. */
-const unreliable = "utf-?8|us-ascii|ascii|ansi_x3\\.4-1968|iso-8859-1|iso8859-1|latin-?1|windows-1252|cp1252";
-const textHeaders = /^content-type[ \t]{0,9}:[ \t]{0,9}text\/[^\r\n]{0,998}(?:\r?\n[ \t][^\r\n]{0,998}){0,20}/gim;
-const declared = /\bcharset[ \t]{0,9}=[ \t]{0,9}"?([A-Za-z0-9_.:-]{1,60})"?/i;
-const repairable = new RegExp(`^(?:${unreliable})$`, "i");
-
-/** UTF-8 read as Windows-1252 or ISO-8859-1: a lead byte followed by a continuation byte. */
-const misread =
-  /[\u00C2-\u00F4][\u0080-\u00BF\u0152\u0153\u0160\u0161\u0178\u017D\u017E\u0192\u02C6\u02DC\u2013-\u203A\u20AC\u2122]/;
-
-/** Whether the text may have been decoded wrongly. */
-export const isDoubtful = (text: string): boolean => text.includes("\uFFFD") || misread.test(text);
-
-/** The mail with charset=binary instead of unreliable charsets. */
-export function declaredAsBytes(raw: Buffer, bodyStart: number): Buffer {
-  const text = raw.toString("latin1");
-  const head = /^content-type[ \t]{0,9}:/im.test(text.slice(0, bodyStart))
-    ? ""
-    : "Content-Type: text/plain; charset=binary\r\n";
-  const changed = text.replaceAll(textHeaders, (header) => {
-    const charset = declared.exec(header)?.[1];
-    if (charset === undefined) return `${header}; charset=binary`;
-    return repairable.test(charset) ? header.replace(declared, "charset=binary") : header;
-  });
-  return Buffer.from(head + changed, "latin1");
-}
-
+const unreliable = /^(?:utf-?8|us-ascii|ascii|ansi_x3\.4-1968|iso-8859-1|iso8859-1|latin-?1|windows-1252|cp1252)$/i;
 /** Larger than the headers of any real mail. */
 const headersMax = 256 * 1024;
-
-/** The mail with its headers in UTF-8: some programs write them in their machine's charset. */
-export function headersInUtf8(raw: Buffer, bodyStart: number): Buffer {
-  if (bodyStart > headersMax) return raw;
-  const bytes = raw.toString("latin1", 0, bodyStart);
-  if (inUtf8(bytes) !== undefined) return raw;
-  return Buffer.concat([Buffer.from(decoded(bytes), "utf8"), raw.subarray(bodyStart)]);
-}
+/** A detector needs no more. */
+const detectedMax = 64 * 1024;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const windows1252 = new TextDecoder("windows-1252");
 
-/** Decodes the recovered bytes. Returns `read` when they are unknown or show no error. */
-export function repaired(read: string, bytes: string): string {
-  // A part in a trusted charset was decoded, so its bytes are unknown.
-  if (Buffer.from(bytes, "latin1").toString("latin1") !== bytes) return read;
-  const isLossy = read.includes("\uFFFD");
+/**
+ * Decodes the bytes of a text part. `declared`: the charset that the part names; null: none. `hint`: the charset of the
+ * mail's encoded subject, for parts that name none.
+ */
+export function decodeText(bytes: Buffer, declared: string | null, hint: string | null): string {
+  const marked = markedCharset(bytes);
+  if (marked !== undefined) return decodeAs(bytes, marked) ?? "";
+  const named = declared === null || decoderFor(declared) === undefined ? null : declared;
+  if (named !== null && !unreliable.test(named)) return decodeAs(bytes, named) ?? "";
+  // Its escape sequences are valid in UTF-8 too.
+  if (/\u001B(?:\$[@B]|\([JI])/.test(bytes.toString("latin1"))) return decodeAs(bytes, "iso-2022-jp") ?? "";
   const whole = inUtf8(bytes);
   if (whole !== undefined) return whole;
-  return isLossy ? decoded(bytes) : read;
+  if (named === null) {
+    const guessed = hint === null || unreliable.test(hint) ? detect(bytes.subarray(0, detectedMax)) : hint;
+    const text = guessed === null ? undefined : decodeAs(bytes, guessed);
+    if (text !== undefined && !text.includes("\uFFFD")) return text;
+  }
+  return decodeLines(bytes);
+}
+
+/** By a byte-order mark. */
+function markedCharset(bytes: Buffer): string | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return "utf-8";
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
+  return undefined;
+}
+
+type Decode = (bytes: Buffer) => string;
+
+/** Undefined: nobody knows this charset. */
+function decoderFor(charset: string): Decode | undefined {
+  try {
+    const decoder = new TextDecoder(charset);
+    return (bytes) => decoder.decode(bytes);
+  } catch {
+    // Old charsets that browsers do not have, such as UTF-7 and code page 437.
+    return iconv.encodingExists(charset) ? (bytes) => iconv.decode(bytes, charset) : undefined;
+  }
+}
+
+const decodeAs = (bytes: Buffer, charset: string): string | undefined => decoderFor(charset)?.(bytes);
+
+/** The charset of the first encoded word in a header. */
+export const charsetOfWords = (header: string): string | null =>
+  /=\?([\w.:-]{1,60})(?:\*[\w-]{1,20})?\?[BbQq]\?/.exec(header)?.[1] ?? null;
+
+/** The mail with its headers in UTF-8: some programs write them in their machine's charset. */
+export function headersInUtf8(raw: Buffer, bodyStart: number): Buffer {
+  if (bodyStart > headersMax) return raw;
+  const head = raw.subarray(0, bodyStart);
+  if (inUtf8(head) !== undefined) return raw;
+  return Buffer.concat([Buffer.from(decodeLines(head), "utf8"), raw.subarray(bodyStart)]);
 }
 
 /** Decodes each line as UTF-8 if it is valid, else as Windows-1252. */
-const decoded = (bytes: string): string =>
+const decodeLines = (bytes: Buffer): string =>
   bytes
+    .toString("latin1")
     .split("\n")
-    .map((line) => inUtf8(line) ?? windows1252.decode(Buffer.from(line, "latin1")))
+    .map((line) => Buffer.from(line, "latin1"))
+    .map((line) => inUtf8(line) ?? windows1252.decode(line))
     .join("\n");
 
-/** undefined: not valid UTF-8. */
-function inUtf8(bytes: string): string | undefined {
+/** Undefined: not valid UTF-8. */
+function inUtf8(bytes: Buffer): string | undefined {
   try {
-    return utf8.decode(Buffer.from(bytes, "latin1"));
+    return utf8.decode(bytes);
   } catch {
     return undefined;
   }

@@ -13,15 +13,23 @@ export interface Mail {
   readonly references: readonly string[];
   /** In original order, unfolded, names in lower case, at most {@link headersMax}. */
   readonly headers: readonly Header[];
-  readonly text: string | null;
-  readonly html: string | null;
+  /** What a reader sees, in order. */
+  readonly texts: readonly MailText[];
   readonly attachments: readonly Attachment[];
+  /** It was signed with S/MIME. The signature was not checked. */
+  readonly isSigned: boolean;
   /** The part `message/delivery-status`, and the Message-ID of the mail that it reports on. */
   readonly report: { readonly status: string; readonly original: string | null } | null;
   /** SHA-256 in hex, independent of changes to white space in transfer. */
   readonly bodyHash: string;
   /** A sentence for agents on missing parts; null: complete. */
   readonly lacks: string | null;
+}
+
+export interface MailText {
+  /** `mail`: an attached mail, as a forward shows it. */
+  readonly kind: "plain" | "html" | "invitation" | "mail";
+  readonly text: string;
 }
 
 export interface Address {
@@ -36,8 +44,10 @@ export interface Header {
 }
 
 export interface Attachment {
-  /** IMAP's number of the part, such as `2.1`; null: it cannot be fetched separately. */
-  readonly part: string | null;
+  /** IMAP's number of the part, such as `2.1`. */
+  readonly part: string;
+  /** Which of the files within that part it is: a picture within HTML, a file within signed data. Null: the whole part. */
+  readonly nth: number | null;
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: number;
@@ -48,14 +58,21 @@ export interface Attachment {
 const headersMax = 500;
 const headerBytesMax = 256 * 1024;
 
+/** Some programs indent the fields after these, which have no such words in their values. */
+const neverFolded = new Set(["date", "message-id", "mime-version"]);
+const fieldStart = /^[ \t]{1,20}[A-Za-z][A-Za-z-]{1,60}:[ \t]/;
+
 /** Reads the header fields in linear time. */
 export function readHeaders(raw: Buffer): readonly Header[] {
   const block = headerBlock(raw);
   const headers: Header[] = [];
+  /** The line is a field, although it looks like the continuation of one. */
+  let isIndented = false;
   for (const line of block.split("\n")) {
     const text = line.endsWith("\r") ? line.slice(0, -1) : line;
     const last = headers.at(-1);
-    if (text.startsWith(" ") || text.startsWith("\t")) {
+    isIndented = (isIndented || neverFolded.has(last?.name ?? "")) && fieldStart.test(text);
+    if (!isIndented && (text.startsWith(" ") || text.startsWith("\t"))) {
       if (last !== undefined) headers[headers.length - 1] = { ...last, value: `${last.value} ${text.trim()}` };
       continue;
     }

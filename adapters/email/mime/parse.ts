@@ -1,18 +1,19 @@
 import { createHash } from "node:crypto";
 import type { AddressObject, ParsedMail } from "mailparser";
 import { simpleParser } from "mailparser";
+import { bodyOf, readable } from "./body.ts";
+import { headersInUtf8 } from "./charset.ts";
 import { tooComplex } from "./limits.ts";
-import { declaredAsBytes, headersInUtf8, isDoubtful, repaired } from "./charset.ts";
-import type { Address, Attachment, Mail } from "./mail.ts";
+import type { Address, Mail } from "./mail.ts";
 import { bodyStart, headerNamed, readHeaders } from "./mail.ts";
+import type { MailPart } from "./parts.ts";
+import { readParts } from "./parts.ts";
 
 const addressesMax = 100;
 const referencesMax = 100;
-/** Characters of each text part. */
-const textMax = 1_000_000;
 const attachmentsMax = 100;
-/** Larger mails are not parsed twice. */
-const repairedMax = 5_000_000;
+/** Mails attached to attached mails. */
+const attachedDepthMax = 3;
 /** A parser that takes longer is assumed to hang. */
 const parseMs = 20_000;
 
@@ -24,76 +25,52 @@ export interface Source {
 }
 
 /** Parses a mail. Never throws: if the mail cannot be parsed, only its headers are read. */
-export async function readMail({ raw, bytes }: Source): Promise<Mail> {
+export async function readMail({ raw, bytes }: Source, depth = 0): Promise<Mail> {
+  const start = bodyStart(raw);
   const complex = tooComplex(raw);
-  // Headers alone suffice for subject, sender and references.
-  const headOnly = raw.subarray(0, bodyStart(raw));
   let lacks = complex === undefined ? null : `The text of this e-mail could not be read: ${complex}.`;
-  let parsed: ParsedMail;
+  let [headers, tree] = [nothing, undefined as MailPart | undefined];
   try {
-    parsed = await parsedInTime(complex === undefined ? raw : headOnly);
+    headers = await inTime(readHead(raw.subarray(0, start)));
+    if (complex === undefined) tree = await inTime(readParts(raw));
   } catch {
     lacks = "The text of this e-mail could not be read: it is damaged, or too complex.";
-    parsed = await parsedInTime(headOnly.subarray(0, 100_000)).catch(() => nothing);
+    headers = await inTime(readHead(raw.subarray(0, Math.min(start, 100_000)))).catch(() => nothing);
   }
   if (lacks === null && raw.length < bytes) {
     lacks = `This e-mail has ${Math.round(bytes / 1_000_000)} MB; only its beginning was read.`;
   }
-  const text = lacks === null ? await textOf(parsed, raw) : parsed;
   try {
-    return { ...mailOf({ ...parsed, ...text }, raw), lacks };
+    return { ...(await mailOf(headers, tree, raw, depth)), lacks };
   } catch {
-    return { ...mailOf(nothing, raw), lacks: "This e-mail could not be read: it is damaged." };
+    const mail = await mailOf(nothing, undefined, raw, depth);
+    return { ...mail, lacks: "This e-mail could not be read: it is damaged." };
   }
 }
 
 const nothing = { attachments: [], headers: new Map(), headerLines: [], html: false } as unknown as ParsedMail;
 
-/** The texts, repaired if their declared charset is wrong. */
-async function textOf(parsed: ParsedMail, raw: Buffer): Promise<Pick<ParsedMail, "text" | "html">> {
-  const { text, html } = parsed;
-  if (raw.length > repairedMax || ![text, html].some((each) => typeof each === "string" && isDoubtful(each))) {
-    return parsed;
-  }
-  let bytes: ParsedMail;
-  try {
-    bytes = await parsedInTime(declaredAsBytes(raw, bodyStart(raw)));
-  } catch {
-    return parsed;
-  }
-  return {
-    text: text === undefined || bytes.text === undefined ? text : repaired(text, bytes.text),
-    html: typeof html !== "string" || typeof bytes.html !== "string" ? html : repaired(html, bytes.html),
-  };
-}
+/** Reads subject, addresses and references; the text is empty. */
+const readHead = (head: Buffer): Promise<ParsedMail> => simpleParser(headersInUtf8(head, head.length));
 
-async function parsedInTime(raw: Buffer): Promise<ParsedMail> {
+async function inTime<T>(reading: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error("the parser does not end")), parseMs);
   try {
-    return await Promise.race([
-      simpleParser(headersInUtf8(raw, bodyStart(raw)), {
-        skipHtmlToText: true,
-        skipTextToHtml: true,
-        skipImageLinks: true,
-        skipTextLinks: true,
-        keepCidLinks: true,
-        keepDeliveryStatus: true,
-      } as Parameters<typeof simpleParser>[1]),
-      late.promise,
-    ]);
+    return await Promise.race([reading, late.promise]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function mailOf(parsed: ParsedMail, raw: Buffer): Omit<Mail, "lacks"> {
+async function mailOf(
+  parsed: ParsedMail,
+  tree: MailPart | undefined,
+  raw: Buffer,
+  depth: number,
+): Promise<Omit<Mail, "lacks">> {
   const headers = readHeaders(raw);
-  const isMultipart = /^multipart\//i.test(headerNamed({ headers }, "content-type") ?? "");
-  const status = parsed.attachments.find(({ contentType }) => contentType === "message/delivery-status");
-  const returned = parsed.attachments.find(({ contentType }) =>
-    ["message/rfc822", "message/global", "text/rfc822-headers", "message/rfc822-headers"].includes(contentType),
-  );
+  const body = tree === undefined ? undefined : await readBody(tree, headerNamed({ headers }, "subject") ?? "", depth);
   return {
     messageId: idsIn(parsed.messageId ?? "")[0] ?? null,
     from: addressesOf(parsed.from)[0] ?? null,
@@ -104,22 +81,51 @@ function mailOf(parsed: ParsedMail, raw: Buffer): Omit<Mail, "lacks"> {
     date: dateOf(parsed.date),
     references: referencesOf(parsed),
     headers,
-    text: parsed.text === undefined ? null : parsed.text.slice(0, textMax).toWellFormed(),
-    html: typeof parsed.html === "string" ? parsed.html.slice(0, textMax).toWellFormed() : null,
-    attachments: parsed.attachments
-      .filter(isFile)
+    texts: body?.texts ?? [],
+    isSigned: body?.isSigned ?? false,
+    attachments: (body?.files ?? [])
       .slice(0, attachmentsMax)
-      .map((attachment, index) => attachmentOf(attachment, index, !isMultipart)),
-    report:
-      status === undefined
-        ? null
-        : {
-            status: status.content.toString("utf8").slice(0, 20_000),
-            original: returned === undefined ? null : originalId(returned.content),
-          },
+      .map(({ fileName, content: _, ...file }, index) => ({ ...file, name: nameOf(fileName, file.mediaType, index) })),
+    report: tree === undefined ? null : reportOf(tree),
     bodyHash: hashOf(raw.subarray(bodyStart(raw))),
   };
 }
+
+const readBody = (tree: MailPart, rawSubject: string, depth: number) =>
+  bodyOf(tree, {
+    rawSubject,
+    readMailText: async (raw) =>
+      depth < attachedDepthMax ? forwardedText(await readMail({ raw, bytes: raw.length }, depth + 1)) : "",
+  });
+
+/** An attached mail as mail programs show a forward. */
+function forwardedText(mail: Mail): string {
+  const text = mail.texts.map(readable).join("\n\n").trim();
+  if (text === "" && mail.subject === "") return "";
+  const { from, to, subject, date } = mail;
+  const fields = [
+    ...(from === null ? [] : [`From: ${from.name === "" ? from.address : `${from.name} <${from.address}>`}`]),
+    ...(date === null ? [] : [`Date: ${new Date(date).toUTCString()}`]),
+    ...(subject === "" ? [] : [`Subject: ${subject}`]),
+    ...(to.length === 0 ? [] : [`To: ${to.map(({ address }) => address).join(", ")}`]),
+  ];
+  return `---------- Forwarded message ----------\n${fields.join("\n")}\n\n${text}`;
+}
+
+function reportOf(tree: MailPart): Mail["report"] {
+  const parts = allParts(tree);
+  const status = parts.find(({ mediaType }) => mediaType === "message/delivery-status");
+  if (status === undefined) return null;
+  const returned = parts.find(({ mediaType }) => returnedTypes.includes(mediaType));
+  return {
+    status: status.content.toString("utf8").slice(0, 20_000),
+    original: returned === undefined ? null : originalId(returned.content),
+  };
+}
+
+const returnedTypes = ["message/rfc822", "message/global", "text/rfc822-headers", "message/rfc822-headers"];
+
+const allParts = (part: MailPart): readonly MailPart[] => [part, ...part.parts.flatMap(allParts)];
 
 const oneLine = (text: string): string =>
   text
@@ -137,17 +143,25 @@ function addressesOf(given: AddressObject | AddressObject[] | undefined): readon
   const visit = (value: AddressObject["value"]): void => {
     for (const { address, name, group } of value) {
       if (found.length >= addressesMax) return;
-      if (group !== undefined) visit(group);
-      else if (address !== undefined && isAddress(address)) found.push({ address, name: oneLine(name).slice(0, 190) });
+      if (group !== undefined) {
+        visit(group);
+        continue;
+      }
+      const usable = address === undefined ? undefined : usableAddress(address);
+      if (usable !== undefined) found.push({ address: usable, name: oneLine(name).slice(0, 190) });
     }
   };
   for (const each of given === undefined ? [] : [given].flat()) visit(each.value);
   return found;
 }
 
-/** Other characters could inject a header or an SMTP command. */
-const isAddress = (address: string): boolean =>
-  address.length <= 190 && /^[^\s<>"(),;:@]+@[^\s<>"(),;:@]+$/.test(address);
+/** Undefined for characters that could inject a header or an SMTP command. Local parts with spaces are quoted. */
+function usableAddress(address: string): string | undefined {
+  if (address.length > 190) return undefined;
+  if (/^[^\s<>"(),;:@]+@[^\s<>"(),;:@]+$/.test(address)) return address;
+  const [, local, domain] = /^"?([\x20-\x7e]+?)"?@([^\s<>"(),;:@]+)$/.exec(address) ?? [];
+  return local === undefined || /["\\]/.test(local) ? undefined : `"${local}"@${domain ?? ""}`;
+}
 
 /** Message-IDs with angle brackets. Some mail programs omit the brackets. */
 function idsIn(text: string): readonly string[] {
@@ -162,40 +176,14 @@ function referencesOf({ inReplyTo, references }: ParsedMail): readonly string[] 
   return [...new Set([...idsIn(inReplyTo ?? ""), ...listed])].slice(0, referencesMax);
 }
 
-/** False for signatures and the machine-readable parts of reports. */
-function isFile({ contentType }: ParsedMail["attachments"][number]): boolean {
-  return ![
-    "application/pkcs7-signature",
-    "application/x-pkcs7-signature",
-    "application/pgp-signature",
-    "application/pgp-encrypted",
-    "message/delivery-status",
-    "message/disposition-notification",
-    "text/rfc822-headers",
-  ].includes(contentType);
-}
-
-function attachmentOf(attachment: ParsedMail["attachments"][number], index: number, isWhole: boolean): Attachment {
-  const { filename, contentType, size, related, contentDisposition, cid } = attachment;
-  const { partId } = attachment as { readonly partId?: string | null };
-  const kind = /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/.test(contentType) ? contentType : "application/octet-stream";
-  return {
-    // A mail without parts has its content as part 1.
-    part: partId ?? (isWhole ? "1" : null),
-    name: fileName(filename, kind, index),
-    mediaType: kind,
-    bytes: size,
-    inline: related || (contentDisposition === "inline" && cid !== undefined),
-  };
-}
-
-function fileName(given: string | undefined, mediaType: string, index: number): string {
+function nameOf(given: string | null, mediaType: string, index: number): string {
   const name = oneLine(given ?? "")
     .split(/[/\\]/)
     .at(-1)
     ?.replaceAll(/[\p{Cc}\p{Cf}<>:"|?*]/gu, "")
     .trim();
   if (name !== undefined && name !== "" && !/^\.+$/.test(name)) return name.slice(-150);
+  if (mediaType === "text/calendar") return index === 0 ? "invite.ics" : `invite-${index + 1}.ics`;
   if (mediaType === "message/rfc822") return `mail-${index + 1}.eml`;
   return `file-${index + 1}.${
     mediaType

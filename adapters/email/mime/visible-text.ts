@@ -1,8 +1,8 @@
 /** The new text of a mail, without quoted mails and signature. */
 export interface VisibleText {
   readonly text: string;
-  /** Parts were removed. */
-  readonly stripped: boolean;
+  /** False: nothing but quoted mails or a signature, which is kept as it is. */
+  readonly isWritten: boolean;
 }
 
 const linesMax = 5_000;
@@ -14,7 +14,6 @@ const textMax = 64 * 1024;
  */
 export function visibleText(given: string, isForward = false): VisibleText {
   const lines = given.slice(0, textMax).replaceAll("\r\n", "\n").replaceAll("\r", "\n").split("\n").slice(0, linesMax);
-  const whole = lines.join("\n");
   const kept: string[] = [];
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? "";
@@ -32,8 +31,7 @@ export function visibleText(given: string, isForward = false): VisibleText {
     kept.push(line);
   }
   const text = tidy(kept);
-  if (text === "") return { text: tidy(lines.map((line) => line)), stripped: false };
-  return { text, stripped: text !== tidy([whole]) };
+  return text === "" ? { text: tidy(lines), isWritten: false } : { text, isWritten: true };
 }
 
 const tidy = (lines: readonly string[]): string =>

@@ -1,6 +1,7 @@
 import { hostWith } from "#test/support/channels/partial-host.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import type { Correspondence } from "#channels/channel-host.ts";
 import type { InboundEvent } from "#channels/contract.ts";
 import { createEvents } from "../events.ts";
 import type { MailOutcome } from "../inbound/outcome.ts";
@@ -26,6 +27,8 @@ interface Expected {
   readonly original?: boolean;
   readonly reason?: string;
   readonly state?: string;
+  /** The subject of the customer's mail before this one. */
+  readonly earlier_subject?: string;
   /** The customer already has the mail. */
   readonly sent?: boolean;
 }
@@ -45,6 +48,13 @@ const notUsed = (): never => {
   throw new Error("the intake does not use this");
 };
 
+function earlierMails(name: string): Correspondence["messages"] {
+  const subject = expected[name]?.earlier_subject;
+  if (subject === undefined) return [];
+  const message = { id: "msg_0", role: "user", externalId: null, createdAt: 0, guest: false } as const;
+  return [{ ...message, metadata: { mail: { subject } } }];
+}
+
 async function take(
   name: string,
 ): Promise<{ readonly outcome: MailOutcome; readonly event: InboundEvent | undefined }> {
@@ -58,7 +68,7 @@ async function take(
     threads: {
       findByMessageRef: async (given) => (given.some((ref) => messageRefs.has(ref)) ? thread : null),
       correspondence: async (of) =>
-        of === thread ? { email: customer, name: "Anna", wroteAt: null, messages: [] } : null,
+        of === thread ? { email: customer, name: "Anna", wroteAt: null, messages: earlierMails(name) } : null,
       botMessagesTo: async () => 0,
     },
     people: { agent: async (email) => (email === "lee@shop.example" ? { email, name: "Lee" } : null) },
