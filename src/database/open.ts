@@ -57,6 +57,7 @@ import { processVersions } from "./migrations/0052-process-versions.ts";
 import { slaNotices } from "./migrations/0053-sla-notices.ts";
 import { declaredTeams } from "./migrations/0054-declared-teams.ts";
 import { channelInstalls } from "./migrations/0055-channel-installs.ts";
+import { dueOrder } from "./migrations/0056-due-order.ts";
 import type { Database } from "./schema/tables.ts";
 import { openDatabase, sqliteAccess, sqliteSelect } from "./dialects/sqlite.ts";
 import { inTransaction, isInTransaction } from "./transaction-context.ts";
@@ -104,6 +105,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0053-sla-notices": slaNotices,
   "0054-declared-teams": declaredTeams,
   "0055-channel-installs": channelInstalls,
+  "0056-due-order": dueOrder,
 };
 
 export interface OpenStore extends Store {

@@ -3,7 +3,8 @@ import type { ListRequest } from "./list.ts";
 import { listPage } from "./list.ts";
 import { newId } from "#domain/ids.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
-import type { SlaState } from "#domain/conversation/sla.ts";
+import type { Priority, SlaState } from "#domain/conversation/sla.ts";
+import { priorities } from "#domain/conversation/sla.ts";
 import type { OpenStore } from "#database/open.ts";
 import { seedConversations } from "#test/support/database/conversation-rows.ts";
 import { eachDatabase, openTestStore } from "#test/support/database/databases.ts";
@@ -17,6 +18,7 @@ interface WaitingConversation {
   readonly id: string;
   readonly status: "open" | "escalated";
   readonly slaState: SlaState;
+  readonly priority: Priority;
   readonly since: number;
 }
 
@@ -34,6 +36,7 @@ eachDatabase("the order of waiting conversations", (open) => {
         id: newId("conv", now + index),
         status: index % 3 === 0 ? "escalated" : "open",
         slaState: (["in_compliance", "breached", "at_risk", "in_compliance"] as const)[index % 4] ?? "breached",
+        priority: priorities[(index >> 2) % 4] ?? "normal",
         since,
       };
     });
@@ -44,11 +47,11 @@ eachDatabase("the order of waiting conversations", (open) => {
       ...Array.from({ length: 600 }, () => ({ workspaceId, startedAt: now, status: "resolved" as const })),
     ]);
     await store.write(async (tx) => {
-      for (const { id, since } of all) {
+      for (const { id, since, priority } of all) {
         // A part of the waiting time is before a pause.
         await tx
           .updateTable("conversations")
-          .set({ sla_running_since: since + 5 * minuteMs, sla_elapsed_ms: 5 * minuteMs })
+          .set({ priority, sla_running_since: since + 5 * minuteMs, sla_elapsed_ms: 5 * minuteMs })
           .where("id", "=", id)
           .execute();
       }
@@ -67,7 +70,7 @@ eachDatabase("the order of waiting conversations", (open) => {
   });
 
   it.each(["unassigned", "escalated"] as const)(
-    "is breached, at risk, longest waiting in %s, over all pages, and uses an index",
+    "is breached, at risk, in compliance, then by when the target is due in %s, over all pages, by an index",
     async (view) => {
       const { store: recorded, taken } = recordingStore(store);
       const found: string[] = [];
@@ -82,11 +85,14 @@ eachDatabase("the order of waiting conversations", (open) => {
         found.push(...page.items.map(({ id }) => id));
         cursor = page.nextCursor ?? undefined;
       } while (cursor !== undefined);
+      const dueAt = ({ since, priority }: WaitingConversation) =>
+        since + defaultSettings.slaTargets[priority] * minuteMs;
       const rank = ["breached", "at_risk", "in_compliance"];
       const expected = all
         .filter(({ status }) => view === "unassigned" || status === "escalated")
         .toSorted(
-          (a, b) => rank.indexOf(a.slaState) - rank.indexOf(b.slaState) || a.since - b.since || (a.id < b.id ? -1 : 1),
+          (a, b) =>
+            rank.indexOf(a.slaState) - rank.indexOf(b.slaState) || dueAt(a) - dueAt(b) || (a.id < b.id ? -1 : 1),
         )
         .map(({ id }) => id);
       expect(found).toEqual(expected);

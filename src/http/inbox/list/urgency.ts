@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Status } from "#domain/conversation/status.ts";
-import type { SlaState } from "#domain/conversation/sla.ts";
+import type { Priority, SlaState } from "#domain/conversation/sla.ts";
+import { priorities } from "#domain/conversation/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { Reader } from "#database/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
@@ -13,8 +14,16 @@ const urgencies: readonly SlaState[] = ["breached", "at_risk", "in_compliance"];
 
 interface WaitingCursor {
   readonly state: number;
-  readonly since: number;
+  /** When the target of its priority is or was reached, in epoch milliseconds. */
+  readonly dueAt: number;
   readonly id: string;
+}
+
+/** Conversations of one status, state and priority, which are due in the order in which they began to wait. */
+interface Range {
+  readonly status: Status;
+  readonly state: SlaState;
+  readonly priority: Priority;
 }
 
 export interface UrgencyRequest {
@@ -23,7 +32,7 @@ export interface UrgencyRequest {
   readonly cursor: string | undefined;
 }
 
-/** Waiting conversations by SLA state, then by how long they have waited. */
+/** Waiting conversations by SLA state, then by when their target is due. */
 export async function urgentPage(
   db: Reader,
   settings: WorkspaceSettings,
@@ -35,9 +44,13 @@ export async function urgentPage(
   for (const [state, name] of urgencies.entries()) {
     if (state < (after?.state ?? 0) || found.length > pageSize) continue;
     const from = after?.state === state ? after : undefined;
-    // One query per status reads a range of the index in order. One query for both would sort.
-    const ranges = await Promise.all(statuses.map((status) => waiting(db, workspaceId, status, name, from)));
-    const merged = ranges.flat().toSorted((a, b) => a.since - b.since || (a.id < b.id ? -1 : 1));
+    // Each query reads a range of the index in order. One query for all would sort.
+    const ranges = statuses.flatMap((status) =>
+      priorities.map((priority): Range => ({ status, state: name, priority })),
+    );
+    const targetOf = ({ priority }: Range): number => settings.slaTargets[priority] * 60_000;
+    const waits = await Promise.all(ranges.map((range) => waiting(db, workspaceId, range, targetOf(range), from)));
+    const merged = waits.flat().toSorted((a, b) => a.dueAt - b.dueAt || (a.id < b.id ? -1 : 1));
     found.push(...merged.map((each) => ({ ...each, state })));
   }
   const page = found.slice(0, pageSize);
@@ -45,23 +58,23 @@ export async function urgentPage(
   const ids = page.map(({ id }) => id);
   return {
     items: await listItems(db, workspaceId, settings, await rowsOf(db, ids), now),
-    nextCursor: found.length > pageSize && last !== undefined ? `${last.state}.${last.since}.${last.id}` : null,
+    nextCursor: found.length > pageSize && last !== undefined ? `${last.state}.${last.dueAt}.${last.id}` : null,
     now,
   };
 }
 
 function readCursor(cursor: string | undefined): WaitingCursor | undefined {
   if (cursor === undefined) return undefined;
-  const [, state, since, id] = /^([0-2])\.(\d{1,15})\.(conv_[0-9a-z]{26})$/.exec(cursor) ?? [];
-  if (state === undefined || since === undefined || id === undefined) throw invalidCursor();
-  return { state: Number(state), since: Number(since), id };
+  const [, state, dueAt, id] = /^([0-2])\.(\d{1,15})\.(conv_[0-9a-z]{26})$/.exec(cursor) ?? [];
+  if (state === undefined || dueAt === undefined || id === undefined) throw invalidCursor();
+  return { state: Number(state), dueAt: Number(dueAt), id };
 }
 
 async function waiting(
   db: Reader,
   workspaceId: string,
-  status: Status,
-  state: SlaState,
+  { status, state, priority }: Range,
+  targetMs: number,
   after: WaitingCursor | undefined,
 ): Promise<readonly Omit<WaitingCursor, "state">[]> {
   // A generated column, so the table type, which is also used for writes, lacks it.
@@ -71,9 +84,11 @@ async function waiting(
     .select(["id", waitingSince.as("since")])
     .where("workspace_id", "=", workspaceId)
     .where("status", "=", status)
-    .where("sla_state", "=", state);
+    .where("sla_state", "=", state)
+    .where("priority", "=", priority);
   if (after !== undefined) {
-    const { since, id } = after;
+    const { id } = after;
+    const since = after.dueAt - targetMs;
     query = query
       .where(waitingSince, ">=", since)
       .where((eb) => eb.or([eb(waitingSince, ">", since), eb("id", ">", id)]));
@@ -83,7 +98,7 @@ async function waiting(
     .orderBy("id")
     .limit(pageSize + 1)
     .execute();
-  return rows.map((row) => ({ id: row.id, since: row.since ?? 0 }));
+  return rows.map((row) => ({ id: row.id, dueAt: (row.since ?? 0) + targetMs }));
 }
 
 /** The conversations of these ids, in their order. */
