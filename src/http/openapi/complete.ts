@@ -155,7 +155,7 @@ const isAdministration = (path: string): boolean => path.startsWith("/admin/");
 /** Adds names, headers, examples, events and non-JSON bodies to the document made of the routes' schemas. */
 export function completeApi(document: ApiDocument): void {
   const components: Components = { ...document.components?.schemas };
-  const bodies: Schema[] = [];
+  const bodies: { readonly schema: Schema; readonly isDescribed: boolean }[] = [];
   const named = <T>(value: T): T => hoist(value, components);
   for (const [path, operations] of Object.entries(document.paths ?? {})) {
     for (const [method, operation] of Object.entries(operations)) {
@@ -169,7 +169,7 @@ export function completeApi(document: ApiDocument): void {
       if (body !== undefined) {
         onlyNamedFields(body.schema);
         body.schema = named(body.schema ?? {});
-        if (!isAdministration(path)) bodies.push(body.schema);
+        bodies.push({ schema: body.schema, isDescribed: isAdministration(path) });
         const given = example?.body ?? example?.form;
         if (given !== undefined) body.example = given;
       }
@@ -181,7 +181,11 @@ export function completeApi(document: ApiDocument): void {
     }
   }
   // After all are named, because bodies share schemas.
-  for (const body of bodies) describeFields(resolve(body, components), components);
+  for (const { schema, isDescribed } of bodies) {
+    const body = resolve(schema, components);
+    if (!isDescribed) describeFields(body, components);
+    stateDefaults(body, components);
+  }
   document.paths = { ...document.paths, ...named(structuredClone(describeOAuth())) };
   document.webhooks = named(structuredClone(describeWebhooks()));
   document.components = { ...document.components, schemas: components };
@@ -241,6 +245,18 @@ function describeFields(schema: Schema | undefined, components: Components): voi
     const meaning = fieldMeaning[name];
     if (field.description === undefined && meaning !== undefined) field.description = meaning;
     describeFields(resolve(field.items ?? field, components), components);
+  }
+}
+
+/** Moves the defaults of a request to the descriptions: generators of clients make fields with a default required. */
+function stateDefaults(schema: Schema | undefined, components: Components): void {
+  for (const field of Object.values(schema?.properties ?? {})) {
+    if (field.default !== undefined) {
+      const stated = `Default: ${String(field.default)}`;
+      field.description = field.description === undefined ? stated : `${field.description}. ${stated}`;
+      delete field.default;
+    }
+    stateDefaults(resolve(field.items ?? field, components), components);
   }
 }
 

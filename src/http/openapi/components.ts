@@ -5,6 +5,7 @@ export interface Schema {
   description?: string;
   type?: string;
   enum?: unknown[];
+  default?: string | number | boolean;
   format?: string;
   contentMediaType?: string;
   required?: string[];

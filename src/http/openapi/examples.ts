@@ -134,7 +134,13 @@ const website = {
 const query = {
   workspace_id,
   query: "Do you deliver to Portugal?",
-  user: { user_id: "ada", name: "Ada", email: "ada@example.com" },
+  // Without a proof, name and e-mail address would be dropped.
+  user: {
+    user_id: "ada",
+    hash: "5d5c1b1f4b3c4f7c0f0a8e2b9d6e1a7c3f9b2d4e6a8c0b1d3f5e7a9c2b4d6f80",
+    name: "Ada",
+    email: "ada@example.com",
+  },
 };
 
 const answered = {

@@ -293,3 +293,12 @@ it("serves the reference as a page without scripts or external resources", async
   for (const code of Object.keys(problemStatus)) expect(html).toContain(`<code>${code}</code>`);
   for (const path of Object.keys(api.paths)) expect(html).toContain(path);
 });
+
+it("states the defaults of bodies in descriptions: generators of clients make fields with a default required", () => {
+  const schemas = allOperations().flatMap(({ requestBody }) =>
+    Object.values(requestBody?.content ?? {}).map(({ schema }) => JSON.stringify(schema)),
+  );
+  expect(schemas.length).toBeGreaterThan(20);
+  expect(schemas.filter((schema) => schema.includes('"default":'))).toEqual([]);
+  expect(schemas.join("\n")).toContain("Maximum number of passages for the answer. Default: 5");
+});
