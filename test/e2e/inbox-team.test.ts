@@ -319,6 +319,8 @@ function inTheirBrowsers(): void {
     await page.addInitScript(() => {
       const held = window as unknown as { record(text: string): void; last: Notification };
       window.Notification = class extends Notification {
+        // The headless shell has no permissions.
+        static override readonly permission = "granted";
         constructor(title: string, options?: NotificationOptions) {
           super(title, options);
           held.last = this;

@@ -63,6 +63,7 @@ export async function bodyOf(root: MailPart, { rawSubject, readMailText }: BodyO
   }
 
   function textOf(part: MailPart): Found {
+    if (part.content.length === 0) return nothing;
     const decoded = decodeText(part.content, part.charset, hint).replaceAll("\r\n", "\n").replaceAll("\0", "");
     if (part.mediaType === "text/html") {
       const { html, pictures } = takePictures(decoded);

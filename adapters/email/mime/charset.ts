@@ -8,6 +8,9 @@ const headersMax = 256 * 1024;
 /** A detector needs no more. */
 const detectedMax = 64 * 1024;
 
+/** Of ISO-2022-JP. */
+const escapes = ["$@", "$B", "(J", "(I"].map((rest) => Buffer.from(`\u001B${rest}`, "latin1"));
+
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const windows1252 = new TextDecoder("windows-1252");
 
@@ -21,7 +24,7 @@ export function decodeText(bytes: Buffer, declared: string | null, hint: string 
   const named = declared === null || decoderFor(declared) === undefined ? null : declared;
   if (named !== null && !unreliable.test(named)) return decodeAs(bytes, named) ?? "";
   // Its escape sequences are valid in UTF-8 too.
-  if (/\u001B(?:\$[@B]|\([JI])/.test(bytes.toString("latin1"))) return decodeAs(bytes, "iso-2022-jp") ?? "";
+  if (escapes.some((escape) => bytes.includes(escape))) return decodeAs(bytes, "iso-2022-jp") ?? "";
   const whole = inUtf8(bytes);
   if (whole !== undefined) return whole;
   if (named === null) {

@@ -109,7 +109,7 @@ describe("a mailbox", () => {
     const said = await talk("First of Cem");
     expect(said.filter((line) => line.startsWith("user:"))).toEqual([
       "user: First of Cem",
-      "user: Second of Cem",
+      "user: Else\n\nSecond of Cem",
       "user: Third of Cem",
     ]);
     const last = (await mail.mailsTo(from)).at(-1)?.parsed;

@@ -88,7 +88,7 @@ describe("reading a mailbox", () => {
     await world.deliver(letter({ from: "a@x.example", to: world.address, text: "All of it." }));
     await expect.poll(() => taken).toHaveLength(1);
     await stop();
-    expect(taken[0]).toMatchObject({ text: "All of it.", lacks: null });
+    expect(taken[0]).toMatchObject({ texts: [{ text: "All of it." }], lacks: null });
   });
 
   for (const there of ["no mail", "an old mail", "a new mail"]) {
@@ -128,9 +128,9 @@ describe("reading a mailbox", () => {
     await world.deliver(mailOf("behind it"));
     await expect.poll(() => taken).toHaveLength(3);
     await stop();
-    expect(taken.map(({ subject, text, lacks }) => [subject, text, lacks])).toEqual([
+    expect(taken.map(({ subject, texts, lacks }) => [subject, texts[0]?.text, lacks])).toEqual([
       ["refused for a moment", "Words.", null],
-      ["damaged", null, "The text of this e-mail could not be read: the mail server cannot give it."],
+      ["damaged", undefined, "The text of this e-mail could not be read: the mail server cannot give it."],
       ["behind it", "Words.", null],
     ]);
   });
@@ -158,8 +158,8 @@ describe("reading a mailbox", () => {
     await expect.poll(() => taken).toHaveLength(3);
     stopping.abort();
     await reading;
-    expect(taken.map(({ subject, text, lacks }) => [subject, text, lacks])).toEqual([
-      ["damaged", null, "The text of this e-mail could not be read: the mail server cannot give it."],
+    expect(taken.map(({ subject, texts, lacks }) => [subject, texts[0]?.text, lacks])).toEqual([
+      ["damaged", undefined, "The text of this e-mail could not be read: the mail server cannot give it."],
       ["behind it", "Words.", null],
       ["refused for a while", "Words.", null],
     ]);

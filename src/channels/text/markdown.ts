@@ -3,6 +3,8 @@ import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
 import type { Nodes, PhrasingContent, Root, RootContent, Table } from "mdast";
 import { createCache } from "#runtime/cache.ts";
+import type { AsTyped } from "./as-typed.ts";
+import { createAsTyped } from "./as-typed.ts";
 import { markdownParts, marksIn, marksMax } from "./markdown-parts.ts";
 
 /**
@@ -41,7 +43,11 @@ const keptMax = 2_000_000;
 const depthMax = 12;
 
 /** Made once: to put them together takes longer than to parse a short message. */
-const extensions = [gfm()];
+const extensions = [
+  gfm({ singleTilde: false }),
+  // A line of dashes below a name, and indented lines, are text.
+  { disable: { null: ["setextUnderline", "codeIndented"] } },
+];
 const mdastExtensions = [gfmFromMarkdown()];
 
 const linkSchemes = new Set(["http:", "https:", "mailto:"]);
@@ -75,7 +81,7 @@ function parsedTree(markdown: string): readonly Block[] {
     for (const node of descendants(root)) {
       if (node.type === "definition" && !definitions.has(node.identifier)) definitions.set(node.identifier, node.url);
     }
-    return blocksOf(root.children, { definitions, depth: 0 });
+    return blocksOf(root.children, { definitions, depth: 0, asTyped: createAsTyped(text) });
   });
 }
 
@@ -114,6 +120,7 @@ export function safeHref(address: string): string | undefined {
 interface Place {
   readonly definitions: ReadonlyMap<string, string>;
   readonly depth: number;
+  readonly asTyped: AsTyped;
 }
 
 const hasManyLines = (markdown: string): boolean => (markdown.match(/\r\n?|\n/g)?.length ?? 0) >= linesMax;
@@ -137,7 +144,23 @@ function textOf(node: Nodes): string {
 }
 
 function blocksOf(nodes: readonly RootContent[], place: Place): Block[] {
-  return nodes.flatMap((node) => blockOf(node, place));
+  const entries = nodes.map((node) => ({ node, blocks: blockOf(node, place) }));
+  const result: Block[] = [];
+  for (const [at, { node, blocks }] of entries.entries()) {
+    const above = entries[at - 1]?.node.position?.end.line ?? Number.NaN;
+    if (node.position?.start.line === above + 1) appendLines(result, blocks);
+    else result.push(...blocks);
+  }
+  return result;
+}
+
+/** Adds a paragraph right below another one as further lines of it. */
+function appendLines(result: Block[], [first, ...rest]: readonly Block[]): void {
+  const last = result.at(-1);
+  if (first?.t === "p" && last?.t === "p")
+    result[result.length - 1] = { t: "p", c: [...last.c, { t: "br" }, ...first.c] };
+  else if (first !== undefined) result.push(first);
+  result.push(...rest);
 }
 
 function blockOf(node: RootContent, place: Place): Block[] {
@@ -146,11 +169,21 @@ function blockOf(node: RootContent, place: Place): Block[] {
   switch (node.type) {
     case "paragraph":
       return [{ t: "p", c: inlinesOf(node.children, inner) }];
-    case "heading":
-      return [{ t: "h", level: node.depth, c: inlinesOf(node.children, inner) }];
-    case "blockquote":
-      return [{ t: "quote", c: blocksOf(node.children, inner) }];
+    case "heading": {
+      const signs = place.asTyped.openedBy(node);
+      const content = inlinesOf(node.children, inner);
+      return [signs === "" ? { t: "h", level: node.depth, c: content } : { t: "p", c: [signs, ...content] }];
+    }
+    case "blockquote": {
+      const signs = place.asTyped.openedBy(node);
+      const content = blocksOf(node.children, inner);
+      return signs === "" ? [{ t: "quote", c: content }] : withSign(signs, content);
+    }
     case "list": {
+      const signs = place.depth === 0 ? place.asTyped.itemsOf(node) : undefined;
+      if (signs !== undefined) {
+        return joinedLines(node.children.map((item, at) => withSign(signs[at] ?? "", blocksOf(item.children, inner))));
+      }
       const items = node.children.map((item) => {
         const mark = item.checked === true ? "☑ " : item.checked === false ? "☐ " : "";
         const blocks = blocksOf(item.children, inner);
@@ -188,6 +221,19 @@ function blockOf(node: RootContent, place: Place): Block[] {
 
 const paragraph = (text: string): Block => ({ t: "p", c: [text] });
 
+/** The blocks with a sign before their first words. */
+function withSign(sign: string, [first, ...rest]: readonly Block[]): Block[] {
+  if (first === undefined) return [paragraph(sign)];
+  return first.t === "p" ? [{ ...first, c: [sign, ...first.c] }, ...rest] : [paragraph(sign), first, ...rest];
+}
+
+/** Entries of one paragraph each as lines of one paragraph. */
+function joinedLines(entries: readonly (readonly Block[])[]): Block[] {
+  const result: Block[] = [];
+  for (const entry of entries) appendLines(result, entry);
+  return result;
+}
+
 function tableOf(node: Table, place: Place): Block {
   const rows = node.children.map((row) => row.children.map((cell) => inlinesOf(cell.children, place)));
   return { t: "table", head: rows[0] ?? [], rows: rows.slice(1) };
@@ -196,6 +242,8 @@ function tableOf(node: Table, place: Place): Block {
 function inlinesOf(nodes: readonly PhrasingContent[], place: Place): Inline[] {
   return nodes.flatMap((node) => inlineOf(node, place));
 }
+
+const styleOf = { strong: "b", emphasis: "i", delete: "s" } as const;
 
 function inlineOf(node: PhrasingContent, place: Place): Inline[] {
   if (place.depth >= depthMax) return withBreaks(textOf(node));
@@ -207,11 +255,12 @@ function inlineOf(node: PhrasingContent, place: Place): Inline[] {
     case "html":
       return withBreaks(node.value);
     case "strong":
-      return [{ t: "b", c: inlinesOf(node.children, inner) }];
     case "emphasis":
-      return [{ t: "i", c: inlinesOf(node.children, inner) }];
-    case "delete":
-      return [{ t: "s", c: inlinesOf(node.children, inner) }];
+    case "delete": {
+      const signs = place.asTyped.openedBy(node);
+      const content = inlinesOf(node.children, inner);
+      return signs === "" ? [{ t: styleOf[node.type], c: content }] : [signs, ...content, signs];
+    }
     case "inlineCode":
       return [{ t: "code", text: node.value }];
     case "break":

@@ -1,0 +1,59 @@
+import type { Blockquote, Delete, Emphasis, Heading, List, Nodes, Strong } from "mdast";
+
+/**
+ * Decides whether signs are meant as formatting. People type `60*40*30`, `Dial *21*number#`, `# of boxes` and
+ * `+ 5 euros`: such text must arrive as it was typed, on every channel.
+ */
+export interface AsTyped {
+  /** The signs before the content of an element, such as `**` or `- `; empty: they are meant as formatting. */
+  openedBy(node: Strong | Emphasis | Delete | Heading | Blockquote): string;
+  /** The sign of each item of an outermost list that is none, such as `+ `; undefined: it is a list. */
+  itemsOf(node: List): readonly string[] | undefined;
+}
+
+const wordEnd = /[\p{L}\p{N}]$/u;
+const wordStart = /^[\p{L}\p{N}]/u;
+
+export function createAsTyped(source: string): AsTyped {
+  const startOf = (node: Nodes): number => node.position?.start.offset ?? 0;
+  const endOf = (node: Nodes): number => node.position?.end.offset ?? 0;
+  const textIn = (from: number, to: number): string => source.slice(from, to);
+
+  function signsOf(node: Nodes & { readonly children: readonly Nodes[] }): string {
+    const [first] = node.children;
+    return first === undefined ? textIn(startOf(node), endOf(node)) : textIn(startOf(node), startOf(first));
+  }
+
+  /** Stars within a word or a number, or around no letter, are none; `__init__` is a name. */
+  function isEmphasis(node: Strong | Emphasis | Delete): boolean {
+    const [before, after] = [textIn(startOf(node) - 2, startOf(node)), textIn(endOf(node), endOf(node) + 2)];
+    const written = textIn(startOf(node), endOf(node));
+    if (wordEnd.test(before) || wordStart.test(after) || /^__\w+__$/.test(written)) return false;
+    return node.type !== "emphasis" || /\p{L}/u.test(written);
+  }
+
+  /** `# of boxes` is none: below a heading is an empty line, and two signs are no accident. */
+  function isHeading(node: Heading): boolean {
+    return node.depth > 1 || /^[ \t]*\r?\n[ \t]*\r?\n[ \t\r\n]*\S/.test(source.slice(endOf(node)));
+  }
+
+  return {
+    openedBy(node) {
+      switch (node.type) {
+        case "heading":
+          return isHeading(node) ? "" : signsOf(node);
+        case "blockquote":
+          // "> 5 kg" and ">= 5 kg".
+          return /^[\d=]/.test(textIn(startOf(node) + 1, endOf(node)).trimStart()) ? signsOf(node) : "";
+        default:
+          return isEmphasis(node) ? "" : signsOf(node);
+      }
+    },
+    itemsOf(node) {
+      const signs = node.children.map(signsOf);
+      const isCounted = node.ordered === true && node.start === 1;
+      const isMeant = (node.children.length > 1 || isCounted) && !signs.some((sign) => /^\+|\)/.test(sign));
+      return isMeant ? undefined : signs;
+    },
+  };
+}
