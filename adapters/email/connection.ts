@@ -5,6 +5,8 @@ import type { Static } from "typebox";
 import type { ChannelHost } from "#channels/contract.ts";
 import { closeImap, imapError, openFolder, openImap } from "./imap.ts";
 import type { Events } from "./events.ts";
+import type { MailOutcome } from "./inbound/outcome.ts";
+import { eventId } from "./inbound/record.ts";
 import type { Mail } from "./mime/mail.ts";
 import type { Credentials } from "./oauth/tokens.ts";
 import { readMailInWorker } from "./mime/parse-in-worker.ts";
@@ -190,6 +192,19 @@ async function drain(
     return host.state.set(positionKey(folder), JSON.stringify(next));
   }
 
+  async function skip(
+    mail: Mail,
+    outcome: Extract<MailOutcome, { kind: "ignored" }>,
+    uid: number,
+    at: number,
+  ): Promise<void> {
+    const { reason, isOwn } = outcome;
+    host.log.info({ folder, uid, reason }, "email: mail skipped");
+    if (isOwn || sent) return;
+    const sender = mail.from?.address ?? null;
+    await host.reportSkipped({ externalId: eventId(mail), receivedAt: at, sender, title: mail.subject, reason });
+  }
+
   async function takeOne({ uid, size, at }: Listed): Promise<boolean> {
     // A connection lost earlier must not count as a failure of this mail.
     requireOpen(client);
@@ -213,7 +228,7 @@ async function drain(
     const place = { folder, uidValidity: v, uid, receivedAt: at, sent };
     try {
       const outcome = await events.take(mail, place, signal);
-      if (outcome.kind === "ignored") host.log.info({ folder, uid, reason: outcome.reason }, "email: mail skipped");
+      if (outcome.kind === "ignored") await skip(mail, outcome, uid, at);
       refused.delete(name);
       return true;
     } catch (error) {

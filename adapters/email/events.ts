@@ -6,7 +6,7 @@ import { takeBounce } from "./inbound/bounce.ts";
 import type { MailLocation } from "./inbound/files.ts";
 import { beyondText, filesOf } from "./inbound/files.ts";
 import type { MailOutcome } from "./inbound/outcome.ts";
-import { ignored } from "./inbound/outcome.ts";
+import { ignored, ignoredOwn } from "./inbound/outcome.ts";
 import type { MailRecord } from "./inbound/record.ts";
 import { eventId, messageRefsOf, recordOf } from "./inbound/record.ts";
 import type { RelayedFiles } from "./inbound/relayed-files.ts";
@@ -48,7 +48,7 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
 
   return {
     async take(mail, place, signal) {
-      if (names.isOurs(mail)) return ignored("it was sent by Parley");
+      if (names.isOurs(mail)) return ignoredOwn("it was sent by Parley");
       const id = eventId(mail);
       const at = { sentAt: place.sent ? (mail.date ?? place.receivedAt) : place.receivedAt };
       if (place.sent) return takeSent(mail, place, id, at, signal);
@@ -190,11 +190,11 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
     signal: AbortSignal,
   ): Promise<MailOutcome> {
     const thread = names.threadFrom(mail) ?? (await host.threads.findByMessageRef(messageRefsOf(mail)));
-    if (thread === undefined || thread === null) return ignored("it belongs to no conversation");
+    if (thread === undefined || thread === null) return ignoredOwn("it belongs to no conversation");
     const automatic = automaticKind(mail);
     // A person may write as no-reply@, so bulk mail counts as written.
     if (automatic !== undefined && automatic.kind !== "bulk")
-      return ignored(`a machine has sent it: ${automatic.reason}`);
+      return ignoredOwn(`a machine has sent it: ${automatic.reason}`);
     const email = mail.from?.address.toLowerCase() ?? config.address.toLowerCase();
     const agent = await host.people.agent(email);
     const name = mail.from === null || mail.from.name === "" ? null : mail.from.name;

@@ -35,8 +35,23 @@ export interface ChannelHost {
    * when it resolves.
    */
   reportDown(cause: string): Promise<void>;
+  /** Shows agents a message that was skipped on purpose. Durable when it resolves; a repetition changes nothing. */
+  reportSkipped(message: SkippedMessage): Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+export interface SkippedMessage {
+  /** At most 190 characters. */
+  readonly externalId: string;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
+  /** An e-mail address; null: unknown. */
+  readonly sender: string | null;
+  /** Such as the subject. */
+  readonly title: string;
+  /** A sentence for agents. */
+  readonly reason: string;
 }
 
 /** Values that the adapter stores for its account. Keys have at most 190 characters. */

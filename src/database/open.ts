@@ -58,6 +58,7 @@ import { slaNotices } from "./migrations/0053-sla-notices.ts";
 import { declaredTeams } from "./migrations/0054-declared-teams.ts";
 import { channelInstalls } from "./migrations/0055-channel-installs.ts";
 import { dueOrder } from "./migrations/0056-due-order.ts";
+import { skippedMessages } from "./migrations/0057-skipped-messages.ts";
 import type { Database } from "./schema/tables.ts";
 import { openDatabase, sqliteAccess, sqliteSelect } from "./dialects/sqlite.ts";
 import { inTransaction, isInTransaction } from "./transaction-context.ts";
@@ -106,6 +107,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0054-declared-teams": declaredTeams,
   "0055-channel-installs": channelInstalls,
   "0056-due-order": dueOrder,
+  "0057-skipped-messages": skippedMessages,
 };
 
 export interface OpenStore extends Store {

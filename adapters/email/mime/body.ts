@@ -20,7 +20,7 @@ interface BodyOptions {
   readonly readMailText: (raw: Buffer) => Promise<string>;
 }
 
-/** What a reader of the mail sees, and its files. */
+/** The visible texts of a mail, and its files. */
 interface Found {
   readonly texts: readonly MailText[];
   readonly files: readonly FoundFile[];
@@ -150,7 +150,7 @@ function isPlaceholder(plain: readonly MailText[], rich: readonly MailText[]): b
   return own.length <= placeholderWordsMax && says && !all.join(" ").includes(own.join(" "));
 }
 
-/** As a reader sees it, quoted mails included. */
+/** The text without tags, quoted mails included. */
 export const readable = ({ kind, text }: MailText): string => (kind === "html" ? htmlText(text).text : text);
 
 const wordsOf = (texts: readonly MailText[]): readonly string[] =>

@@ -35,7 +35,7 @@ export function decodeText(bytes: Buffer, declared: string | null, hint: string 
   return decodeLines(bytes);
 }
 
-/** By a byte-order mark. */
+/** The charset that a byte-order mark names. */
 function markedCharset(bytes: Buffer): string | undefined {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return "utf-8";
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";

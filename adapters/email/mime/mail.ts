@@ -13,7 +13,7 @@ export interface Mail {
   readonly references: readonly string[];
   /** In original order, unfolded, names in lower case, at most {@link headersMax}. */
   readonly headers: readonly Header[];
-  /** What a reader sees, in order. */
+  /** The visible texts, in order. */
   readonly texts: readonly MailText[];
   readonly attachments: readonly Attachment[];
   /** It was signed with S/MIME. The signature was not checked. */

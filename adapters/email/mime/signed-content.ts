@@ -14,5 +14,5 @@ export function signedContent(der: Buffer): Buffer | null {
 }
 
 const second = (value: unknown): unknown => (value instanceof Sequence ? value.valueBlock.value[1] : undefined);
-/** What an explicit tag holds. */
+/** The value within an explicit tag. */
 const firstIn = (value: unknown): unknown => (value instanceof Constructed ? value.valueBlock.value[0] : undefined);

@@ -1,3 +1,4 @@
+import { skippedMessages } from "#database/queries/accounts/skipped-messages.ts";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -91,6 +92,21 @@ describe("a mailbox", () => {
     expect(html).toContain('href="https://shop.example/a?b=1&amp;c=2"');
     expect(html).toContain("&lt;script&gt;");
     expect(html).not.toContain("<script");
+  });
+
+  it("skips a newsletter, and shows agents that and why", async () => {
+    const headers = { "List-Id": "<news.elsewhere.example>" };
+    await mail.write({
+      from: "News@elsewhere.example",
+      id: "<news-1@x.example>",
+      subject: "Offers",
+      text: "Buy!",
+      headers,
+    });
+    const skipped = () => skippedMessages(mail.bench.store.read, mail.bench.workspaceId, 10);
+    await expect
+      .poll(skipped)
+      .toMatchObject([{ sender: "news@elsewhere.example", title: "Offers", reason: "it has a header list-id" }]);
   });
 
   it("continues the conversation by the reply address alone, or by references alone", async () => {

@@ -11,7 +11,7 @@ import { isDuplicate } from "#database/duplicate-key.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import { lockWorkspace } from "#database/queries/workspaces.ts";
 import type { WorkspacesTable } from "#database/schema/tables.ts";
-import { addBuiltinAccounts } from "#database/queries/accounts.ts";
+import { addBuiltinAccounts } from "#database/queries/accounts/accounts.ts";
 import { replaceDeskAccounts } from "#admin/channels/desk-accounts.ts";
 import type { AccountDependencies } from "#admin/channels/provisioning.ts";
 import { provisionAccounts, requireAccounts } from "#admin/channels/provisioning.ts";

@@ -1,6 +1,6 @@
 import type { Store } from "#database/contract.ts";
-import type { AccountStatusChange } from "#database/queries/account-status.ts";
-import { storeAccountStatus } from "#database/queries/account-status.ts";
+import type { AccountStatusChange } from "#database/queries/accounts/status.ts";
+import { storeAccountStatus } from "#database/queries/accounts/status.ts";
 import type { Clock } from "#runtime/clock.ts";
 
 /**

@@ -10,6 +10,7 @@ import type { Fanout } from "#runtime/signals.ts";
 import type { Files } from "#files/contract.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store } from "#database/contract.ts";
+import { storeSkipped } from "#database/queries/accounts/skipped-messages.ts";
 import type { Workspaces } from "#database/queries/workspaces.ts";
 import type { Metrics } from "#metrics/metrics.ts";
 import type { Secrets } from "#runtime/secrets.ts";
@@ -84,6 +85,7 @@ export function createChannelHost(
       status.connection(account.id, revision, "unusable", cause);
       await status.flush();
     },
+    reportSkipped: (message) => store.write((tx) => storeSkipped(tx, account.id, message)),
   };
 }
 

@@ -30,6 +30,8 @@ const kept = {
   /** Monthly query counters, and addresses that agents sign in from. */
   monthlyCounterMs: 40 * dayMs,
   processMs: 7 * dayMs,
+  /** Skipped messages, as agents see them in the inbox. */
+  skippedMs: 30 * dayMs,
   /** Credentials of an app, for another try of its installation. */
   installMs: dayMs,
 } as const;
@@ -109,6 +111,7 @@ export function declareDailyCleanup(dependencies: DailyCleanupDependencies): Wor
         ),
       "monthly counters": () => old("counters", "window_start", kept.monthlyCounterMs),
       installations: () => old("channel_installs", "expires_at", kept.installMs),
+      "skipped messages": () => old("skipped_messages", "received_at", kept.skippedMs),
       "dead letters": () => old("outbox", "dead_at", kept.deadLetterMs),
       files: () => removeOrphanFiles(dependencies, signal),
       "passing state of accounts": () => old("account_state", "expires_at", 0),

@@ -1,3 +1,4 @@
+import { storeSkipped } from "#database/queries/accounts/skipped-messages.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newId } from "#domain/ids.ts";
 import { createAccessToken } from "#admin/access-tokens.ts";
@@ -297,6 +298,13 @@ eachDatabase("stored data of a workspace and its customers", (open) => {
           last_event_at: now,
         })
         .execute();
+      await storeSkipped(tx, bench.accountId, {
+        externalId: "mail:1",
+        receivedAt: now,
+        sender: "news@elsewhere.example",
+        title: "News",
+        reason: "it has a header list-id",
+      });
       await tx
         .insertInto("connection_leases")
         .values({ account_id: bench.accountId, holder: "nobody", lease_until: now })

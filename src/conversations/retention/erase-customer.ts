@@ -1,6 +1,7 @@
 import { systemActor } from "#domain/conversation/message.ts";
 import type { Customer } from "#database/queries/customers.ts";
 import { chunks, customerByEmail } from "#database/queries/customers.ts";
+import { deleteSkippedOf } from "#database/queries/accounts/skipped-messages.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import type { AuditTable } from "#database/schema/tables.ts";
 import type { Clock } from "#runtime/clock.ts";
@@ -83,6 +84,7 @@ export async function eraseCustomer(
     const matcher = await customerMatcherOf(dependencies.store.read, workspace.id, customer, { email, erased: true });
     const found = await eraseFound(dependencies, workspace, customer, matcher, round === roundsMax);
     for (const what of Object.keys(total) as (keyof Counts)[]) total[what] += found[what];
+    await dependencies.store.write((tx) => deleteSkippedOf(tx, workspace.id, email));
     if ((await dependencies.search.erase?.(workspace.id, [...matcher.conversations])) === false)
       searchEngine = "queued";
   }

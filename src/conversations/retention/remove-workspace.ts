@@ -102,6 +102,7 @@ async function purge(
 const accountTables: readonly OwnedTable[] = [
   { table: "connection_leases", key: "account_id" },
   { table: "account_status", key: "account_id" },
+  { table: "skipped_messages", key: "account_id" },
   { table: "account_state", key: "account_id" },
   { table: "accounts", key: "id" },
 ];

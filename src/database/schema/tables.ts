@@ -564,6 +564,18 @@ export interface ConversationLinksTable {
   conversation_id: string;
 }
 
+/** Messages that an account has skipped on purpose. */
+export interface SkippedMessagesTable {
+  account_id: string;
+  external_id: string;
+  received_at: number;
+  /** An e-mail address in lower case; null: unknown. */
+  sender: string | null;
+  title: string;
+  /** A sentence for agents. */
+  reason: string;
+}
+
 export interface Database {
   workspaces: WorkspacesTable;
   api_keys: ApiKeysTable;
@@ -615,6 +627,7 @@ export interface Database {
   skill_calls: SkillCallsTable;
   connection_leases: ConnectionLeasesTable;
   account_status: AccountStatusTable;
+  skipped_messages: SkippedMessagesTable;
   channel_installs: ChannelInstallsTable;
   processes: ProcessesTable;
   requests_in_flight: RequestsInFlightTable;

@@ -96,7 +96,7 @@ eachDatabase("the inbox", (open) => {
 
   describe("protection", () => {
     it("refuses requests without a session", async () => {
-      for (const path of ["me", "counts", "conversations?view=all", "events"]) {
+      for (const path of ["me", "counts", "skipped-messages", "conversations?view=all", "events"]) {
         const answer = await fetch(`${app.url}/inbox/api/${path}`, { headers: { cookie: "parley_session=x" } });
         expect([path, answer.status]).toEqual([path, 401]);
       }

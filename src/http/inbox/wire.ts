@@ -79,7 +79,18 @@ export interface ListItem {
 }
 
 /** Conversations of a view, 100 meaning "100 or more". */
-export type Counts = Readonly<Record<"unassigned" | "mine" | "escalated" | "open" | "snoozed", number>>;
+export type Counts = Readonly<
+  Record<"unassigned" | "mine" | "escalated" | "open" | "snoozed" | "skippedMessages", number>
+>;
+
+/** A message that became no conversation on purpose, such as a newsletter. */
+export interface SkippedMessageView {
+  readonly receivedAt: number;
+  readonly account: string;
+  readonly sender: string | null;
+  readonly title: string;
+  readonly reason: string;
+}
 
 export interface ListPage {
   readonly items: readonly ListItem[];

@@ -5,6 +5,7 @@ import { useInbox } from "./inbox-store.ts";
 import { Button } from "#web/shared/ui/elements.tsx";
 import { closeDialog, Dialog } from "#web/shared/ui/dialog.tsx";
 import { MacroDialog } from "./composer/macros.tsx";
+import { SkippedMessagesDialog } from "./list/skipped-messages.tsx";
 import { ShortcutList, shortcuts } from "./ui/shortcuts.tsx";
 import { dateText } from "#web/shared/ui/time.ts";
 
@@ -15,6 +16,7 @@ export function Dialogs() {
   if (asked === undefined) return null;
   if (asked.kind === "date") return <DateDialog />;
   if (asked.kind === "macros") return <MacroDialog />;
+  if (asked.kind === "skipped-messages") return <SkippedMessagesDialog />;
   const { title, content, answers } = questionOf(asked, store);
   return (
     <Dialog title={title} closed={() => (store.dialog.value = undefined)}>
@@ -42,7 +44,10 @@ interface Question {
   readonly answers: readonly { readonly label: string; readonly kind?: string; readonly choose?: () => void }[];
 }
 
-function questionOf(asked: Exclude<OpenDialog, { kind: "date" } | { kind: "macros" }>, store: InboxStore): Question {
+function questionOf(
+  asked: Exclude<OpenDialog, { kind: "date" | "macros" | "skipped-messages" }>,
+  store: InboxStore,
+): Question {
   const { actions, sending, ownReplies } = store;
   const takeOver = (): Promise<boolean> => actions.act("claim", { takeOver: true });
   const sendAnyway = (): void => void sending.submit({ anyway: true });

@@ -30,6 +30,7 @@ const assignedMs = 20_000;
 export type Dialog =
   | { readonly kind: "shortcuts" | "remove-manual" }
   | { readonly kind: "date" }
+  | { readonly kind: "skipped-messages" }
   | { readonly kind: "macros" }
   | { readonly kind: "take-over" | "held"; readonly name: string }
   | { readonly kind: "delete-reply"; readonly customer: string; readonly messageId: string };

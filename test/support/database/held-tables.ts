@@ -121,6 +121,11 @@ export const heldTables: Readonly<Record<keyof Database, TableHandling>> = {
     customer: notOfCustomers,
     deleted: null,
   },
+  skipped_messages: {
+    workspace: "mails that are in the mailbox, listed for 30 days",
+    customer: "mails that became no conversation; erased by their sender",
+    deleted: null,
+  },
   account_status: { workspace: ofTheProgram, customer: ofTheProgram, deleted: null },
   report_counts: { workspace: ["report_count"], customer: "sums, which hold no personal data", deleted: null },
   report_changes: {

@@ -155,6 +155,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceBranding> = 
     },
     state: unused.state,
     reportDown: unused.reportDown,
+    reportSkipped: unused.reportSkipped,
     threads: {
       ...unused.threads,
       async get(name) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { insertWork } from "#database/queries/outbox.ts";
-import { storeAccountStatus } from "#database/queries/account-status.ts";
+import { storeAccountStatus } from "#database/queries/accounts/status.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { DashboardUser } from "#test/support/http/administrators.ts";
 import { dashboardUser } from "#test/support/http/administrators.ts";

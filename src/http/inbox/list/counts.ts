@@ -1,5 +1,6 @@
 import type { Status } from "#domain/conversation/status.ts";
 import type { Reader } from "#database/contract.ts";
+import { countSkipped } from "#database/queries/accounts/skipped-messages.ts";
 import type { Counts } from "#http/inbox/wire.ts";
 
 /** A count that reaches it is shown as "100 or more", so the database stops there. */
@@ -21,12 +22,13 @@ export async function countViews(db: Reader, workspaceId: string, me: string): P
       .executeTakeFirstOrThrow();
     return Number(value);
   };
-  const [open, escalated, snoozed, claimed, ownSnoozed] = await Promise.all([
+  const [open, escalated, snoozed, claimed, ownSnoozed, skipped] = await Promise.all([
     count("open"),
     count("escalated"),
     count("snoozed"),
     count("claimed", me),
     count("snoozed", me),
+    countSkipped(db, workspaceId, countMax),
   ]);
   return {
     unassigned: Math.min(countMax, open + escalated),
@@ -34,5 +36,6 @@ export async function countViews(db: Reader, workspaceId: string, me: string): P
     escalated,
     open,
     snoozed,
+    skippedMessages: skipped,
   };
 }

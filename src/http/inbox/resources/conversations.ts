@@ -5,11 +5,14 @@ import { messagePage } from "#http/inbox/conversation/messages.ts";
 import type { InboxDependencies } from "#http/inbox/dependencies.ts";
 import { countViews } from "#http/inbox/list/counts.ts";
 import { listPage } from "#http/inbox/list/list.ts";
-import type { Counts, ListPage, MessagePage } from "#http/inbox/wire.ts";
+import { skippedMessages } from "#database/queries/accounts/skipped-messages.ts";
+import type { Counts, ListPage, MessagePage, SkippedMessageView } from "#http/inbox/wire.ts";
 import { views, waitingOrders } from "#http/inbox/wire.ts";
 import type { AgentRequests } from "./agent-requests.ts";
 import { agentOf } from "./agent-requests.ts";
 import { hidden, instantMs, oneConversation } from "./schemas.ts";
+
+const skippedShownMax = 200;
 
 const listQuery = Type.Object({
   view: Type.Enum(views),
@@ -31,6 +34,17 @@ export function conversationRoutes(api: App, dependencies: InboxDependencies, re
   api.get("/counts", hidden, async (request): Promise<Counts> => {
     const agent = agentOf(request);
     return countViews(store.read, agent.workspace_id, agent.email);
+  });
+
+  api.get("/skipped-messages", hidden, async (request): Promise<readonly SkippedMessageView[]> => {
+    const rows = await skippedMessages(store.read, agentOf(request).workspace_id, skippedShownMax);
+    return rows.map(({ received_at: receivedAt, account, sender, title, reason }) => ({
+      receivedAt,
+      account,
+      sender,
+      title,
+      reason,
+    }));
   });
 
   api.get("/conversations", { schema: { hide: true, querystring: listQuery } }, async (request): Promise<ListPage> => {

@@ -9,7 +9,9 @@ import { viewIcons, viewNames } from "#web/inbox/ui/labels.ts";
 const countMax = 100;
 
 export function Views() {
-  const { view, counts } = useInbox().list;
+  const { list, dialog } = useInbox();
+  const { view, counts } = list;
+  const skipped = counts.value?.skippedMessages ?? 0;
   return (
     <nav class="views" aria-label="Views">
       {views.map((name) => {
@@ -23,6 +25,13 @@ export function Views() {
           />
         );
       })}
+      {skipped > 0 && (
+        <button type="button" onClick={() => (dialog.value = { kind: "skipped-messages" })}>
+          <Icon name="skip" />
+          <span class="view-name">Skipped mail</span>
+          <Count value={skipped} noun="mail" />
+        </button>
+      )}
     </nav>
   );
 }
@@ -37,13 +46,12 @@ const ViewLink = ({ view, count, isCurrent }: ViewLinkProps) => (
   <a href={hashOf(view)} aria-current={isCurrent ? "page" : undefined} data-view={view}>
     <Icon name={viewIcons[view]} />
     <span class="view-name">{viewNames[view]}</span>
-    {count > 0 && (
-      <span
-        class="count"
-        aria-label={`${count >= countMax ? "100 or more" : count} ${count === 1 ? "conversation" : "conversations"}`}
-      >
-        {count >= countMax ? "99+" : count}
-      </span>
-    )}
+    {count > 0 && <Count value={count} noun="conversation" />}
   </a>
+);
+
+const Count = ({ value, noun }: { readonly value: number; readonly noun: string }) => (
+  <span class="count" aria-label={`${value >= countMax ? "100 or more" : value} ${value === 1 ? noun : `${noun}s`}`}>
+    {value >= countMax ? "99+" : value}
+  </span>
 );

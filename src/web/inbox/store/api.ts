@@ -3,6 +3,7 @@ import type {
   Colleague,
   ConversationView,
   Counts,
+  SkippedMessageView,
   FileView,
   ListItem,
   ListPage,
@@ -59,6 +60,7 @@ export const api = {
   savedReplies: async () => (await request("GET", "saved-replies")) as readonly SavedReply[],
   macros: async () => (await request("GET", "macros")) as readonly MacroView[],
   counts: async () => (await request("GET", "counts")) as Counts,
+  skippedMessages: async () => (await request("GET", "skipped-messages")) as readonly SkippedMessageView[],
   removeManual: async () => request("POST", "manual/remove", {}),
   setWaitingOrder: async (waitingOrder: WaitingOrder) => request("PATCH", "me", { waitingOrder }),
   list: async (view: View, q: string, { order = "latest", cursor }: { order?: WaitingOrder; cursor?: string } = {}) => {
