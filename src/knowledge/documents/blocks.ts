@@ -100,6 +100,13 @@ export function describePictures(text: string): string {
   }, first);
 }
 
+/** Short words without digits, above a row that has numbers below at least one of them. */
+export function isHeaderRow(first: readonly string[], second: readonly string[]): boolean {
+  const isName = (cell: string): boolean => cell !== "" && cell.length <= 40 && !/\p{N}/u.test(cell);
+  if (!first.every(isName) || new Set(first).size < first.length) return false;
+  return second.some((cell, column) => column < first.length && /^[\p{Sc}~+-]?\s?\p{N}/u.test(cell));
+}
+
 /** Makes "Column: value" of each cell with a value, where the column has a name. */
 export function namedCells(header: readonly string[], cells: readonly string[]): string[] {
   return cells.map((cell, column) => {

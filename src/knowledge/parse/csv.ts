@@ -1,24 +1,28 @@
 import { CsvError, parse } from "csv-parse/sync";
 import { createBlockList, namedCells, oneLine, UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import type { ParsedDocument } from "#knowledge/documents/blocks.ts";
-import { parseText } from "./text.ts";
+import { fieldBlocks, fieldLine, isInternal } from "./field-text.ts";
 import type { QuestionFields } from "./question-fields.ts";
 import { questionFields } from "./question-fields.ts";
 
 const columnsMax = 200;
+const titleLinesMax = 5;
+const linesRead = 30;
 const delimiters = [",", ";", "\t", "|"];
 
 /** Each row becomes a passage of named values, or a section where the columns hold questions and answers. */
 export function parseCsv(source: string): ParsedDocument {
-  const [head = [], ...rest] = recordsOf(source);
+  const { titles, records } = withoutTitles(recordsOf(source));
+  const [head = [], ...rest] = records;
   const list = createBlockList();
+  for (const text of titles) list.add({ kind: "paragraph", text: oneLine(text) });
   const named = isHeader(head);
   const header = named ? head : [];
   const questions = questionFields(header);
   for (const record of named ? rest : [head, ...rest]) {
     const cells = record.slice(0, columnsMax);
     if (questions === undefined) {
-      list.add({ kind: "row", cells: namedCells(header, cells.map(oneLine)), alone: true });
+      list.add({ kind: "row", cells: namedCells(header, cells.map(fieldLine)), alone: true });
     } else addQuestion(list, header, cells, questions);
   }
   return { title: null, blocks: list.blocks };
@@ -32,18 +36,33 @@ function addQuestion(
 ): void {
   list.add({ kind: "heading", depth: 2, text: oneLine(cells[question] ?? "") });
   // An answer can have several paragraphs, or be a list.
-  for (const block of parseText(cells[answer] ?? "").blocks) {
-    list.add(block.kind === "heading" ? { kind: "paragraph", text: block.text } : block);
-  }
-  const others = namedCells(header, cells.map(oneLine)).filter((_, column) => column !== question && column !== answer);
+  for (const block of fieldBlocks(cells[answer] ?? "")) list.add(block);
+  const others = namedCells(header, cells.map(fieldLine)).filter(
+    (_, column) => column !== question && column !== answer && !isInternal(header[column] ?? ""),
+  );
   list.add({ kind: "row", cells: others });
 }
 
+/** Lines of a single cell above a table of several columns are its title. */
+function withoutTitles(records: readonly (readonly string[])[]): {
+  readonly titles: readonly string[];
+  readonly records: readonly (readonly string[])[];
+} {
+  const filledIn = (record: readonly string[]): number => record.filter((cell) => cell.trim() !== "").length;
+  const start = records.findIndex((record) => filledIn(record) > 1);
+  if (start <= 0 || start > titleLinesMax) return { titles: [], records };
+  const titles = records.slice(0, start).map((record) => record.find((cell) => cell.trim() !== "") ?? "");
+  return { titles: titles.filter((text) => text !== ""), records: records.slice(start) };
+}
+
 function recordsOf(source: string): string[][] {
+  // Excel's own line, which names the separator.
+  const [line, separator] = /^\ufeff?sep=(.)\r?\n/i.exec(source) ?? [""];
+  const table = source.slice(line.length);
   try {
-    return parse(source, {
+    return parse(table, {
       bom: true,
-      delimiter: delimiterOf(source),
+      delimiter: separator ?? delimiterOf(table),
       relax_column_count: true,
       relax_quotes: true,
       skip_empty_lines: true,
@@ -56,15 +75,24 @@ function recordsOf(source: string): string[][] {
   }
 }
 
-/** The most frequent separator of the first line, outside of quotes. */
+/** The separator that divides most of the first lines into the same number of cells, outside of quotes. */
 function delimiterOf(source: string): string {
-  const line =
-    source
-      .slice(0, 100_000)
-      .replaceAll(/"[^"]*"/g, "")
-      .split(/[\r\n]/, 1)[0] ?? "";
-  const counts = delimiters.map((delimiter) => line.split(delimiter).length);
-  return delimiters[counts.indexOf(Math.max(...counts))] ?? ",";
+  const lines = source
+    .slice(0, 100_000)
+    .replaceAll(/"[^"]*"/g, "")
+    .split(/\r?\n|\r/, linesRead)
+    .filter((line) => line.trim() !== "");
+  const scores = delimiters.map((delimiter) => {
+    const cells = lines.map((line) => line.split(delimiter).length).filter((count) => count > 1);
+    const most = Math.max(
+      0,
+      ...Map.groupBy(cells, (count) => count)
+        .values()
+        .map((group) => group.length),
+    );
+    return most * 1_000 + Math.max(0, ...cells);
+  });
+  return delimiters[scores.indexOf(Math.max(...scores))] ?? ",";
 }
 
 /** Column names are short and distinct. */

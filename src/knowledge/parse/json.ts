@@ -1,6 +1,6 @@
 import { createBlockList, oneLine, UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import type { BlockList, ParsedDocument } from "#knowledge/documents/blocks.ts";
-import { parseText } from "./text.ts";
+import { fieldBlocks, fieldLine, isInternal } from "./field-text.ts";
 import { questionFields } from "./question-fields.ts";
 
 const depthMax = 60;
@@ -53,9 +53,11 @@ function writeFields(list: BlockList, fields: Fields, name: string | null, depth
     writeText(list, null, answer);
   }
   const below = asked ? depth + 2 : depth + 1;
-  const rest = Object.entries(fields).filter(([, value]) => !asked || (value !== question && value !== answer));
+  const rest = Object.entries(fields).filter(
+    ([key, value]) => !asked || (!isInternal(key) && value !== question && value !== answer),
+  );
   const short = rest.filter(([, value]) => !isNested(value) && textOf(value).length <= longCharacters);
-  const cells = short.map(([key, value]) => (textOf(value) === "" ? "" : `${words(key)}: ${oneLine(textOf(value))}`));
+  const cells = short.map(([key, value]) => (textOf(value) === "" ? "" : `${words(key)}: ${fieldLine(textOf(value))}`));
   list.add(
     asked || !alone ? { kind: "row", cells } : { kind: "row", cells: cells.filter((cell) => cell !== ""), alone: true },
   );
@@ -67,14 +69,13 @@ function writeFields(list: BlockList, fields: Fields, name: string | null, depth
 
 /** Keeps the paragraphs and lists of a text. */
 function writeText(list: BlockList, name: string | null, text: string): void {
-  if (text.length <= longCharacters && !text.includes("\n")) {
-    list.add({ kind: "paragraph", text: oneLine(name === null ? text : `${words(name)}: ${text}`) });
+  const blocks = fieldBlocks(text);
+  if (text.length <= longCharacters && !text.includes("\n") && blocks.length < 2) {
+    list.add({ kind: "paragraph", text: name === null ? fieldLine(text) : `${words(name)}: ${fieldLine(text)}` });
     return;
   }
   if (name !== null) list.add({ kind: "paragraph", text: `${words(name)}:` });
-  for (const block of parseText(text).blocks) {
-    list.add(block.kind === "heading" ? { kind: "paragraph", text: block.text } : block);
-  }
+  for (const block of blocks) list.add(block);
 }
 
 function addHeading(list: BlockList, name: string | null, depth: number): void {

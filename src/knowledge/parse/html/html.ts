@@ -2,15 +2,19 @@ import { Parser } from "htmlparser2";
 import { createDepthGuard, oneLine } from "#knowledge/documents/blocks.ts";
 import type { ParsedDocument } from "#knowledge/documents/blocks.ts";
 import { createPageContent } from "./page-content.ts";
-import { isBesideContent, isContent } from "./page-parts.ts";
-import { addText, createPageText, endBlock, endRow, lettersOf } from "./page-text.ts";
+import type { Part } from "./page-parts.ts";
+import { isContent, opensContent, partOf } from "./page-parts.ts";
+import { addText, createPageText, endBlock, endButton, endRow, lettersOf, openButton } from "./page-text.ts";
 import { closeTag, openBlock, openTag, voidTags } from "./tags.ts";
 
 const pageTitleCharactersMax = 1_000;
+const fieldTags = new Set(["input", "select", "textarea"]);
+/** Parts that are kept or dropped as a whole at their end. */
+const judged: ReadonlySet<Part> = new Set(["form", "aside", "hidden"]);
 
 /**
- * HTML of any quality, read as a stream of tags; malformed markup never throws. Navigation, forms and scripts are
- * dropped. Where the page marks its content (`main`, `article`, a usual class), only that is taken; elsewhere
+ * HTML of any quality, read as a stream of tags; malformed markup never throws. Navigation, forms that are filled in and
+ * scripts are dropped. Where the page marks its content (`main`, `article`, a usual class), only that is taken; elsewhere
  * everything but lists of links.
  */
 export function parseHtml(source: string): ParsedDocument {
@@ -21,19 +25,33 @@ export function parseHtml(source: string): ParsedDocument {
   let pageTitle = "";
   let inTitle = false;
 
+  /** Within a cell or a heading, text is not cut into blocks: such parts are read as the text around them. */
+  function doubtful(part: Part): Part {
+    if (!page.inCell && page.heading === 0) return part;
+    if (part === "button") return page.heading > 0 ? "content" : "beside";
+    return part === "hidden" ? "beside" : part === "beside" ? part : "content";
+  }
+
   const parser = new Parser(
     {
       onopentag(name, attributes) {
         guard.open();
         if (name === "title") inTitle = pageTitle === "";
         let marksContent = false;
-        if (dropDepth > 0 || isBesideContent(name, attributes)) {
+        const part = dropDepth > 0 ? "beside" : doubtful(partOf(name, attributes, content.isInContent()));
+        if (part === "beside") {
           if (!voidTags.has(name)) dropDepth += 1;
-        } else if (!openTag(page, name, attributes)) {
-          marksContent = isContent(name, attributes);
-          openBlock(page, name, marksContent);
+          if (fieldTags.has(name)) content.addField();
+        } else {
+          if (part === "button") openButton(page, opensContent(attributes));
+          else if (part !== "content") endBlock(page);
+          if (fieldTags.has(name) && attributes["type"] !== "hidden") content.addField();
+          if (!openTag(page, name, attributes)) {
+            marksContent = isContent(name, attributes);
+            openBlock(page, name, marksContent);
+          }
         }
-        content.open(marksContent, name === "a" && dropDepth === 0 && attributes["href"] !== undefined ? 1 : 0);
+        content.open(marksContent, part, name === "a" && dropDepth === 0 && attributes["href"] !== undefined ? 1 : 0);
       },
       ontext(data) {
         if (inTitle) {
@@ -47,10 +65,13 @@ export function parseHtml(source: string): ParsedDocument {
       },
       onclosetag(name) {
         guard.close();
-        if (content.innermostMarksContent()) endBlock(page);
+        const innermost = content.innermost();
+        if (innermost?.isContent === true) endBlock(page);
         if (name === "title") inTitle = false;
         if (dropDepth === 0) closeTag(page, name);
         else if (!voidTags.has(name)) dropDepth -= 1;
+        if (innermost?.part === "button") endButton(page);
+        else if (innermost !== undefined && judged.has(innermost.part)) endBlock(page);
         content.close();
       },
     },

@@ -1,4 +1,4 @@
-import { describePictures, linkMark, namedCells, oneLine } from "#knowledge/documents/blocks.ts";
+import { describePictures, isHeaderRow, linkMark, namedCells, oneLine } from "#knowledge/documents/blocks.ts";
 import type { Block } from "#knowledge/documents/blocks.ts";
 
 const columnsMax = 200;
@@ -13,6 +13,15 @@ interface OpenTable {
   header: string[];
   cells: string[];
   headerCells: number;
+  /** Cells that are bold from end to end. */
+  boldCells: number;
+  /** The first row, until the second shows whether it names the columns. */
+  first: TableRow | null;
+}
+
+interface TableRow {
+  readonly cells: readonly string[];
+  readonly isBold: boolean;
 }
 
 /** The text since the last block, and the open elements that decide what kind of block it becomes. */
@@ -33,6 +42,8 @@ export interface PageText {
   item: { readonly number: number | null; readonly depth: number } | null;
   readonly tables: OpenTable[];
   inCell: boolean;
+  /** Whether each open button opens something that is read. */
+  readonly buttons: boolean[];
 }
 
 export function createPageText(add: (block: Block) => void): PageText {
@@ -49,6 +60,7 @@ export function createPageText(add: (block: Block) => void): PageText {
     item: null,
     tables: [],
     inCell: false,
+    buttons: [],
   };
 }
 
@@ -91,19 +103,77 @@ export function endCell(page: PageText): void {
   if (!page.inCell) return;
   page.inCell = false;
   const table = page.tables.at(-1);
-  if (table !== undefined && table.cells.length < columnsMax) table.cells.push(oneLine(describePictures(page.text)));
+  if (table !== undefined && table.cells.length < columnsMax) {
+    table.cells.push(oneLine(describePictures(page.text)));
+    if (page.boldText > 0 && page.boldText >= page.text.trim().length) table.boldCells += 1;
+  }
   page.text = "";
   page.linkText = 0;
   page.boldText = 0;
 }
 
-/** The first row of header cells alone names the columns; every other row is a block. */
+/**
+ * The first row names the columns if it is of header cells alone, or reads as a header above the second row. Every other
+ * row is a block.
+ */
 export function endRow(page: PageText): void {
   endCell(page);
   const table = page.tables.at(-1);
   if (table === undefined || table.cells.length === 0) return;
-  if (table.header.length === 0 && table.headerCells === table.cells.length) table.header = table.cells;
-  else page.add({ kind: "row", cells: namedCells(table.header, table.cells) });
+  const { cells } = table;
+  const isBold = table.boldCells === cells.length;
+  const isHeader = table.headerCells === cells.length;
   table.cells = [];
   table.headerCells = 0;
+  table.boldCells = 0;
+  if (table.header.length === 0 && table.first === null && isHeader) {
+    table.header = cells;
+    return;
+  }
+  if (table.header.length === 0 && table.first === null) {
+    table.first = { cells, isBold };
+    return;
+  }
+  endFirstRow(page, table, { cells, isBold });
+  page.add({ kind: "row", cells: namedCells(table.header, cells) });
+}
+
+/** Adds the row that waits, or takes it as the header. `second`: the row below it, if there is one. */
+function endFirstRow(page: PageText, table: OpenTable, second?: TableRow): void {
+  const { first } = table;
+  if (first === null) return;
+  table.first = { cells: [], isBold: false };
+  if (first.cells.length === 0) return;
+  if (second !== undefined && isHeaderAbove(first, second)) table.header = [...first.cells];
+  else page.add({ kind: "row", cells: first.cells });
+}
+
+export function endTable(page: PageText): void {
+  endRow(page);
+  const table = page.tables.pop();
+  if (table !== undefined) endFirstRow(page, table);
+}
+
+/** A row of bold words, or of short words above numbers. */
+function isHeaderAbove(first: TableRow, second: TableRow): boolean {
+  if (first.cells.length < 2 || second.cells.length < 2) return false;
+  if (first.isBold) return !second.isBold;
+  return isHeaderRow(first.cells, second.cells);
+}
+
+/** A button that opens something is the heading of what it opens. */
+export function openButton(page: PageText, isOpener: boolean): void {
+  endBlock(page);
+  page.buttons.push(isOpener);
+}
+
+export function endButton(page: PageText): void {
+  const isOpener = page.buttons.pop() === true;
+  const text = oneLine(describePictures(page.text));
+  if (text !== "" && text.length <= headingCharactersMax && (isOpener || text.endsWith("?"))) {
+    page.add({ kind: "heading", depth: 6, text });
+  }
+  page.text = "";
+  page.boldText = 0;
+  page.linkText = 0;
 }

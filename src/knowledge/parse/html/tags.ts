@@ -1,6 +1,6 @@
 import { markPicture } from "#knowledge/documents/blocks.ts";
 import type { PageText } from "./page-text.ts";
-import { endBlock, endCell, endRow } from "./page-text.ts";
+import { endBlock, endCell, endRow, endTable } from "./page-text.ts";
 
 type Attributes = Readonly<Record<string, string>>;
 type Tag = (page: PageText, attributes: Attributes) => void;
@@ -51,7 +51,8 @@ const openItem: Tag = (page) => {
 const openTable: Tag = (page) => {
   if (page.inCell) endCell(page);
   endBlock(page);
-  if (page.tables.length < tablesMax) page.tables.push({ header: [], cells: [], headerCells: 0 });
+  if (page.tables.length < tablesMax)
+    page.tables.push({ header: [], cells: [], headerCells: 0, boldCells: 0, first: null });
 };
 
 const openCell =
@@ -140,13 +141,7 @@ const closed = new Map<string, (page: PageText) => void>([
   ["td", endCell],
   ["th", endCell],
   ["tr", endRow],
-  [
-    "table",
-    (page) => {
-      endRow(page);
-      page.tables.pop();
-    },
-  ],
+  ["table", endTable],
   [
     "pre",
     (page) => {

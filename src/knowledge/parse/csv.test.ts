@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { parseCsv } from "./csv.ts";
+import { parseJson } from "./json.ts";
+
+const shown = ({ blocks }: ReturnType<typeof parseCsv>): readonly string[] =>
+  blocks.map((block) => (block.kind === "row" ? block.cells.filter((cell) => cell !== "").join(" | ") : block.text));
+
+it("skips the line that names the separator, and titles above the header", () => {
+  const rows = ["name;price", "Lamp, small;5", "Lamp, large;9"].join("\r\n");
+  const expected = ["name: Lamp, small | price: 5", "name: Lamp, large | price: 9"];
+  expect(shown(parseCsv(rows))).toEqual(expected);
+  expect(shown(parseCsv(`sep=;\r\n${rows}`))).toEqual(expected);
+  expect(shown(parseCsv(`Prices, as of May\r\n;\r\n${rows}`))).toEqual(["Prices, as of May", ...expected]);
+});
+
+it("reads HTML in fields as HTML, and leaves out what exports use for themselves", () => {
+  const answer = "<p>Hold <b>Pair</b>.</p><ul><li>It blinks &amp; beeps.</li></ul>";
+  const blocks = ["How do I pair it?", "Hold Pair.", "It blinks & beeps."];
+  expect(shown(parseCsv(`id,title,body\n7,How do I pair it?,"${answer}"\n`))).toEqual(blocks);
+  expect(shown(parseJson(JSON.stringify([{ id: 7, title: "How do I pair it?", body: answer }])))).toEqual(blocks);
+  expect(shown(parseCsv("size,note\n1 < 2,a <b> c\n"))).toEqual(["size: 1 < 2 | note: a c"]);
+});

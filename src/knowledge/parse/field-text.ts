@@ -1,0 +1,42 @@
+import type { Block } from "#knowledge/documents/blocks.ts";
+import { oneLine } from "#knowledge/documents/blocks.ts";
+import { parseHtml } from "./html/html.ts";
+import { parseText } from "./text.ts";
+
+const markup = /<(?:p|br|li|[uo]l|b|i|em|strong|a|div|span|h[1-6]|table|blockquote)\b[^<>]{0,2000}>/i;
+
+/** The blocks of a text in a field of a table or of JSON, which many exports write as HTML. Headings become paragraphs. */
+export function fieldBlocks(text: string): readonly Block[] {
+  const { blocks } = markup.test(text) ? parseHtml(text) : parseText(text);
+  return blocks.map((block) => (block.kind === "heading" ? { kind: "paragraph", text: block.text } : block));
+}
+
+/** The same in one line. */
+export function fieldLine(text: string): string {
+  if (!markup.test(text)) return oneLine(text);
+  const lines = fieldBlocks(text).map((block) => (block.kind === "row" ? block.cells.join(", ") : block.text));
+  return oneLine(lines.join(" "));
+}
+
+/** Keys beside a question and its answer that mean nothing to a customer. */
+const internal = new Set([
+  "id",
+  "uid",
+  "uuid",
+  "guid",
+  "_id",
+  "pk",
+  "slug",
+  "created_at",
+  "updated_at",
+  "createdat",
+  "updatedat",
+  "author_id",
+  "section_id",
+  "category_id",
+  "position",
+  "draft",
+  "locale_id",
+]);
+
+export const isInternal = (key: string): boolean => internal.has(key.trim().toLowerCase());
