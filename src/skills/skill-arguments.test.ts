@@ -98,6 +98,8 @@ describe("business hours", () => {
         { from: 540, to: 720 },
         { from: 780, to: 1_020 },
       ],
+      wednesday: [{ from: 1_080, to: 1_440 }],
+      thursday: [{ from: 0, to: 120 }],
       friday: [{ from: 540, to: 1_440 }],
     },
     holidays: ["2027-03-29"],
@@ -109,12 +111,13 @@ describe("business hours", () => {
     ["before opening", at(22, 7, 59), { open: false, time: "09:00", day: "monday", today: true }],
     ["open", at(22, 8), { open: true, time: "12:00", day: "monday", today: true }],
     ["at noon", at(22, 11), { open: false, time: "13:00", day: "monday", today: true }],
-    ["after closing", at(22, 16), { open: false, time: "09:00", day: "friday", today: false }],
+    ["after closing", at(22, 16), { open: false, time: "18:00", day: "wednesday", today: false }],
+    ["over midnight", at(24, 20), { open: true, time: "02:00", day: "thursday", today: false }],
     ["until midnight", at(26, 22, 59), { open: true, time: "24:00", day: "friday", today: true }],
     [
       "over a holiday and the change of the clocks",
       at(27, 10),
-      { open: false, time: "09:00", day: "friday", today: false },
+      { open: false, time: "18:00", day: "wednesday", today: false },
     ],
   ])("%s", (_what, now, standing) => {
     expect(openingStateOf(hours, now)).toEqual(standing);

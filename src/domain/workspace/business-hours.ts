@@ -61,6 +61,7 @@ export interface OpeningState {
 }
 
 const dayMs = 86_400_000;
+const minutesOfDay = 1_440;
 const daysAhead = 21;
 
 /** A day's name in a language. */
@@ -74,15 +75,29 @@ export function weekdayIn(language: string, day: Weekday): string {
 export function openingStateOf(hours: BusinessHours, now: number): OpeningState {
   const local = localTime(hours, now);
   const current = hoursOn(hours, local).find(({ from, to }) => from <= local.minute && local.minute < to);
-  if (current !== undefined) return { open: true, time: clockTime(current.to), day: local.day, today: true };
   // Noon keeps the date right on days with a change of clocks.
   const noon = now + (12 * 60 - local.minute) * 60_000;
+  if (current !== undefined) return closingAfter(hours, current.to, local, noon);
   for (let ahead = 0; ahead <= daysAhead; ahead += 1) {
     const there = ahead === 0 ? local : localTime(hours, noon + ahead * dayMs);
     const next = hoursOn(hours, there).find(({ from }) => ahead > 0 || from > local.minute);
     if (next !== undefined) return { open: false, time: clockTime(next.from), day: there.day, today: ahead === 0 };
   }
   return { open: false, time: null, day: local.day, today: false };
+}
+
+/** Hours that go on at midnight are one stretch: "until 02:00", not "until 24:00". */
+function closingAfter(hours: BusinessHours, to: number, local: Local, noon: number): OpeningState {
+  let closing = { to, day: local.day };
+  let ahead = 0;
+  while (closing.to === minutesOfDay && ahead < weekdays.length) {
+    const next = localTime(hours, noon + (ahead + 1) * dayMs);
+    const continued = hoursOn(hours, next).find(({ from }) => from === 0);
+    if (continued === undefined) break;
+    ahead += 1;
+    closing = { to: continued.to, day: next.day };
+  }
+  return { open: true, time: clockTime(closing.to), day: closing.day, today: ahead === 0 };
 }
 
 function clockTime(minutes: number): string {

@@ -172,9 +172,16 @@ function blocksOf(pages: readonly (readonly Line[])[]): Block[] {
   return [...list.blocks];
 }
 
-/** Joins a word that was hyphenated at the end of a line. */
+/** Words after a hyphen that stands for a left-out part: "Versand- und Packkosten". */
+const afterLeftOut = /^(?:und|oder|bzw|sowie|and|or|en|of|et|ou|och|eller|og|y|e|o)(?![\p{L}\p{N}])/u;
+
+/** Joins a word that was hyphenated at the end of a line. The hyphens of "E-Mail", "X-200" and "20-30" stay. */
 function joined(text: string, next: string): string {
-  return /\p{Ll}-$/u.test(text) && /^\p{Ll}/u.test(next) ? `${text.slice(0, -1)}${next}` : `${text} ${next}`;
+  if (/(?<![\p{L}\p{N}])\p{L}-$/u.test(text) || (/[\p{Lu}\p{N}]-$/u.test(text) && /^[\p{Lu}\p{N}]/u.test(next))) {
+    return `${text}${next}`;
+  }
+  const isHyphenated = /\p{Ll}-$/u.test(text) && /^\p{Ll}/u.test(next) && !afterLeftOut.test(next);
+  return isHyphenated ? `${text.slice(0, -1)}${next}` : `${text} ${next}`;
 }
 
 function usualSize(pages: readonly (readonly Line[])[]): number {

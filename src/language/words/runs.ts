@@ -1,13 +1,21 @@
 const isAscii = /^\p{ASCII}*$/u;
 
-/** Lower case without accents, so that "Café" and "cafe" are one word. Marks of scripts that need them stay. */
+/** Accents, and the Arabic marks that writers leave out: hamza above and below, vowels, the stretched line. */
+const marks = /[\u0300-\u036f\u0640\u064b-\u0655]/g;
+
+/**
+ * Lower case without accents, so that "Café" and "cafe" are one word, and so are "ışık" and "IŞIK", "إرجاع" and "ارجاع".
+ * Marks of scripts that need them stay.
+ */
 export function fold(text: string): string {
   if (isAscii.test(text)) return text.toLowerCase();
   return text
     .normalize("NFKD")
-    .replaceAll(/[\u0300-\u036f]/g, "")
+    .replaceAll(marks, "")
     .normalize("NFC")
-    .toLowerCase();
+    .toLowerCase()
+    .replaceAll("ı", "i")
+    .replaceAll("ى", "ي");
 }
 
 // Some keyboards put the sign U+02BC for an apostrophe.

@@ -29,6 +29,11 @@ export function readPageHead({ bytes, type, charset }: Page, url: string): PageH
   let canonical: string | null = null;
   let base = url;
   if (type !== "text/html") return { links: [], canonical, noindex: false, nofollow: false };
+  const addLink = (href: string | undefined): void => {
+    if (href === undefined || links.size >= linksMax) return;
+    const link = pageUrl(href, base);
+    if (link !== null && new URL(link).origin === new URL(url).origin) links.add(link);
+  };
   const depth = createDepthGuard();
   const parser = new Parser(
     {
@@ -41,6 +46,8 @@ export function readPageHead({ bytes, type, charset }: Page, url: string): PageH
             if (href !== undefined && base === url) base = URL.parse(href, url)?.href ?? url;
             return;
           case "meta":
+            if (attributes["http-equiv"]?.toLowerCase() === "refresh")
+              addLink(refreshTarget(attributes["content"] ?? ""));
             if (!robotNames.has(attributes["name"]?.toLowerCase() ?? "")) return;
             for (const rule of robotRules(attributes["content"] ?? "")) rules.add(rule);
             return;
@@ -51,10 +58,7 @@ export function readPageHead({ bytes, type, charset }: Page, url: string): PageH
             return;
           case "a":
           case "area": {
-            if (href === undefined || links.size >= linksMax) return;
-            if (relations(attributes["rel"]).includes("nofollow")) return;
-            const link = pageUrl(href, base);
-            if (link !== null && new URL(link).origin === new URL(url).origin) links.add(link);
+            if (!relations(attributes["rel"]).includes("nofollow")) addLink(href);
             return;
           }
           default:
@@ -66,6 +70,12 @@ export function readPageHead({ bytes, type, charset }: Page, url: string): PageH
   parser.end(decodeText(bytes, charset ?? charsetOfHtml(bytes)));
   return { links: [...links], canonical, noindex: rules.has("noindex"), nofollow: rules.has("nofollow") };
 }
+
+/** The address in "0; url=/new-page", which leads visitors on. */
+const refreshTarget = (content: string): string | undefined =>
+  /^[ \t]{0,9}[\d.]{1,9}[ \t]{0,9}[;,][ \t]{0,9}(?:url[ \t]{0,9}=[ \t]{0,9})?["']?([^"']{1,2000})/i
+    .exec(content)?.[1]
+    ?.trim();
 
 /** Splits "noindex, follow"; "none" also gives the rules it is short for. */
 export function robotRules(content: string): string[] {
