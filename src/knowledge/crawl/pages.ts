@@ -3,7 +3,7 @@ import type { Store, Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import type { CrawlPagesTable, DocumentsTable } from "#database/schema/knowledge.ts";
 import { insertDocument, raiseKnowledgeVersion, replaceChunks, sha256 } from "#knowledge/documents/rows.ts";
-import type { ReadDocument } from "#knowledge/parse/parse-in-worker.ts";
+import type { ReadDocument } from "#knowledge/parse/jobs.ts";
 
 /** Limit of addresses per site. */
 export const discoveredMax = 10_000;

@@ -5,7 +5,7 @@ import type { Log } from "#runtime/log.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { DocumentsTable } from "#database/schema/knowledge.ts";
-import type { ReadDocument } from "#knowledge/parse/parse-in-worker.ts";
+import type { ReadDocument } from "#knowledge/parse/jobs.ts";
 import { parseInWorker } from "#knowledge/parse/parse-in-worker.ts";
 import { UnreadableDocument } from "./blocks.ts";
 import type { Blobs } from "./blobs.ts";

@@ -1,70 +1,13 @@
-import { Worker } from "node:worker_threads";
 import { createHash } from "node:crypto";
 import { UnreadableDocument } from "#knowledge/documents/blocks.ts";
-import type { Chunk } from "#knowledge/documents/chunk.ts";
 import { chunkDocument } from "#knowledge/documents/chunk.ts";
 import type { ReadableType } from "#knowledge/documents/file-types.ts";
-import { threadEnvironment } from "#runtime/thread-environment.ts";
 import { readPageHead } from "./html/page-head.ts";
-import type { PageHead } from "./html/page-head.ts";
+import type { Job, ParseLimits, ParseTask, ReadDocument, ReadPage, Results } from "./jobs.ts";
 import { parseDocument } from "./parse.ts";
+import { runInThread } from "./parser-thread.ts";
 import { readSitemap } from "#knowledge/crawl/sitemap.ts";
 import type { Sitemap } from "#knowledge/crawl/sitemap.ts";
-
-export interface ParseTask {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly type: ReadableType;
-  /** Used where the document has no title. */
-  readonly title: string;
-  /** True: `title` is used even if the document has a title. */
-  readonly hasOwnTitle?: boolean;
-  /** True: the document's title is a heading like others, because an article has its title beside its text. */
-  readonly isArticle?: boolean;
-  /** The charset of the declared media type. */
-  readonly charset?: string;
-}
-
-/** The parsed document, cut into chunks. */
-export interface ReadDocument {
-  readonly title: string;
-  readonly chunks: readonly Chunk[];
-}
-
-/** A page of a website, with its links. */
-export interface ReadPage {
-  /** Null where the page has no text. */
-  readonly document: ReadDocument | null;
-  /** Why `document` is null. */
-  readonly reason: string;
-  /** SHA-256 of its text. */
-  readonly textHash: string;
-  readonly head: PageHead;
-}
-
-export type Job =
-  | { readonly kind: "document"; readonly task: ParseTask }
-  | { readonly kind: "page"; readonly task: ParseTask; readonly url: string }
-  | { readonly kind: "sitemap"; readonly bytes: Uint8Array<ArrayBuffer> };
-
-/** The result of each kind of {@link Job}. */
-interface Results {
-  readonly document: ReadDocument;
-  readonly page: ReadPage;
-  readonly sitemap: Sitemap;
-}
-
-export type ParseReply =
-  /** Sent when the thread has started; the time limit begins. */
-  | { readonly kind: "begun" }
-  | { readonly kind: "done"; readonly result: Results[Job["kind"]] }
-  | { readonly kind: "unreadable"; readonly reason: string };
-
-export interface ParseLimits {
-  /** Documents up to this size are parsed on the calling thread, which is faster than starting another. */
-  readonly inPlaceBytesMax: number;
-  readonly timeMs: number;
-  readonly heapMb: number;
-}
 
 // Crafted Markdown takes quadratic time, so only small files are parsed on the event loop.
 const defaultParseLimits: ParseLimits = {
@@ -72,8 +15,6 @@ const defaultParseLimits: ParseLimits = {
   timeMs: 30_000,
   heapMb: 512,
 };
-
-const startMs = 60_000;
 
 /** Small files of these types can expand to much text. */
 const alwaysInWorker: ReadonlySet<ReadableType> = new Set<ReadableType>([
@@ -123,59 +64,16 @@ async function runJob<J extends Job>(job: J, limits: ParseLimits, signal?: Abort
       throw cause instanceof UnreadableDocument ? cause : tooComplex(cause);
     }
   }
-  const { promise, resolve, reject } = Promise.withResolvers<Exclude<ParseReply, { readonly kind: "begun" }>>();
   // Bytes with a buffer of their own are transferred, others are copied.
   const own = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength;
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), {
-    workerData: job,
-    ...(own ? { transferList: [bytes.buffer] } : {}),
-    resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, stackSizeMb: 8 },
-    env: threadEnvironment(),
-    // Warnings of parsers about broken files must not appear in this program's output.
-    stdout: true,
-    stderr: true,
-  });
-  worker.stdout.resume();
-  worker.stderr.resume();
-  // Starting a thread can take long on a busy machine, so it has a limit of its own.
-  let timer = setTimeout(() => {
-    reject(new Error(`the parser's thread did not start within ${startMs / 1_000} s`));
-  }, startMs);
-  // Thread and timer would keep a stopping process alive.
-  const onAbort = (): void => reject(signal?.reason);
-  signal?.addEventListener("abort", onAbort);
-  if (signal?.aborted === true) onAbort();
-  worker.on("message", (reply: ParseReply) => {
-    if (reply.kind !== "begun") {
-      resolve(reply);
-      return;
-    }
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      reject(
-        new UnreadableDocument(
-          `The file took longer than ${limits.timeMs / 1_000} s to read. Split it into smaller files.`,
-        ),
-      );
-    }, limits.timeMs);
-  });
-  worker.on("error", (cause) => {
-    reject(tooComplex(cause));
-  });
-  worker.once("exit", (code) => {
-    reject(new Error(`the parser's thread ended with ${code} and no result`));
-  });
+  let reply: Awaited<ReturnType<typeof runInThread>>;
   try {
-    const reply = await promise;
-    if (reply.kind === "unreadable") throw new UnreadableDocument(reply.reason);
-    return reply.result as Results[J["kind"]];
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
-    // Not awaited: a thread that is starting or looping may end late.
-    worker.unref();
-    void worker.terminate();
+    reply = await runInThread(job, own ? [bytes.buffer] : [], limits, signal);
+  } catch (cause) {
+    throw tooComplex(cause);
   }
+  if (reply.kind === "unreadable") throw new UnreadableDocument(reply.reason);
+  return reply.result as Results[J["kind"]];
 }
 
 /** Throws {@link UnreadableDocument} for a file without text. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import type { Block } from "#knowledge/documents/blocks.ts";
 import { parseInWorker } from "./parse-in-worker.ts";
+import { idleThreads } from "./parser-thread.ts";
 import { readableType } from "#knowledge/documents/file-types.ts";
 import type { TextType } from "#knowledge/documents/file-types.ts";
 import { parseTextDocument, titleFromFileName } from "./parse.ts";
@@ -195,6 +196,21 @@ describe("hostile documents", { timeout: 180_000 }, () => {
     clearInterval(timer);
     expect(chunks.length).toBeGreaterThan(100);
     expect(ticks).toBeGreaterThan(5);
+  });
+
+  it("share one thread, one after the other, and get another after one that failed", async () => {
+    const limits = { inPlaceBytesMax: 0, timeMs: 60_000, heapMb: 300 };
+    const before = idleThreads();
+    for (const text of ["# One\n\nText.", "# Two\n\nText.", ""]) {
+      const parsed = parseInWorker(task(text, "text/markdown"), limits);
+      if (text === "") await expect(parsed).rejects.toThrow(/empty/);
+      else expect((await parsed).title).toBe(text.slice(2, 5));
+      expect(idleThreads()).toBe(before + 1);
+    }
+    const slow = parseInWorker(task("Some text here. ".repeat(300_000), "text/markdown"), { ...limits, timeMs: 50 });
+    await expect(slow).rejects.toThrow(/longer/);
+    expect(idleThreads()).toBe(before);
+    expect((await parseInWorker(task("# Three\n\nText.", "text/markdown"), limits)).title).toBe("Three");
   });
 
   it("abort after the time limit", async () => {

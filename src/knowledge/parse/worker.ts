@@ -1,9 +1,9 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import { runInPlace } from "./parse-in-worker.ts";
-import type { Job, ParseReply } from "./parse-in-worker.ts";
+import type { Job, ParseReply } from "./jobs.ts";
 
-// Entry of the thread that parse-in-worker.ts starts. Runs one job and ends.
+// Entry of the thread that parser-thread.ts starts. Runs one job after the other.
 
 async function run(job: Job): Promise<ParseReply> {
   try {
@@ -15,5 +15,8 @@ async function run(job: Job): Promise<ParseReply> {
   }
 }
 
-parentPort?.postMessage({ kind: "begun" } satisfies ParseReply);
-parentPort?.postMessage(await run(workerData as Job));
+// A failure of a job ends the thread: the rejection is not handled on purpose.
+parentPort?.on("message", async (job: Job) => {
+  parentPort?.postMessage({ kind: "begun" } satisfies ParseReply);
+  parentPort?.postMessage(await run(job));
+});
