@@ -2,6 +2,7 @@ import type { Answerer } from "#answering/contract.ts";
 import type { LoadAdapter } from "#channels/load-adapter.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import type { Config } from "#config/environment.ts";
+import { ConfigError } from "#config/environment.ts";
 import { readTokenKeys } from "#conversations/contacts/user-token-keys.ts";
 import type { CreatedEngine } from "#conversations/engine.ts";
 import { listConversations } from "#database/queries/conversation-list.ts";
@@ -137,9 +138,23 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     services,
     engine,
     works,
-    listen: () => server.listen(config.host, config.port),
+    listen: () => server.listen(config.host, config.port).catch((error: unknown) => refuseAddress(error, config)),
     close: closeInOrder({ server, watch, connections, background, refresher, channels, process, signals, services }),
   };
+}
+
+const addressFixes: Readonly<Record<string, (config: Config) => string>> = {
+  EADDRINUSE: ({ port }) =>
+    `Port ${port} is in use by another program, maybe another Parley. End it, or set PORT to another number.`,
+  EACCES: ({ port }) => `Port ${port} needs more rights. Set PORT to a number above 1023.`,
+  EADDRNOTAVAIL: ({ host }) => `This machine has no address ${host}. Set HOST to one of its addresses, or to 0.0.0.0.`,
+};
+
+/** Throws an error that names the setting and the fix. */
+function refuseAddress(error: unknown, config: Config): never {
+  const code = (error as { readonly code?: unknown }).code;
+  const fix = typeof code === "string" ? addressFixes[code] : undefined;
+  throw fix === undefined ? error : new ConfigError(fix(config), { cause: error });
 }
 
 /** The services that HTTP uses. */

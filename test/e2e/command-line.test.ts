@@ -294,7 +294,8 @@ eachDatabase("the command line", (open) => {
     try {
       const ran = await runProcess(["start"], { ...env, PORT: new URL(first.url).port });
       expect(ran.status).toBe(1);
-      expect(ran.stderr).toContain("EADDRINUSE");
+      expect(ran.stderr).toContain(`Port ${new URL(first.url).port} is in use`);
+      expect(ran.stderr).toContain("set PORT");
     } finally {
       await first.stop();
     }
