@@ -4,13 +4,14 @@ import type { Chat } from "./session/chat.ts";
 import { createChat } from "./session/chat.ts";
 import { el } from "./ui/dom.ts";
 import type { Settings } from "./settings.ts";
+import { claimPage, elementName } from "./page-widget.ts";
 import { forgetHandedToken, readSettings, userOf } from "./settings.ts";
 import { brandingFrom } from "./storage/stored-values.ts";
 import { stringsFor } from "./ui/strings.ts";
 import type { View } from "./ui/view.ts";
 import { createView, directionOf } from "./ui/view.ts";
 
-// Starts the widget of the script element that loaded this file. Nothing is put on `window`: pages control the widget by
+// Starts the widget of the script element that loaded this file. Pages end it by `parley.destroy()`, and control it by
 // events on the document (`parley:open`, `parley:close`, `parley:ask` with the text as `detail`, `parley:user` with a newer
 // token, `parley:preview` with another appearance), or by elements with `data-parley-open` and `data-parley-ask`.
 
@@ -24,10 +25,9 @@ if (settingsOfPage !== undefined) {
 }
 
 function start(settings: Settings): void {
-  // Tag managers may load the script twice. The element is added before the texts are loaded, so a second start sees it.
-  if (document.querySelector("parley-chat") !== null) return;
-  const host = el("parley-chat" as "div");
-  document.body.append(host);
+  const host = el(elementName as "div");
+  const ended = claimPage(host);
+  if (ended === undefined) return;
   if (settings.mode === "page") {
     document.documentElement.lang = settings.lang;
     document.documentElement.dir = directionOf(settings.lang);
@@ -35,18 +35,19 @@ function start(settings: Settings): void {
   let view: View | undefined;
   let preview: Branding | undefined;
   const state = (): ChatState => (preview === undefined ? chat.state() : { ...chat.state(), branding: preview });
-  const chat: Chat = createChat(settings, () => view?.render(state()));
-  document.addEventListener("parley:preview", (event) => {
+  const chat: Chat = createChat(settings, ended, () => view?.render(state()));
+  const showPreview = (event: Event): void => {
     if (event instanceof CustomEvent) preview = brandingFrom(event.detail);
     view?.render(state());
-  });
+  };
+  document.addEventListener("parley:preview", showPreview, { signal: ended });
   const shown = stringsFor(settings.lang, settings.strings, settings.base).then((strings) => {
-    view = createView(host, settings, strings, chat);
+    view = createView(host, settings, strings, chat, ended);
     view.render(state());
     if (settings.mode === "page" || chat.state().branding !== undefined) view.reveal();
     return view;
   });
-  listen(settings, shown, chat);
+  listen(settings, shown, chat, ended);
   if (settings.mode === "page" || chat.isUsed()) chat.connect();
   if (settings.mode === "bubble") void showBranding(settings, chat, shown);
 }
@@ -68,27 +69,29 @@ async function showBranding(settings: Settings, chat: Chat, shown: Promise<View>
   (await shown).reveal();
 }
 
-/** Listens from the start. Whatever opens the view waits until its texts are loaded. */
-function listen(settings: Settings, shown: Promise<View>, chat: Chat): void {
-  document.addEventListener("parley:expired", () => forgetHandedToken(settings));
-  document.addEventListener("parley:user", (event) => {
+/** Listens from the start, until `ended` aborts. Whatever opens the view waits until its texts are loaded. */
+function listen(settings: Settings, shown: Promise<View>, chat: Chat, ended: AbortSignal): void {
+  const on = (name: string, listener: (event: Event) => void): void =>
+    document.addEventListener(name, listener, { signal: ended });
+  const open = (): void => void shown.then((view) => view.open());
+  const ask = (text: unknown): void => {
+    open();
+    if (typeof text === "string") chat.submit(text.trim());
+  };
+  on("parley:expired", () => forgetHandedToken(settings));
+  on("parley:user", (event) => {
     const token: unknown = event instanceof CustomEvent ? event.detail : undefined;
     const user = typeof token === "string" ? userOf(token) : undefined;
     if (typeof token !== "string" || user === undefined) return;
     if (user === settings.identity?.user_id) chat.identify({ user_id: user, user_token: token });
     else console.error("[parley] This token is another user's: reload the page with it.");
   });
-  const open = (): void => void shown.then((view) => view.open());
-  const ask = (text: unknown): void => {
-    open();
-    if (typeof text === "string") chat.submit(text.trim());
-  };
-  document.addEventListener("parley:open", open);
-  document.addEventListener("parley:close", () => void shown.then((view) => view.close()));
-  document.addEventListener("parley:ask", (event) => {
+  on("parley:open", open);
+  on("parley:close", () => void shown.then((view) => view.close()));
+  on("parley:ask", (event) => {
     if (event instanceof CustomEvent) ask(event.detail);
   });
-  document.addEventListener("click", (event) => {
+  on("click", (event) => {
     if (!(event.target instanceof Element)) return;
     const asking = event.target.closest("[data-parley-ask]");
     const opening = event.target.closest("[data-parley-open]");

@@ -93,7 +93,7 @@ function inBrowser(): void {
     await page.keyboard.press("Enter");
     await expect.poll(() => dialog.isVisible()).toBe(false);
     expect(errors).toEqual([]);
-    expect(await page.evaluate(() => Object.keys(window).filter((name) => /parley/iu.test(name)))).toEqual([]);
+    expect(await page.evaluate(() => Object.keys(window).filter((name) => /parley/iu.test(name)))).toEqual(["parley"]);
   });
 
   it("does not send on the Enter that confirms a word of an input method", async () => {

@@ -37,12 +37,12 @@ const typingSentEveryMs = 2_500;
 const tokenTimeoutMs = 15_000;
 const tokenPollMs = 100;
 
-/** The conversation as this tab knows it. `changed` is called after every change. */
-export function createChat(settings: Settings, changed: () => void): Chat {
+/** The conversation as this tab knows it, until `ended` aborts. `changed` is called after every change. */
+export function createChat(settings: Settings, ended: AbortSignal, changed: () => void): Chat {
   const storage = createChatStorage(settings);
   const store = createChatStore(storage, settings.base, changed);
   const { history, outbox, readMark, state, update } = store;
-  const session = createSession(settings, storage, store);
+  const session = createSession(settings, storage, store, ended);
   let typingSentAt = 0;
 
   /** Connects, and waits for the session's token. */

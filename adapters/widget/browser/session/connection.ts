@@ -21,6 +21,8 @@ export interface ConnectionEvents {
   status(status: ConnectionStatus): void;
   /** The server does not accept the session's token. */
   badToken(): void;
+  /** Ends the connection for good. */
+  readonly ended: AbortSignal;
 }
 
 const backoffMinMs = 500;
@@ -98,17 +100,31 @@ export function createConnection(url: string, events: ConnectionEvents): Connect
   };
 
   const watchdog = createWatchdog(() => socket?.send('{"kind":"ping"}'), drop);
-  addEventListener("online", connectNow);
-  addEventListener("pageshow", connectNow);
-  addEventListener("offline", () => {
+  const untilEnd = { signal: events.ended };
+  addEventListener("online", connectNow, untilEnd);
+  addEventListener("pageshow", connectNow, untilEnd);
+  addEventListener(
+    "offline",
+    () => {
+      drop();
+      if (wanted) events.status("offline");
+    },
+    untilEnd,
+  );
+  document.addEventListener(
+    "visibilitychange",
+    () => {
+      if (document.visibilityState !== "visible") return;
+      connectNow();
+      // The computer may have been suspended, and the connection lost.
+      if (ready) watchdog.check();
+    },
+    untilEnd,
+  );
+  events.ended.addEventListener("abort", () => {
+    wanted = false;
     drop();
-    if (wanted) events.status("offline");
-  });
-  document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState !== "visible") return;
-    connectNow();
-    // The computer may have been suspended, and the connection lost.
-    if (ready) watchdog.check();
+    clearTimeout(retryTimer);
   });
 
   return {

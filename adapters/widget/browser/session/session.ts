@@ -30,7 +30,12 @@ const sendAgainMs = 4_000;
 /** Messages that are fetched at first. The rest comes when the customer scrolls back. */
 const newestCount = 40;
 
-export function createSession(settings: Settings, storage: ChatStorage, store: ChatStore): ChatSession {
+export function createSession(
+  settings: Settings,
+  storage: ChatStorage,
+  store: ChatStore,
+  ended: AbortSignal,
+): ChatSession {
   const { history, outbox, readMark, update } = store;
   let { identity } = settings;
   /** Undefined until the first `ready`. */
@@ -143,9 +148,10 @@ export function createSession(settings: Settings, storage: ChatStorage, store: C
     badToken: storage.removeSessions,
     status: connectionChanged,
     frame: receive,
+    ended,
   });
 
-  storage.watch((name) => {
+  storage.watch(ended, (name) => {
     // Another tab signed in or out, or was first: all tabs show the same thread.
     if (name === "session" && sessionId !== undefined && isReplaced(sessionId)) connection.restart();
     else if (name === "outbox" || (name === "seen" && readMark.reload())) update();
@@ -162,7 +168,10 @@ export function createSession(settings: Settings, storage: ChatStorage, store: C
     },
     identify(next) {
       identity = { ...identity, ...next };
-      if (store.state().connection === "expired") connection.open();
+      const { connection: status } = store.state();
+      if (status === "expired") connection.open();
+      // The connection that is being made may have been greeted with the expired token.
+      else if (status === "connecting") connection.restart();
     },
   };
 }

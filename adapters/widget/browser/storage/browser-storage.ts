@@ -7,7 +7,7 @@ export interface BrowserStorage {
   /** `undefined` removes the value. */
   write(name: string, value: unknown): void;
   /** Calls back when another tab wrote a value. */
-  watch(listener: (name: string) => void): void;
+  watch(ended: AbortSignal, listener: (name: string) => void): void;
 }
 
 export function createBrowserStorage(prefix: string, area: "localStorage" | "sessionStorage"): BrowserStorage {
@@ -28,10 +28,11 @@ export function createBrowserStorage(prefix: string, area: "localStorage" | "ses
       memory.set(name, text);
       attempt(() => window[area].setItem(key(name), text));
     },
-    watch(listener) {
-      addEventListener("storage", (event) => {
+    watch(ended, listener) {
+      const changed = (event: StorageEvent): void => {
         if (event.key?.startsWith(prefix) === true) listener(event.key.slice(prefix.length));
-      });
+      };
+      addEventListener("storage", changed, { signal: ended });
     },
   };
 }

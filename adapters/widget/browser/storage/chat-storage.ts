@@ -27,7 +27,7 @@ export interface ChatStorage {
   /** Whether there is a conversation to continue, or something to send. */
   isUsed(): boolean;
   /** Calls back when another tab changed a value. */
-  watch(listener: (name: string) => void): void;
+  watch(ended: AbortSignal, listener: (name: string) => void): void;
 }
 
 export interface Stored<Value> {

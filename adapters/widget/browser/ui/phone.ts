@@ -8,7 +8,12 @@ export interface PhoneLayout {
 }
 
 /** Ends the sheet that covers a phone's screen where the keyboard begins. `isModal`: whether it is a dialog and open. */
-export function createPhoneLayout(root: HTMLElement, panel: HTMLElement, isModal: () => boolean): PhoneLayout {
+export function createPhoneLayout(
+  root: HTMLElement,
+  panel: HTMLElement,
+  ended: AbortSignal,
+  isModal: () => boolean,
+): PhoneLayout {
   const phone = matchMedia(phoneQuery);
   const fit = (): void => {
     const viewport = window.visualViewport;
@@ -16,9 +21,10 @@ export function createPhoneLayout(root: HTMLElement, panel: HTMLElement, isModal
     root.style.setProperty("--visible-top", viewport === null ? "0px" : `${viewport.offsetTop}px`);
     if (isModal()) panel.setAttribute("aria-modal", String(phone.matches));
   };
-  window.visualViewport?.addEventListener("resize", fit);
-  window.visualViewport?.addEventListener("scroll", fit);
-  phone.addEventListener("change", fit);
+  const untilEnd = { signal: ended };
+  window.visualViewport?.addEventListener("resize", fit, untilEnd);
+  window.visualViewport?.addEventListener("scroll", fit, untilEnd);
+  phone.addEventListener("change", fit, untilEnd);
   fit();
   return { isPhone: () => phone.matches, fit };
 }

@@ -10,7 +10,7 @@ export interface Theme {
 }
 
 /** Sets colours on the root: light or dark as the customer's system prefers, and an accent that is readable on both. */
-export function createTheme(root: HTMLElement, wanted: Settings["theme"]): Theme {
+export function createTheme(root: HTMLElement, wanted: Settings["theme"], ended: AbortSignal): Theme {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   let accent = defaultAccent;
   const apply = (): void => {
@@ -26,7 +26,7 @@ export function createTheme(root: HTMLElement, wanted: Settings["theme"]): Theme
     set("--tint", mix(surface, accent, scheme === "dark" ? 0.22 : 0.1));
     set("--on-tint", readableOn(accent, mix(surface, accent, scheme === "dark" ? 0.22 : 0.1)));
   };
-  dark.addEventListener("change", apply);
+  dark.addEventListener("change", apply, { signal: ended });
   apply();
   return {
     setColor(color) {

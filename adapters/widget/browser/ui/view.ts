@@ -23,8 +23,14 @@ export interface View {
   reveal(): void;
 }
 
-/** Draws the chat into a shadow tree of `host`, which the page's styles do not reach. */
-export function createView(host: HTMLElement, settings: Settings, strings: Strings, chat: Chat): View {
+/** Draws the chat into a shadow tree of `host`, which the page's styles do not reach. Listens until `ended` aborts. */
+export function createView(
+  host: HTMLElement,
+  settings: Settings,
+  strings: Strings,
+  chat: Chat,
+  ended: AbortSignal,
+): View {
   const { workspace, channel, identity, lang } = settings;
   const isPage = settings.mode === "page";
   const tab = createBrowserStorage(`parley:${workspace}:${channel}:${identity?.user_id ?? ""}:`, "sessionStorage");
@@ -37,7 +43,7 @@ export function createView(host: HTMLElement, settings: Settings, strings: Strin
     lang,
     dir: directionOf(lang),
   });
-  const theme = createTheme(root, settings.theme);
+  const theme = createTheme(root, settings.theme, ended);
   const retry = (key: string): void => {
     const text = chat.retry(key);
     if (text !== undefined) composer.attachAgain(text);
@@ -69,7 +75,7 @@ export function createView(host: HTMLElement, settings: Settings, strings: Strin
   composer.dropsOn(panel);
   root.append(panel, ...(isPage ? [] : [launcher.element]));
   const shadow = attachShadow(host, root);
-  const phone = createPhoneLayout(root, panel, () => isOpen && !isPage);
+  const phone = createPhoneLayout(root, panel, ended, () => isOpen && !isPage);
 
   const show = (open: boolean, moveFocus = true): void => {
     if (isPage || open === isOpen) return;
@@ -102,8 +108,8 @@ export function createView(host: HTMLElement, settings: Settings, strings: Strin
     if (isOpen && document.visibilityState === "visible" && log.atEnd()) chat.markSeen();
   };
 
-  document.addEventListener("visibilitychange", markSeen);
-  addEventListener("focus", markSeen);
+  document.addEventListener("visibilitychange", markSeen, { signal: ended });
+  addEventListener("focus", markSeen, { signal: ended });
 
   const change = (draw: () => void): void =>
     keepFocus(shadow, panel, draw, () => {
