@@ -57,8 +57,8 @@ function withoutTitles(records: readonly (readonly string[])[]): {
 
 function recordsOf(source: string): string[][] {
   // Excel's own line, which names the separator.
-  const [line, separator] = /^\ufeff?sep=(.)\r?\n/i.exec(source) ?? [""];
-  const table = source.slice(line.length);
+  const [first, separator] = /^\ufeff?sep=(.)\r?\n/i.exec(source) ?? [""];
+  const table = source.slice(first.length);
   try {
     return parse(table, {
       bom: true,

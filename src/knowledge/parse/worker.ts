@@ -16,7 +16,7 @@ async function run(job: Job): Promise<ParseReply> {
 }
 
 // A failure of a job ends the thread: the rejection is not handled on purpose.
-parentPort?.on("message", async (job: Job) => {
+parentPort?.on("message", (job: Job) => {
   parentPort?.postMessage({ kind: "begun" } satisfies ParseReply);
-  parentPort?.postMessage(await run(job));
+  void run(job).then((reply) => parentPort?.postMessage(reply));
 });
