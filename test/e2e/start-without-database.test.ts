@@ -125,6 +125,7 @@ it("exits with status 1 if the port is taken", { timeout: 60_000 }, async () => 
   const env = { PORT: String(port), HOST: "127.0.0.1", PARLEY_DATA_DIR: await newFolder() };
   const { status, stderr } = await parley(["start"], env);
   expect(status).toBe(1);
-  expect(stderr).toContain("EADDRINUSE");
+  expect(stderr).toContain(`Port ${port} is in use`);
+  expect(stderr).toContain("set PORT");
   taken.close();
 });
