@@ -52,7 +52,8 @@ export function createAsTyped(source: string): AsTyped {
     itemsOf(node) {
       const signs = node.children.map(signsOf);
       const isCounted = node.ordered === true && node.start === 1;
-      const isMeant = (node.children.length > 1 || isCounted) && !signs.some((sign) => /^\+|\)/.test(sign));
+      const isNested = node.children.some((item) => item.children.some(({ type }) => type === "list"));
+      const isMeant = (node.children.length > 1 || isCounted || isNested) && !signs.some((sign) => /^\+|\)/.test(sign));
       return isMeant ? undefined : signs;
     },
   };

@@ -52,6 +52,7 @@ const leastOf: Readonly<Record<string, Least>> = {
   "/inbox/api/bulk": agents,
   "/inbox/api/conversations": agents,
   "/inbox/api/counts": agents,
+  "/inbox/api/skipped-messages": agents,
   "/inbox/api/events": agents,
   "/inbox/api/files": agents,
   "/inbox/api/macros": agents,

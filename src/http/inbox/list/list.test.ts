@@ -40,7 +40,7 @@ eachDatabase("the lists of the inbox", (open) => {
       await tx.updateTable("conversations").set({ last_customer_seq: 0 }).where("id", "=", id).execute();
     });
     const found = async () => (await list(anna, "view=open")).items.find((each) => each.id === id)?.preview?.text;
-    expect(await found()).toBe("5 - 7 days & no later • one");
+    expect(await found()).toBe("5 - 7 days & no later - one");
     await app.store.write((tx) =>
       tx
         .updateTable("messages")
