@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { projectDir } from "../source-tree.ts";
@@ -57,6 +57,8 @@ function passesAgain(file: string): number | undefined {
     const results = join(folder, `again-${file.replaceAll("/", "_")}-${round}.json`);
     console.log(`== ${file} runs again (${round} of ${rounds})`);
     const temporary = mkdtempSync(join(tmpdir(), "parley-again-"));
+    // Servers that run as other users need access.
+    chmodSync(temporary, 0o711);
     const { status } = spawnSync(
       join(projectDir, "node_modules/.bin/vitest"),
       [
