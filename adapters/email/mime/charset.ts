@@ -8,7 +8,7 @@ const headersMax = 256 * 1024;
 /** A detector needs no more. */
 const detectedMax = 64 * 1024;
 
-/** Of ISO-2022-JP. */
+/** The escape sequences of ISO-2022-JP. */
 const escapes = ["$@", "$B", "(J", "(I"].map((rest) => Buffer.from(`\u001B${rest}`, "latin1"));
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
