@@ -1,4 +1,6 @@
 import type { Answerer } from "#answering/contract.ts";
+import { pauseAfter } from "#answering/understand/unfinished.ts";
+import type { PauseAfter } from "#conversations/inbound/batch.ts";
 import type { LoadAdapter } from "#channels/load-adapter.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import type { Config } from "#config/environment.ts";
@@ -38,6 +40,8 @@ export interface AppOptions extends ServicesOptions {
   readonly checkpoint?: Checkpoint;
   /** Replaces the configured answerer. */
   readonly answerer?: Answerer;
+  /** Replaces the pauses after unfinished messages. */
+  readonly pauseAfter?: PauseAfter;
   /** Replaces the adapters of adapters/. */
   readonly loadAdapter?: LoadAdapter;
   /** Decides when work waits for events. Default: the number of waiting senders decides. */
@@ -98,6 +102,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     publicUrl,
     processId,
     answerer: metrics.answerer(options.answerer ?? services.answerer),
+    pauseAfter: options.pauseAfter ?? pauseAfter,
     load,
     checkpoint: options.checkpoint ?? (() => undefined),
     inboundBurst,

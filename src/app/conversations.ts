@@ -8,6 +8,7 @@ import { createAccountStatus } from "#channels/host/account-status.ts";
 import type { ChannelRegistry } from "#channels/host/registry.ts";
 import { createChannels } from "#channels/host/registry.ts";
 import type { LoadAdapter } from "#channels/load-adapter.ts";
+import type { PauseAfter } from "#conversations/inbound/batch.ts";
 import type { CreatedEngine } from "#conversations/engine.ts";
 import { createEngine } from "#conversations/engine.ts";
 import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
@@ -30,6 +31,7 @@ interface ConversationParts {
   readonly publicUrl: string;
   readonly processId: string;
   readonly answerer: Answerer;
+  readonly pauseAfter: PauseAfter;
   readonly load: LoadAdapter;
   readonly checkpoint: Checkpoint;
   readonly inboundBurst: InboundBurstGauge;

@@ -23,6 +23,8 @@ export type ChannelTrait =
   | "builtin"
   /** Visitors chat on a web page: they may sign in as a user of the company, and may leave the page. */
   | "chat"
+  /** One message says all, such as a mail. On other channels customers send several short messages in a row. */
+  | "complete-messages"
   /** An account can carry the agents' desk. */
   | "desk"
   /** An account can carry replies to visitors who left the page. */
@@ -43,7 +45,7 @@ const namePattern = /^[a-z][a-z0-9]{1,19}$/;
 const known: ReadonlyMap<Channel, KnownChannel> = await discover();
 
 async function discover(): Promise<ReadonlyMap<Channel, KnownChannel>> {
-  const found = new Map<Channel, KnownChannel>([["api", { label: "API", traits: ["builtin"], folder: undefined }]]);
+  const found = new Map<Channel, KnownChannel>([["api", { label: "API", traits: ["builtin", "complete-messages"], folder: undefined }]]);
   const adapters = fileURLToPath(new URL("../../adapters/", import.meta.url));
   for (const path of globSync("{*,*/*}/channels.ts", { cwd: adapters }).toSorted()) {
     const folder = path.slice(0, -"/channels.ts".length).replaceAll("\\", "/");

@@ -67,6 +67,8 @@ export interface Engine {
   remove(workspaceId: string, conversationId: string, actor: Actor): Promise<void>;
   /** Updates SLA states that are due, so that filters on them are exact. */
   settleClocks(workspaceId: string): Promise<void>;
+  /** Called while the customer types. The answer to an unfinished message waits for the rest. */
+  customerTyping(accountId: string, thread: string): Promise<void>;
   /** Shows the customer a typing indicator. Not stored. */
   typing(workspaceId: string, conversationId: string, who: TypingParty): Promise<void>;
   /** Returns the reply window as agents see it, or null if the channel has none. */

@@ -18,6 +18,8 @@ import type { FindLocalWorker } from "./transaction/local-worker.ts";
 import { createAgentWrites } from "./agents/agent-writes.ts";
 import { editAbilities, showTyping } from "./delivery/channel-abilities.ts";
 import { createWaitUntilIdle } from "./transaction/wait-until-idle.ts";
+import type { PauseAfter } from "./inbound/batch.ts";
+import { holdUnfinished } from "./inbound/unfinished-messages.ts";
 import { createIngestBatches } from "./inbound/ingest-batches.ts";
 import { declareReplyEdit } from "./delivery/edit-sent.ts";
 import { createApiQuery } from "./answering/api-query.ts";
@@ -61,6 +63,7 @@ export interface EngineDependencies {
   readonly channels: Channels;
   readonly answerer: Answerer;
   readonly humanRequestIn: (text: string, phrases: readonly string[] | null) => string | undefined;
+  readonly pauseAfter: PauseAfter;
   readonly inLanguageOf: AnswerTurnDependencies["inLanguageOf"];
   readonly judgeAnger: JudgeAnger;
   readonly search: ConversationSearch;
@@ -172,6 +175,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
         publishEffects(await writeConversation(given, id, settle));
       }
     },
+    customerTyping: (accountId, thread) => holdUnfinished({ store, clock, wake: given.wake }, accountId, thread),
     typing: (workspaceId, id, who) => showTyping({ read: store.read, channels }, workspaceId, id, who),
   };
 }

@@ -60,6 +60,7 @@ export interface Locale {
   readonly denial: Denial;
   readonly anger: Anger;
   readonly references: References;
+  readonly unfinished: Unfinished;
   /** Questions about opening hours. */
   readonly openingHours: readonly string[];
   /** Wishes of callers to get links by text message. */
@@ -204,6 +205,20 @@ export interface References {
   readonly being: string;
   /** "my", before the thing. */
   readonly mine: string;
+}
+
+/** Short messages that the customer's next message completes. All without accents and apostrophes. */
+export interface Unfinished {
+  /** Messages that announce a question; phrases. */
+  readonly announces: string;
+  /** Words after which a sentence continues: articles, possessives, conjunctions. */
+  readonly continues: string;
+  /** Words that begin a part of a sentence: "about the widget". */
+  readonly begins: string;
+  /** Beginnings of questions, without what is asked about: "how do I change"; phrases. */
+  readonly lacksObject: string;
+  /** Words of statements, which often precede a question. */
+  readonly states: string;
 }
 
 export type VoiceTexts = Readonly<Record<VoiceTextKey, string>>;

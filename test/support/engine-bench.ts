@@ -76,6 +76,8 @@ export interface BenchOptions {
   /** Reports the free disk space; absent: the system's value. */
   readonly freeBytes?: AppOptions["freeBytes"];
   readonly burst?: AppOptions["inboundBurst"];
+  /** Default: none, since most tests send texts that are no questions. */
+  readonly pauseAfter?: AppOptions["pauseAfter"];
 }
 
 export interface BenchAccount {
@@ -193,6 +195,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
     },
     {
       clock,
+      pauseAfter: options.pauseAfter ?? (() => 0),
       log: pino({ level: "debug" }, { write: (line: string) => void logged.push(line) }),
       loadAdapter:
         options.account?.load ??

@@ -138,6 +138,12 @@ function clausesOf(sentence: string): Clause[] {
   });
 }
 
+/** False for a message of statements. */
+export const asksSomething = (message: string): boolean =>
+  sentencesOf(message.slice(-messageMax))
+    .flatMap((sentence) => clausesOf(sentence))
+    .some(({ kind }) => kind !== "tells");
+
 /**
  * Separates the questions of a message from its statements: a story before the question, an e-mail around it, "my boss
  * wants to know …". Returns undefined when the whole message asks, or nothing does.

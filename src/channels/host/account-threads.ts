@@ -10,6 +10,8 @@ import { emailKey } from "#database/queries/conversations.ts";
 import type { Source } from "#domain/conversation/message.ts";
 import { previewTypes } from "#domain/media-types.ts";
 import type { Files } from "#files/contract.ts";
+import type { Engine } from "#conversations/contract.ts";
+import type { Log } from "#runtime/log.ts";
 import { threadTopic, workspaceTopic } from "#queue/signals/topics.ts";
 import type { Fanout } from "#runtime/signals.ts";
 import { conversationAt, readCorrespondence } from "./correspondence.ts";
@@ -22,10 +24,12 @@ export interface ThreadDependencies {
   readonly read: Reader;
   readonly fanout: Fanout;
   readonly files: Pick<Files, "link">;
+  readonly log: Log;
+  readonly engine: () => Pick<Engine, "customerTyping">;
 }
 
 /** The threads of one account. */
-export function createAccountThreads({ read, fanout, files }: ThreadDependencies, account: Account): HostThreads {
+export function createAccountThreads({ read, fanout, files, log, engine }: ThreadDependencies, account: Account): HostThreads {
   const topic = (thread: string) => threadTopic(account.id, thread);
 
   return {
@@ -69,6 +73,11 @@ export function createAccountThreads({ read, fanout, files }: ThreadDependencies
         workspaceTopic(account.workspaceId),
         JSON.stringify({ kind: "typing", accountId: account.id, thread }),
       );
+      engine()
+        .customerTyping(account.id, thread)
+        .catch((error: unknown) => {
+          log.warn({ err: error, account: account.id }, "channels: holding the answer while a customer types failed");
+        });
     },
     async botMessagesTo(email, since) {
       const row = await read

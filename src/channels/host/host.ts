@@ -74,7 +74,7 @@ export function createChannelHost(
       return engine().ingest(account.id, event);
     },
     state: createAccountState(store, account, clock, secrets, passing !== true),
-    threads: createAccountThreads({ read, fanout, files }, account),
+    threads: createAccountThreads({ read, fanout, files, log, engine }, account),
     files: createAccountFiles({ read, engine, metrics, bytesMax: files.bytesMax }, account),
     people: createPeople(dependencies, account.workspaceId),
     workspace: () => readBranding(dependencies, account.workspaceId),

@@ -3,6 +3,7 @@ import { Problem } from "#domain/problem.ts";
 import type { ConversationChange } from "#conversations/agents/requests.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import { openStore } from "#database/open.ts";
+import { pauseAfter } from "#answering/understand/unfinished.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { BenchOptions, EngineBench } from "#test/support/engine-bench.ts";
 import { anna, answerOf, dayMs, heldAnswers, minuteMs, openBench } from "#test/support/engine-bench.ts";
@@ -50,6 +51,76 @@ eachDatabase("answering", (open) => {
       "assistant: Pull the cord.",
     ]);
     expect(bench.sent.slice(1).map(({ text }) => text)).toEqual(["Pull the cord."]);
+  });
+
+  it("waits for the rest of an unfinished message, and answers all of it once when the question is whole", async () => {
+    const bench = await newBench({ pauseAfter });
+    const texts = ["Hello", "I have a question", "about the widget", "how do I change", "its colour?"];
+    const id = await bench.begin("parts", texts[0] ?? "");
+    for (const text of texts.slice(1)) {
+      await bench.advance(900);
+      expect(bench.asked).toEqual([]);
+      await bench.say("parts", text);
+    }
+    await bench.settle();
+    expect(bench.asked.map(({ text }) => text)).toEqual([texts.join("\n")]);
+    await bench.advance(dayMs);
+    expect((await bench.talk(id)).filter((line) => line.startsWith("assistant"))).toHaveLength(1);
+  });
+
+  it("answers a whole question at once, and a greeting that nothing follows after the pause", async () => {
+    const bench = await newBench({ pauseAfter });
+    await bench.begin("whole", "How do I change the colour?");
+    await bench.settle();
+    expect(bench.asked.map(({ text }) => text)).toEqual(["How do I change the colour?"]);
+    await bench.begin("greeting", "Hello");
+    await bench.settle();
+    expect(bench.asked).toHaveLength(1);
+    await bench.advance(3_000);
+    expect(bench.asked.map(({ text }) => text).at(-1)).toBe("Hello");
+  });
+
+  it("answers after five seconds while fragments keep coming, and then the rest", async () => {
+    const bench = await newBench({ pauseAfter });
+    await bench.begin("endless", "about the widget");
+    for (let n = 1; n <= 4; n += 1) {
+      await bench.advance(1_500);
+      await bench.say("endless", `and ${n} times the`);
+    }
+    await bench.settle();
+    const [first] = bench.asked.map(({ text }) => text.split("\n").length);
+    expect(bench.asked).toHaveLength(1);
+    expect(first).toBe(4);
+    await bench.advance(10_000);
+    expect(bench.asked.map(({ text }) => text).at(-1)).toBe("and 4 times the");
+  });
+
+  it("holds an unfinished message while the customer types, five seconds at most", async () => {
+    const bench = await newBench({ pauseAfter });
+    await bench.begin("typist", "how do I change");
+    for (let n = 0; n < 3; n += 1) {
+      await bench.advance(1_500);
+      await bench.engine.customerTyping(bench.accountId, "typist");
+    }
+    expect(bench.asked).toEqual([]);
+    await bench.advance(500);
+    expect(bench.asked).toHaveLength(1);
+  });
+
+  it("counts low answers to one thought once", async () => {
+    const bench = await newBench({ pauseAfter });
+    bench.script.answer = async () => answerOf("I don't know.", { confidence: "low", answered: false });
+    const id = await bench.begin("thought", "Where is the lid of it?");
+    await bench.settle();
+    await bench.advance(1_000);
+    await bench.say("thought", "of the blue");
+    await bench.advance(3_000);
+    expect(bench.asked).toHaveLength(2);
+    expect((await bench.row(id)).status).toBe("open");
+    await bench.advance(minuteMs);
+    await bench.say("thought", "Where can I buy one?");
+    await bench.settle();
+    expect((await bench.row(id)).status).toBe("escalated");
   });
 
   it("acknowledges a burst of events before it answers any, and then answers all", async () => {

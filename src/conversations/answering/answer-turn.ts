@@ -5,25 +5,22 @@ import type { Workspace } from "#database/queries/workspaces.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import { botMayAnswer } from "#domain/conversation/status.ts";
 import { Problem } from "#domain/problem.ts";
-import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { readyIfLoaded } from "./bot-message.ts";
 import type { Decision, DecisionDependencies, LiveAnswer } from "./decision.ts";
 import { decide } from "./decision.ts";
 import { storeDecision } from "./store-decision.ts";
-import type { Turn } from "./turn.ts";
+import type { Turn, TurnDependencies } from "./turn.ts";
 import type { TurnWork } from "./turn-kind.ts";
 import { loadTurn, readConversation } from "./turn.ts";
 import type { TurnCommit, TurnResult } from "./turn-committer.ts";
 import { noReply } from "./turn-committer.ts";
 
-export interface AnswerTurnDependencies extends DecisionDependencies {
+export interface AnswerTurnDependencies extends DecisionDependencies, TurnDependencies {
   /** Made by {@link createTurnCommitter}; all turns share it, so that their commits are batched. */
   readonly commitTurn: (turn: TurnCommit) => Promise<TurnResult>;
   readonly clock: Clock;
   readonly channels: Channels;
   readonly search: ConversationSearch;
-  /** Returns the settings with the bot's texts in the language of these messages, newest first. */
-  readonly inLanguageOf: (settings: WorkspaceSettings, newestFirst: readonly string[]) => WorkspaceSettings;
 }
 
 /**
@@ -40,7 +37,7 @@ export async function answerTurn(
   /** The conversation, if the caller has just read it. */
   read?: ConversationRow,
 ): Promise<TurnResult> {
-  const { store, channels, commitTurn, inLanguageOf } = dependencies;
+  const { store, channels, commitTurn } = dependencies;
   const [row] = rows;
   if (row === undefined) return noReply;
   const { payload } = row;
@@ -48,7 +45,7 @@ export async function answerTurn(
   if (conversation === undefined || !botMayAnswer(conversation.status)) return commitTurn({ rows, signal });
   await channels.ready({ id: conversation.account_id });
   if (conversation.via_account_id !== null) await readyIfLoaded(channels, conversation.via_account_id);
-  const turn = await loadTurn(store, inLanguageOf, workspace, conversation, payload);
+  const turn = await loadTurn(dependencies, workspace, conversation, payload);
   if (turn === undefined) return commitTurn({ rows, signal });
   const decision = await whileTyping(channels, turn, () => decide(dependencies, turn, live, signal));
   return commitTurn({

@@ -57,7 +57,7 @@ export async function decide(
     }
   }
   const escalates = (confidence: Confidence): boolean =>
-    (confidence === "low" ? conversation.low_streak + 1 : 0) >= settings.lowAnswersToEscalate;
+    (confidence === "low" ? conversation.low_streak + turn.lowStep : 0) >= settings.lowAnswersToEscalate;
   const texts = unanswered.map(({ content }) => content).filter((content) => content !== "");
   if (texts.length === 0) return { kind: "files_only", escalate: escalates("low") };
   const { angerToEscalate, angerJudgedBy } = settings;

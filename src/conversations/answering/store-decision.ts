@@ -62,7 +62,7 @@ function mayDiscard({ first, messages, unanswered }: Turn, rows: readonly TurnWo
 function addReply(
   draft: Draft,
   channels: Channels,
-  { settings }: Turn,
+  { settings, lowStep }: Turn,
   decision: Decision,
   answersSeq: number,
 ): MessagesTable {
@@ -75,13 +75,13 @@ function addReply(
   if (decision.kind === "answer") addWeakAnswer(draft, decision.answer, answersSeq);
   let reply: MessagesTable | undefined;
   if (decision.kind === "files_only" && !escalate) {
-    draft.row.low_streak += 1;
+    draft.row.low_streak += lowStep;
     const message = { content: settings.filesOnlyMessage, answersSeq, confidence: "low" } as const;
     reply = addBotMessage(draft, channels, settings, [], message);
   }
   if (isAnswerSent(decision)) {
     const { answer, audience } = decision;
-    draft.row.low_streak = answer.confidence === "low" ? draft.row.low_streak + 1 : 0;
+    draft.row.low_streak = answer.confidence === "low" ? draft.row.low_streak + lowStep : 0;
     const message = {
       content: answer.text,
       answersSeq,

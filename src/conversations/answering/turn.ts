@@ -5,6 +5,7 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import type { Store } from "#database/contract.ts";
+import type { PauseAfter } from "#conversations/inbound/batch.ts";
 import type { QuestionOptions } from "./question-options.ts";
 
 type RecentMessage = Pick<
@@ -39,16 +40,27 @@ export interface Turn {
   readonly last: RecentMessage;
   /** The customer's newest message. A deleted one has no text to answer, but must not count as new. */
   readonly lastCustomerSeq: number;
+  /** What a low answer adds to the conversation's row of low answers. */
+  readonly lowStep: 0 | 1;
 }
+
+/** Turns that share the customer's thought: what follows the last answer so soon was not written in reply to it. */
+const sameThoughtMs = 5_000;
 
 const historyMax = 12;
 
 export const messagesMax = 50;
 
+export interface TurnDependencies {
+  readonly store: Store;
+  /** Returns the settings with the bot's texts in the language of these messages, newest first. */
+  readonly inLanguageOf: (settings: WorkspaceSettings, newestFirst: readonly string[]) => WorkspaceSettings;
+  readonly pauseAfter: PauseAfter;
+}
+
 /** Reads the messages of a turn. Returns undefined if none is left to answer. */
 export async function loadTurn(
-  store: Store,
-  inLanguageOf: (settings: WorkspaceSettings, newestFirst: readonly string[]) => WorkspaceSettings,
+  { store, inLanguageOf, pauseAfter }: TurnDependencies,
   workspace: Workspace,
   conversation: ConversationRow,
   { seq, options = {} }: TurnPayload,
@@ -76,7 +88,20 @@ export async function loadTurn(
     first,
     last,
     lastCustomerSeq: Math.max(...fromCustomer.map((message) => message.seq)),
+    lowStep: conversation.low_streak > 0 && !perQuery && isSameThought(messages, first, pauseAfter) ? 0 : 1,
   };
+}
+
+/** Whether the customer wrote this before the last answer, or as a fragment right after it. */
+function isSameThought(
+  messages: readonly RecentMessage[],
+  first: RecentMessage,
+  pauseAfter: TurnDependencies["pauseAfter"],
+): boolean {
+  const answer = messages.findLast(({ role }) => role === "assistant");
+  if (answer === undefined) return false;
+  if (answer.seq > first.seq) return true;
+  return first.created_at - answer.created_at < sameThoughtMs && pauseAfter(first.content, false) > 0;
 }
 
 /** `upTo`: messages after this one are ignored. */

@@ -42,6 +42,22 @@ export interface IngestBatch {
   /** Events that joined a message of another event. */
   readonly joining: Set<InboundEvent>;
   readonly seal: Files["seal"];
+  readonly pauseAfter: PauseAfter;
+  /** New due times of conversations with earlier messages to answer, by lane. */
+  readonly rescheduled: Map<string, number>;
+}
+
+/**
+ * How long the answer to a message waits for the rest of it, in milliseconds. `isContinued`: an earlier message of the
+ * customer is not answered yet.
+ */
+export type PauseAfter = (message: string, isContinued: boolean) => number;
+
+export interface BatchDependencies {
+  readonly search: ConversationSearch;
+  readonly seal: Files["seal"];
+  readonly pauseAfter: PauseAfter;
+  readonly clock: Pick<Clock, "now">;
 }
 
 /** Handles one kind of event. `row`: the conversation of the event's thread. */
@@ -54,14 +70,12 @@ export type EventHandler<K extends EventKind> = (
 /** Locks the events' conversations and loads what their handlers need. */
 export async function loadBatch(
   tx: Tx,
-  search: ConversationSearch,
-  seal: Files["seal"],
+  { search, seal, pauseAfter, clock }: BatchDependencies,
   incoming: readonly IncomingEvent[],
-  { now: time }: Pick<Clock, "now">,
 ): Promise<IngestBatch> {
   const conversations = await lockIncoming(tx, incoming);
   // Read only now, because waiting for the locks can take long.
-  const now = time();
+  const now = clock.now();
   const refs = incoming.flatMap(({ event }) =>
     event.kind === "message" || event.kind === "agent" ? (event.files ?? []).map(({ ref }) => ref) : [],
   );
@@ -85,6 +99,8 @@ export async function loadBatch(
     albums: createAlbums(tx),
     joining: new Set(),
     seal,
+    pauseAfter,
+    rescheduled: new Map(),
   };
 }
 

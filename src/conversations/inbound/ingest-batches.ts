@@ -1,5 +1,6 @@
 import { isDuplicate } from "#database/duplicate-key.ts";
 import type { IncomingEvent, IngestResult } from "./incoming-event.ts";
+import type { PauseAfter } from "./batch.ts";
 import { ingest } from "./ingest.ts";
 import type { Effects } from "#conversations/transaction/effects/effects.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
@@ -20,6 +21,7 @@ export interface IngestBatchDependencies {
   readonly log: Log;
   readonly checkpoint: Checkpoint;
   readonly localWorker: FindLocalWorker;
+  readonly pauseAfter: PauseAfter;
   /** Called after the commit. */
   readonly publishEffects: (effects: Effects) => void;
 }
@@ -37,13 +39,13 @@ interface StoredEvent {
 export function createIngestBatches(
   dependencies: IngestBatchDependencies,
 ): (incoming: IncomingEvent) => Promise<IngestResult> {
-  const { store, search, files, clock, log, checkpoint, localWorker, publishEffects } = dependencies;
+  const { store, search, files, clock, log, checkpoint, localWorker, pauseAfter, publishEffects } = dependencies;
 
   const put = createBatchWriter<IncomingEvent, StoredEvent>({
     store,
     inOrder: true,
     async all(tx, events) {
-      const stored = await ingest(tx, search, files.seal, events, clock);
+      const stored = await ingest(tx, { search, seal: files.seal, pauseAfter, clock }, events);
       const effects = await claimInline(tx, localWorker(), stored.effects, clock.now());
       return stored.results.map((result, at) => ({ result, effects: at === 0 ? effects : null }));
     },

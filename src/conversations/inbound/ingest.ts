@@ -2,16 +2,13 @@ import type { Tx } from "#database/contract.ts";
 import { turnKind } from "#conversations/answering/turn-kind.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
 import type { InboundEventsTable } from "#database/schema/tables.ts";
-import type { ConversationSearch } from "#database/search/contract.ts";
 import { isChat } from "#channels/catalog.ts";
-import type { Files } from "#files/contract.ts";
 import { turnLane } from "#queue/lanes.ts";
-import type { Clock } from "#runtime/clock.ts";
 import { namesGoneFile } from "#conversations/attachments/attachments.ts";
 import type { Contacts } from "#conversations/contacts/contacts.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
 import type { Effects } from "#conversations/transaction/effects/effects.ts";
-import type { IngestBatch } from "./batch.ts";
+import type { BatchDependencies, IngestBatch } from "./batch.ts";
 import { senderOf, isFromCustomer, loadBatch } from "./batch.ts";
 import { linkMessageRefs } from "./email-threads.ts";
 import { handlers } from "./events/handlers.ts";
@@ -19,6 +16,7 @@ import type { EventKind, EventOf, IncomingEvent, IngestResult } from "./incoming
 import { keyOf, knownEvents, noResult, requireContinued } from "./incoming-event.ts";
 import { inboundRow } from "./inbound-row.ts";
 import { contextOf } from "./locking.ts";
+import { rescheduleTurns } from "./unfinished-messages.ts";
 
 interface IngestBatchResult {
   readonly results: readonly IngestResult[];
@@ -31,14 +29,12 @@ interface IngestBatchResult {
  */
 export async function ingest(
   tx: Tx,
-  search: ConversationSearch,
-  seal: Files["seal"],
+  dependencies: BatchDependencies,
   incoming: readonly IncomingEvent[],
-  clock: Pick<Clock, "now">,
 ): Promise<IngestBatchResult> {
   const known = await knownEvents(tx, incoming);
   const fresh = incoming.filter((each) => !known.has(keyOf(each)));
-  const batch = await loadBatch(tx, search, seal, fresh, clock);
+  const batch = await loadBatch(tx, dependencies, fresh);
   const rows: Omit<InboundEventsTable, "id">[] = [];
   const results: IngestResult[] = [];
   for (const each of incoming) {
@@ -56,6 +52,7 @@ export async function ingest(
   await linkPreviousConversations(tx, batch.started, batch.contacts);
   await batch.contacts.flush(tx, batch.changes);
   const effects = await batch.changes.flush(tx);
+  await rescheduleTurns(tx, batch.rescheduled);
   await linkMessageRefs(tx, incoming, results);
   await insertRows(tx, "inbound_events", rows);
   await batch.edits.flush(tx);

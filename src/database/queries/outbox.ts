@@ -260,6 +260,39 @@ export async function nextDue(db: Reader, now: number): Promise<number | null> {
   return row?.at ?? null;
 }
 
+/**
+ * Gives all work of a lane that waits for its first attempt one due time, at most `waitMaxMs` after the oldest was queued.
+ */
+export async function rescheduleWork(
+  tx: Tx,
+  lanes: readonly string[],
+  dueAt: number,
+  waitMaxMs: number,
+): Promise<void> {
+  const rows = await tx
+    .selectFrom("outbox")
+    .select(["id", "lane", "created_at"])
+    .where("lane", "in", lanes)
+    .where(notDead, "=", 0)
+    .where("attempts", "=", 0)
+    .where("lease_id", "is", null)
+    .execute();
+  for (const lane of Map.groupBy(rows, (row) => row.lane).values()) {
+    const oldest = Math.min(...lane.map((row) => row.created_at));
+    // By id only, since the index of lanes would lock other rows too.
+    await tx
+      .updateTable("outbox")
+      .set({ due_at: Math.min(dueAt, oldest + waitMaxMs) })
+      .where(
+        "id",
+        "in",
+        lane.map(({ id }) => id),
+      )
+      .where("lease_id", "is", null)
+      .execute();
+  }
+}
+
 export async function renewLeases(
   tx: Tx,
   lanes: readonly string[],

@@ -111,6 +111,15 @@ export const da: Locale = {
       "det er (?:sgu |simpelthen |fandeme |jo )?(?:en |et )?(?:joke|vits|skandale|svindel|til grin|under al kritik|for darligt|utroligt)|(?:vil have|giv mig) mine penge|aldrig mere|nu er det nok|har faet nok|traet af|(?:tredje|fjerde|femte|tiende) gang|(?:tillykke|bravo|flot|super|godt gaet)[ ,!.]+(?:[a-z]+ ){0,2}tredje|tager i pis|er i klar over|forbrugerradet|darligste (?:service|kundeservice)|hvad fanden|under al kritik|flot klaret|klap jer selv|behandlet som en idiot|tak for endnu et|hvor svaert kan det|skam jer|til konkurrenten|fup og svindel",
     unspaced: "",
   },
+  unfinished: {
+    announces:
+      "hejsa|hej med jer|godmorgen|(?:bare |lige )?(?:et )?(?:hurtigt |lille )?spørgsmal|jeg har (?:lige )?(?:et|en|nogle|to)(?: hurtigt| lille)? (?:spørgsmal|problem)|ma jeg spørge (?:om noget)?|kan (?:du|i) hjælpe mig|altsa|og",
+    continues: "en et den det de mit mine din jeres og eller men fordi at med om af som nar jeg vi",
+    begins: "om angaende for med uden pa fra til og men eller",
+    lacksObject:
+      "(?:og |men )?(?:hvordan|hvor|hvornar|hvorfor)(?: (?:kan|ændrer|finder|far|gor))?(?: (?:jeg|vi|man))?|(?:kan|ma|skal|er)(?: (?:jeg|vi|man|det))?|hvad(?: (?:er|koster))?|jeg (?:vil|skal)(?: gerne)?",
+    states: "jeg vi min mit vores det er har havde ikke",
+  },
   references: {
     things: "ordre|bestillings|faktura|booking|kunde|reference|referanse|sags|saks|konto|forsendelse|pakke",
     numbers: "nummeret",

@@ -217,6 +217,15 @@ export const de: Locale = {
       "das ist (?:ja )?(?:ein |eine |doch ein |ja wohl ein )?(?:witz|frechheit|skandal|zumutung|sauerei|lachnummer)|(?:will|gebt|geben sie) (?:mir )?(?:sofort )?mein geld(?: zuruck)?(?= ?(?:!|sofort|jetzt))|nie wieder|reicht(?:'s| es| mir)? (?:jetzt|langsam)|zum (?:[a-z]+ )?(?:dritten|vierten|funften|zehnten) mal|wollt ihr mich|wollen sie mich|verbraucherzentrale|nase voll|schnauze voll|die faxen dicke|saftladen|(?:bravo|toll|super|klasse|glanzleistung|herzlichen gluckwunsch)[ ,!.]+(?:[a-z]+ ){0,5}(?:schon wieder|dritte[rs]?)|was fur ein (?:saftladen|verein|scheiss|drecks)|unter aller (?:sau|kanone)|ich kundige alles|auf den arm nehmen|zu blod|geht'?s noch|nicht euer ernst|nicht ihr ernst|saftladen|konnt ihr (?:uberhaupt )?lesen|verarschen|unter aller sau|so geht man nicht|kundige alles|(?:gehe|wechsle|wechsele) zur konkurrenz|frechheit|unverschamt[a-z]*|seid ihr (?:zu|eigentlich)|lacherlich|zum (?:dritten|vierten|funften|x ?ten) mal",
     unspaced: "",
   },
+  unfinished: {
+    announces:
+      "(?:ist )?(?:jemand|wer) da|na|hi zusammen|huhu|(?:nur |noch |mal )?(?:eine |ne )?(?:kurze |kleine )?frage(?: bitte| dazu| hatte ich)?|(?:ich|wir) (?:habe|hab|hatte|haben) (?:mal |da |noch |auch )?(?:eine|ne|ein|zwei|einige|paar)(?: kurze| kleine)? (?:fragen?|problem)|(?:kann|darf|konnte) ich (?:mal |sie |dich )?(?:etwas|was|eine frage) (?:fragen|stellen)|(?:konnen|konnt|kannst) (?:sie|ihr|du) mir helfen|also|und|außerdem|und zwar",
+    continues: "der die das den dem des ein eine einen einem einer mein meine meinen meinem meiner ihr ihre ihren und oder aber weil mit uber wenn dass ob fur von bei zu im am zum zur ich wir",
+    begins: "seit wegen uber fur mit ohne bei zu zum zur im in auf aus von nach bezuglich betreffs und aber oder",
+    lacksObject:
+      "(?:und |aber )?(?:wie|wo|wann|warum)(?: (?:kann|konnen|muss|soll|darf|andere|finde|bekomme|mache|stelle))?(?: (?:ich|wir|man))?|(?:kann|konnen|darf|muss|soll)(?: (?:ich|wir|man|sie))?|was(?: (?:ist|sind|kostet|passiert))?|ich (?:will|mochte|muss|brauche)|wir (?:wollen|mochten|mussen|brauchen)",
+    states: "ich wir mein meine unser unsere es habe haben ist sind war hat hatte bin geht",
+  },
   references: {
     things: "bestell|auftrag|rechnung|buchung|sendung|kunden|paket|vorgang|konto|vertrag|referenz",
     numbers: "nummer|nr\\.?",

@@ -200,6 +200,15 @@ export const es: Locale = {
       "esto es (?:una |un )?(?:broma|verguenza|estafa|robo|desastre|tomadura)|devuelvan?me (?:ya )?mi (?:dinero|plata)|ya basta|estoy hart[oa]|hasta (?:las narices|la coronilla|los cojones|el gorro)|nunca mas|que asco|que verguenza|tomando el pelo|me toman el pelo|sois unos|son unos|(?:tercera|cuarta|quinta|decima) vez|pesimo servicio|peor servicio|os voy a denunciar|los voy a denunciar|voy a denunciar|(?:genial|bravo|felicidades|enhorabuena|fantastico)[ ,!.]+(?:[a-z]+ ){0,2}(?:roto|tercer)|no sirve[ns]? para nada|no tienen verguenza|se burlan|me estan vacilando|como estafan|ustedes veran|sois (?:unos|una)|(?:es|sois) un(?:a)? (?:verguenza|robo|estafa)|hoja de reclamaciones|sinverguenzas",
     unspaced: "",
   },
+  unfinished: {
+    announces:
+      "buenas|holi|hola buenas|(?:hay )?alguien(?: ahi)?|(?:solo |otra )?(?:una )?(?:pequena )?(?:pregunta|duda|consulta)|tengo (?:una|un|otra|dos|unas)(?: pequena)? (?:preguntas?|dudas?|consultas?|problema)|(?:puedo|podria) (?:hacerte|hacerle|hacer) una pregunta|(?:puedes|puede|podrias|podria|pueden) ayudarme|me (?:puedes|puede|pueden) ayudar|y|pues|entonces|ademas",
+    continues: "el la los las un una unos unas mi mis tu su sus y o pero porque con para de del en que por",
+    begins: "sobre para con sin en desde por acerca respecto de del al y pero o",
+    lacksObject:
+      "(?:y |pero )?(?:como|donde|cuando|por que|porque)(?: (?:puedo|podemos|hago para|se puede|cambio|se))?(?: (?:cambiar|hacer))?|(?:puedo|podemos|se puede|es|hay)|(?:que|cual)(?: es)?|(?:quiero|necesito|queria|quisiera)",
+    states: "yo mi mis nuestro es son era esta estan he hemos tengo tenemos no me",
+  },
   references: {
     things: "pedido|factura|reserva|envío|cliente|referencia|caso|cuenta|seguimiento|contrato|orden",
     numbers: "número|nº",

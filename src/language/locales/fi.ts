@@ -108,6 +108,15 @@ export const fi: Locale = {
       "en (?:enaa )?koskaan|nyt riittaa|(?:kolmas|neljas|viides|kymmenes) kerta|rahat(?:ni)? takaisin|ala-arvoista|mita vittua|kuluttajaneuvonta",
     unspaced: "",
   },
+  unfinished: {
+    announces:
+      "moikka|moi|terve|(?:vain |pieni |nopea )?kysymys|(?:minulla|mulla) (?:on|olisi) (?:yksi |pari |pieni )?(?:kysymys|kysymysta|ongelma)|saanko kysya|voitko auttaa|voitteko auttaa|siis",
+    continues: "tai mutta koska etta jos kun minun meidan se tama joka",
+    begins: "koskien liittyen mutta tai",
+    lacksObject:
+      "(?:ja |mutta )?(?:miten|missa|milloin|miksi|kuinka)(?: (?:voin|voimme|saan|muutan|loydan))?|(?:voinko|saanko|onko)|mika(?: on)?|(?:haluan|haluaisin|tarvitsen)",
+    states: "mina olen minun meidan se on oli ovat ei en",
+  },
   references: {
     things: "tilaus|lasku|varaus|asiakas|viite|tapaus|lähetys|paketti",
     numbers: "numeroni",

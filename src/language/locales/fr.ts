@@ -208,6 +208,15 @@ export const fr: Locale = {
       "c'?est (?:une |un |du )?(?:blague|honte|scandale|foutage|n'importe quoi|inadmissible)|rendez[- ]moi mon (?:argent|fric)|ras le bol|ras-le-bol|plus jamais|me prene?z pour|vous (?:vous )?(?:foutez|moquez) de moi|foutez de|j'en ai (?:marre|assez|plein)|dgccrf|(?:troisieme|quatrieme|cinquieme|dixieme|3e|4e|3eme|4eme|5eme) fois|bravo[ ,!]+(?:[a-z]+ ){0,2}(?:casse|troisieme)|(?:super|genial|felicitations)[ ,!]+(?:[a-z]+ ){0,2}(?:casse|troisieme)|c'est quoi ce|service (?:client )?(?:pourri|lamentable|de merde|nul)|porter plainte|porte plainte|remboursez[- ]moi|allez vous faire|j'en peux plus|j'en ai marre|je resilie tout|chez la concurrence|assez patiente?|vous etes (?:des|une bande)|bande de|c'est (?:inadmissible|scandaleux)|foutez|arnaqueurs|sous peine|mise en demeure",
     unspaced: "",
   },
+  unfinished: {
+    announces:
+      "slt|bjr|cc|coucou|(?:vous etes|il y a quelqu un|ya quelqu un|quelqu un) la|quelquun|(?:juste )?(?:une )?(?:petite )?question|j ?ai (?:juste )?(?:une|un|deux|des)(?: petite| autre)? (?:questions?|probleme)|(?:je )?(?:peux|puis) (?:je )?(?:vous )?poser une question|(?:pouvez vous|tu peux|vous pouvez) m ?aider|alors|et|donc|aussi",
+    continues: "le la les un une des du de mon ma mes votre vos notre nos ce cette ces et ou mais parce que avec pour sur dans qui je nous",
+    begins: "pour avec sans sur dans chez concernant depuis apres avant au aux du de et mais ou",
+    lacksObject:
+      "(?:et |mais )?(?:comment|ou|quand|pourquoi)(?: (?:puis je|peut on|faire pour|est ce que je peux|je peux|je fais pour|changer|modifier))?|est ce que(?: (?:je|vous|on)(?: (?:peux|pouvez|peut))?)?|quel(?:le)?(?: est)?|je (?:veux|voudrais|dois)|nous (?:voulons|devons)",
+    states: "je j jai nous mon ma mes notre il elle cest est sont etait ai avons ca ne",
+  },
   references: {
     things: "commande|facture|ticket|réservation|colis|client|référence|dossier|compte|suivi|contrat",
     numbers: "numéro|numéro de|n°",

@@ -171,6 +171,15 @@ export const it: Locale = {
       "e una (?:vergogna|presa in giro|truffa|barzelletta)|(?:ridatemi|rivoglio|voglio) i miei soldi|mai piu|ne ho (?:abbastanza|le scatole piene)|non ne posso piu|prese?ndo in giro|presa in giro|che schifo|(?:terza|quarta|quinta|ennesima) volta|(?:bravi|complimenti|ottimo|fantastico)[ ,!.]+(?:[a-z]+ ){0,2}(?:terzo|terza)|adesso basta|mi avete (?:rotto|stufato)|per vie legali|vie legali|servizio (?:pessimo|scandaloso|vergognoso)|state scherzando|ma scherziamo|complimenti vivissimi|continuate cosi|vie legali|lavorate o dormite|vergognatevi|(?:terzo|quarto|quinto|quinta|terza) (?:[a-z]+ )?(?:difettos[oa]|senza risposta|rott[oa])|mail senza risposta|passo alla concorrenza|fate schifo",
     unspaced: "",
   },
+  unfinished: {
+    announces:
+      "(?:ciao |salve )?(?:ragazzi|a tutti)|ciao ragazzi|salve|ce qualcuno|(?:solo |un altra )?(?:una )?(?:piccola )?domanda|(?:ho|avrei) (?:una|un|un altra|due|delle)(?: piccola)? (?:domand[ae]|problema)|posso (?:fare|farle|farvi|chiedere) (?:una domanda|una cosa)|(?:puo|puoi|potete|potrebbe) aiutarmi|mi (?:puo|puoi|potete) aiutare|allora|e|poi|inoltre",
+    continues: "il lo la i gli le un una uno mio mia miei mie suo sua vostro e o ma perche con per di del della in se che io",
+    begins: "per con senza su sul sulla in nel nella da dal riguardo di del della e ma o",
+    lacksObject:
+      "(?:e |ma )?(?:come|dove|quando|perche)(?: (?:posso|possiamo|faccio a|si puo|cambio|si))?(?: (?:cambiare|fare))?|(?:posso|possiamo|si puo|e possibile|c e)|(?:che|cosa|qual)(?: e)?|(?:voglio|vorrei|devo|ho bisogno di)",
+    states: "io mio mia miei nostro e sono era ho abbiamo non mi",
+  },
   references: {
     things: "ordine|fattura|prenotazione|spedizione|cliente|riferimento|pratica|conto|contratto",
     numbers: "numero",

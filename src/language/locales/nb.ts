@@ -109,6 +109,15 @@ export const nb: Locale = {
       "dette er (?:en |et )?(?:vits|skandale|svindel|helt sykt)|(?:vil ha|gi meg) pengene mine|aldri mer|na er det nok|har fatt nok|(?:tredje|fjerde|femte|tiende) gang|hva faen|under enhver kritikk|forbrukerradet",
     unspaced: "",
   },
+  unfinished: {
+    announces:
+      "heisann|halla|(?:bare |et )?(?:et )?(?:raskt |lite )?spørsmal|jeg har (?:et|en|noen|to)(?: raskt| lite)? (?:spørsmal|problem)|kan jeg spørre(?: om noe)?|kan (?:du|dere) hjelpe meg|altsa|og",
+    continues: "en et ei den det de mitt mine din deres og eller men fordi at med om av som nar jeg vi",
+    begins: "om angaende for med uten pa fra til og men eller",
+    lacksObject:
+      "(?:og |men )?(?:hvordan|hvor|nar|hvorfor)(?: (?:kan|endrer|finner|far|gjor))?(?: (?:jeg|vi|man))?|(?:kan|ma|skal|er)(?: (?:jeg|vi|man|det))?|hva(?: (?:er|koster))?|jeg (?:vil|ma|skal)(?: gjerne)?",
+    states: "jeg vi min mitt var det er har hadde ikke",
+  },
   references: { things: "", numbers: "", owned: "mitt|mit", being: "", mine: "" },
   openingHours: ["åpningstider", "har dere åpent"],
   linkBySms: [],

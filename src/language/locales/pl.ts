@@ -19,4 +19,13 @@ export const pl: Locale = {
       "to (?:jest )?(?:jakis |jakas |jakies )?(?:kpina|zart|skandal|oszustwo|kpiny|jaja)|(?:oddajcie|chce|zwroccie) (?:moje |mi )?(?:moje )?pieniadze|nigdy wiecej|mam (?:juz )?(?:dosc|dosyc)|(?:trzeci|czwarty|piaty|dziesiaty) raz|(?:brawo|gratulacje|super|swietnie)[ ,!.]+(?:[a-z]+ ){0,2}trzeci|robicie sobie jaja|co to ma byc|ile mozna|jakis zart|gdzie sa moje pieniadze|serdecznie dosyc|do uokik|do sadu|do konkurencji|banda|zenada|wstyd mi|rezygnuje ze wszystkiego|kpina|oszusci|jaja sobie|robicie z ludzi",
     unspaced: "",
   },
+  unfinished: {
+    announces:
+      "siema|hejka|hej|jest ktos|dzien dobry|dobry|czesc|witam|(?:tylko |jeszcze )?(?:jedno |krotkie |male )?pytanie|mam (?:jedno |takie |krotkie |pewne )?(?:pytanie|pytania|pytanko|problem)|(?:czy )?moge (?:o cos )?(?:zapytac|spytac)|(?:czy )?(?:mozesz|mozecie|moze pan|moze pani) mi pomoc|wiec|i",
+    continues: "i lub albo ale bo z ze w o na dla od jesli gdy moj moja moje",
+    begins: "o odnosnie dla z bez w na od po i ale lub",
+    lacksObject:
+      "(?:i |a |ale )?(?:jak|gdzie|kiedy|dlaczego)(?: (?:moge|mozna|zmienic|znalezc))?|(?:czy)(?: (?:moge|mozna|jest))?|co(?: to)?|(?:chce|chcialbym|chcialabym|potrzebuje)",
+    states: "ja my moj moja moje nasz to jest sa byl bylo mam mamy nie",
+  },
 };

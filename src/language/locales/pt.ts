@@ -177,6 +177,15 @@ export const pt: Locale = {
       "e (?:uma |um )?(?:piada|vergonha|absurdo|palhacada|golpe|descaso|falta de respeito)|(?:quero|devolvam|devolva) (?:o )?meu dinheiro|nunca mais|cansei|falta de respeito|reclame aqui|(?:terceira|quarta|quinta|decima) vez|(?:parabens|otimo|maravilha|bravo)[ ,!.]+(?:[a-z]+ ){0,2}terceir[oa]|pior (?:atendimento|empresa|servico)|de saco cheio|estou farto|estou farta|vou processar|vou ao procon|brincadeira com|tao de brincadeira|estao de brincadeira|isso e um roubo|cade meu dinheiro|bando de|nunca mais|porcaria|livro de reclamacoes|na deco|parabens hein|vou pra concorrencia|uma vergonha|falta de vergonha",
     unspaced: "",
   },
+  unfinished: {
+    announces:
+      "oi+|oi gente|(?:tudo|td) bem|(?:oi |ola )?(?:boa noite|boa tarde|bom dia)|tem alguem ai|(?:so |outra )?(?:uma )?(?:pequena )?(?:pergunta|duvida)|tenho (?:uma|um|outra|duas|umas)(?: pequena)? (?:perguntas?|duvidas?|problema)|posso (?:fazer|tirar) uma (?:pergunta|duvida)|(?:pode|podem|poderia|voce pode) (?:me )?ajudar|entao|e|alem disso",
+    continues: "o a os as um uma uns umas meu minha meus minhas seu sua e ou mas porque com para de do da dos das em na se que por eu",
+    begins: "sobre para com sem em desde por de do da na e mas ou",
+    lacksObject:
+      "(?:e |mas )?(?:como|onde|quando|por que|porque)(?: (?:posso|podemos|faco para|se|eu))?(?: (?:mudo|mudar|altero|alterar|fazer))?|(?:posso|podemos|da para|e possivel|tem)|(?:que|qual|o que)(?: e)?|(?:quero|preciso|queria|gostaria)(?: de)?",
+    states: "eu meu minha nosso e sao era esta estao tenho temos nao me",
+  },
   references: {
     things: "encomenda|fatura|remessa|referência|conta|rastreio|contrato",
     numbers: "",

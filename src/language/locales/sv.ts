@@ -110,6 +110,15 @@ export const sv: Locale = {
       "det har ar (?:ett |en |ju ett |ju )?(?:skamt|skandal|bluff|bedrageri|katastrof)|(?:vill ha|ge mig) (?:tillbaka )?mina pengar|aldrig mer|nu racker det|fatt nog|less pa|(?:tredje|fjarde|femte|tionde) gangen|(?:grattis|bravo|toppen|snyggt|bra jobbat)[ ,!.]+(?:[a-z]+ ){0,2}tredje|skamtar ni|driver ni med|vad fan|konsumentverket|samsta (?:service|kundtjanst)[a-z]*|fy fan|under all kritik|grattis till mig|stralande jobbat|fan vara nog|skitforetag|ni bryr er|hur svart kan det|vilket skamt|noll hjalp|ni har lurat|skams|sager upp allt|till konkurrenten|jakla|javla",
     unspaced: "",
   },
+  unfinished: {
+    announces:
+      "tja|tjena|halla|nagon dar|(?:bara |en |jag har )?(?:en )?(?:snabb |liten )?fraga|jag har (?:en|ett|nagra|tva)(?: snabb| liten)? (?:fraga|fragor|problem)|(?:kan|far) jag fraga (?:en sak|nagot)|kan (?:du|ni) hjalpa mig|alltsa|och",
+    continues: "en ett den det de mitt mina din er och eller men for att med om av som nar jag vi",
+    begins: "om angaende for med utan pa fran till och men eller",
+    lacksObject:
+      "(?:och |men )?(?:hur|var|nar|varfor)(?: (?:kan|andrar|hittar|far|gor|byter))?(?: (?:jag|vi|man))?|(?:kan|far|maste|ar)(?: (?:jag|vi|man|det))?|vad(?: (?:ar|kostar))?|jag (?:vill|behover)",
+    states: "jag vi min mitt var det ar har hade inte",
+  },
   references: {
     things: "order|faktura|boknings|kund|referens|ärende|konto|försändelse|beställnings",
     numbers: "numret",

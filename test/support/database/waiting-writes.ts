@@ -4,7 +4,9 @@ import type { OpenStore } from "#database/open.ts";
 /** Whether a write waits: in SQLite for the single writer, in MySQL for a row lock. */
 export async function isWriteWaiting(store: OpenStore): Promise<boolean> {
   if (store.dialect === "sqlite") return store.load().writesWaiting > 0;
-  const { rows } = await sql`select id from information_schema.processlist
-    where db = database() and (info like 'update %' or info like 'select % for update')`.execute(store.read);
+  // Statements that run without a lock, such as heartbeats, are not waiting.
+  const { rows } = await sql`select trx.trx_id from information_schema.innodb_trx as trx
+    inner join information_schema.processlist as process on process.id = trx.trx_mysql_thread_id
+    where process.db = database() and trx.trx_state = 'LOCK WAIT'`.execute(store.read);
   return rows.length > 0;
 }

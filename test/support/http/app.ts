@@ -150,6 +150,8 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
     {
       clock,
       log,
+      // Most tests send texts that are no questions.
+      pauseAfter: () => 0,
       ...(options.answerer === undefined ? {} : { answerer: options.answerer }),
       ...(options.http === undefined ? {} : { http: options.http }),
       ...(options.freeBytes === undefined ? {} : { freeBytes: options.freeBytes }),

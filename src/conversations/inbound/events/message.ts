@@ -1,7 +1,7 @@
 import { systemActor } from "#domain/conversation/message.ts";
 import { turnKind } from "#conversations/answering/turn-kind.ts";
 import { botMayAnswer, statusOnCustomerMessage } from "#domain/conversation/status.ts";
-import type { NewWork } from "#database/queries/outbox.ts";
+import { hasTrait } from "#channels/catalog.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { SurveysTable } from "#database/schema/feedback.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
@@ -46,6 +46,7 @@ export const ingestMessage: EventHandler<"message"> = async (batch, incoming, fo
   const draft =
     found === undefined ? start(batch, incoming, contact) : batch.changes.track(found, workspace.settings, false);
   const { row } = draft;
+  const hasUnanswered = row.last_customer_seq > row.settled_seq;
   batch.conversations.set(contextOf(account.id, event.thread), row);
   if (event.sender.claimed !== undefined) batch.contacts.setClaimed(contact, event.sender.claimed);
   const isGuest = event.checkSender === true && row.last_seq > 0 && !isCustomer(row, customer, event.sender);
@@ -67,7 +68,7 @@ export const ingestMessage: EventHandler<"message"> = async (batch, incoming, fo
     draft.setTags(["escalated"], [], system);
     row.settled_seq = message.seq;
   }
-  if (botMayAnswer(row.status)) batch.changes.addWork(turnWork(incoming, message, batch.now));
+  if (botMayAnswer(row.status)) queueTurn(batch, incoming, message, hasUnanswered);
   for (const note of notes) await noteProblem(batch.tx, draft, note, batch.now);
   return { ...noResult, conversationId: row.id, messageId: message.id, seq: message.seq };
 };
@@ -169,16 +170,19 @@ async function filesWithGroup(batch: IngestBatch, incoming: IncomingMessage): Pr
   return withStoredAside(batch.tx, account.id, groupKey(event.thread, event.group.key), files);
 }
 
-const turnWork = (
-  { event, options, lease }: IncomingMessage,
-  { conversation_id: conversationId, seq }: MessagesTable,
-  now: number,
-): NewWork => ({
-  ...turnKind.queued(
-    turnLane(conversationId),
-    { conversationId, seq, ...(options === undefined ? {} : { options }) },
-    // Stored with the work, so that the wait for the rest of an album happens once, in whichever process runs it.
-    event.group === undefined ? now : now + groupWaitMs,
-  ),
-  ...(lease === undefined ? {} : { lease }),
-});
+/** Queues the answer, together with the answers to unfinished messages before this one. */
+function queueTurn(
+  batch: IngestBatch,
+  { account, event, options, lease }: IncomingMessage,
+  { conversation_id: conversationId, seq, content }: MessagesTable,
+  hasUnanswered: boolean,
+): void {
+  const { now, changes, rescheduled, pauseAfter } = batch;
+  const lane = turnLane(conversationId);
+  const pauseMs = hasTrait(account.channel, "complete-messages") ? 0 : pauseAfter(content, hasUnanswered);
+  // Stored with the work, so that the wait for the rest happens once, in whichever process runs it.
+  const dueAt = now + Math.max(pauseMs, event.group === undefined ? 0 : groupWaitMs);
+  const payload = { conversationId, seq, ...(options === undefined ? {} : { options }) };
+  changes.addWork({ ...turnKind.queued(lane, payload, dueAt), ...(lease === undefined ? {} : { lease }) });
+  if (hasUnanswered) rescheduled.set(lane, dueAt);
+}

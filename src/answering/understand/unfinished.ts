@@ -1,0 +1,54 @@
+import { humanRequestIn } from "#answering/classify/escalation.ts";
+import { smallTalk } from "#answering/classify/small-talk.ts";
+import { phrasesOfAllLocales, wordsOfAllLocales } from "#language/locales.ts";
+import { wordsIn } from "#language/words/phrases.ts";
+import { asksSomething } from "./asked-sentences.ts";
+
+/** After a part of a sentence, a greeting, an announcement or a statement, which often precedes a question; in milliseconds. */
+const partMs = 2_500;
+/** After a question without its mark, at the end of a row of messages. */
+const unmarkedMs = 1_200;
+
+const charactersMax = 160;
+const statementWordsMax = 14;
+const partWordsMax = 6;
+
+const continues: ReadonlySet<string> = new Set(wordsOfAllLocales(({ unfinished }) => unfinished.continues));
+const begins: ReadonlySet<string> = new Set(wordsOfAllLocales(({ unfinished }) => unfinished.begins));
+const states: ReadonlySet<string> = new Set(wordsOfAllLocales(({ unfinished }) => unfinished.states));
+const announces = new RegExp(`^(?:${phrasesOfAllLocales(({ unfinished }) => unfinished.announces)})$`, "u");
+const lacksObject = new RegExp(`^(?:${phrasesOfAllLocales(({ unfinished }) => unfinished.lacksObject)})$`, "u");
+
+/**
+ * How long the answer to this message waits for the rest of it, in milliseconds: people write "hello", "about the widget"
+ * and "how do I change its colour?" as three messages. 0 after a whole question. `isContinued`: an earlier message of the
+ * customer is not answered yet.
+ */
+export function pauseAfter(message: string, isContinued: boolean): number {
+  const text = message.trim();
+  // A file without text: the question often follows it.
+  if (text === "") return partMs;
+  // Longer messages are complete, and so are addresses.
+  if (text.length > charactersMax || /^\S+[@./]\S+$/u.test(text)) return 0;
+  const courtesy = smallTalk(text);
+  if (courtesy !== undefined) return courtesy.kind === "hello" ? partMs : 0;
+  const { words } = wordsIn(text);
+  if (words.length === 0) return 0;
+  if (humanRequestIn(text, null) !== undefined) return 0;
+  if (isPart(text, words, isContinued) || isStatement(text, words)) return partMs;
+  return isContinued && !/[?？؟.!。！]$/u.test(text) ? unmarkedMs : 0;
+}
+
+function isPart(text: string, words: readonly string[], isContinued: boolean): boolean {
+  const joined = words.join(" ");
+  if (/(?:[,:;…–—-]|\.\.)$/u.test(text) || announces.test(joined)) return true;
+  if (/[?？؟.!。！]$/u.test(text)) return false;
+  if (lacksObject.test(joined) || continues.has(words.at(-1) ?? "")) return words.length > 1 || isContinued;
+  if (words.length > partWordsMax || asksSomething(text)) return false;
+  return begins.has(words[0] ?? "") ? words.length > 1 || isContinued : isContinued;
+}
+
+function isStatement(text: string, words: readonly string[]): boolean {
+  if (words.length < 2 || words.length > statementWordsMax || asksSomething(text)) return false;
+  return /[.!。！]$/u.test(text) || words.some((word) => states.has(word));
+}
