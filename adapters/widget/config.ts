@@ -19,6 +19,7 @@ export type WidgetConfig = Static<typeof widgetConfig>;
 export interface Limits {
   connection(address: string): boolean;
   frame(address: string): boolean;
+  exchange(address: string): boolean;
   message(sessionId: string, address: string): boolean;
   typing(sessionId: string): boolean;
   resume(sessionId: string): boolean;
@@ -38,6 +39,8 @@ export function createLimits(config: WidgetConfig, host: Pick<ChannelHost, "allo
     connection: (address) => host.allow(`connect:${address}`, config.connections_per_minute ?? 120, minuteMs),
     // Leaves room for the typing, seen and ping frames of every message.
     frame: (address) => host.allow(`frame:${address}`, 20 * perAddress, minuteMs),
+    // One for each message, and one for each wait that ends.
+    exchange: (address) => host.allow(`exchange:${address}`, 5 * perAddress, minuteMs),
     message: (sessionId, address) =>
       host.allow(`message:${sessionId}`, perSession, minuteMs) &&
       host.allow(`message-from:${address}`, perAddress, minuteMs),

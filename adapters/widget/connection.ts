@@ -6,7 +6,8 @@ import type { Account, ChannelHost, SiteSocket } from "#channels/contract.ts";
 import type { Limits } from "./config.ts";
 import { createRenderer } from "./render.ts";
 import { originAllowed } from "./site/origins.ts";
-import { addressKey, createAddressSlots } from "./sockets/addresses.ts";
+import type { AddressSlots } from "./sockets/addresses.ts";
+import { addressKey } from "./sockets/addresses.ts";
 import { startHeartbeat } from "./sockets/heartbeat.ts";
 import { refuseHandshake } from "./sockets/refusal.ts";
 import type { SocketBytes } from "./sockets/socket-bytes.ts";
@@ -27,7 +28,13 @@ export interface Sockets {
 }
 
 /** The sockets of one account in this process. `bytes` counts those of all accounts. */
-export function openSockets(account: Account, host: ChannelHost, limits: Limits, bytes: SocketBytes): Sockets {
+export function openSockets(
+  account: Account,
+  host: ChannelHost,
+  limits: Limits,
+  slots: AddressSlots,
+  bytes: SocketBytes,
+): Sockets {
   // Compression of frames this small costs more than it saves.
   const server = new WebSocketServer({
     noServer: true,
@@ -37,7 +44,6 @@ export function openSockets(account: Account, host: ChannelHost, limits: Limits,
   });
   const visitors = new Map<WebSocket, Visitor>();
   const renderer = createRenderer();
-  const slots = createAddressSlots(limits.socketsPerAddress);
   const heartbeat = startHeartbeat(host.clock);
   let closing = false;
 

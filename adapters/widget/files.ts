@@ -1,9 +1,9 @@
-import type { Account, ChannelHost, SiteUploads, WebResponse, WorkspaceBranding } from "#channels/contract.ts";
+import type { Account, ChannelHost, SitePost, WebResponse, WorkspaceBranding } from "#channels/contract.ts";
 import type { ProblemCode } from "#domain/problem.ts";
 import { Problem } from "#domain/problem.ts";
 import type { UploadRefusal, UploadedFile } from "./frames.ts";
 import type { Limits } from "./config.ts";
-import { hostHeaders, originAllowed } from "./site/origins.ts";
+import { answer, postAllowed, preflight } from "./site/cross-origin.ts";
 import { addressKey } from "./sockets/addresses.ts";
 import { ownSession, threadOf } from "./visitor/session.ts";
 
@@ -21,19 +21,14 @@ type Refuse = (status: number, code: UploadRefusal, detail: string) => WebRespon
  * Receives files from customers. The body is the file; the session's token names its owner. Only a message of that session
  * can contain it, and it is shown to nobody before.
  */
-export function createUploads(account: Account, host: ChannelHost, limits: Limits): SiteUploads {
+export function createUploads(account: Account, host: ChannelHost, limits: Limits): SitePost {
   return {
     path: "/widget/files",
     async handle({ method, headers, query, remoteAddress }, body, signal) {
       const workspace = await host.workspace();
       const { origin } = headers;
       const refuse: Refuse = (status, code, detail) => answer(status, { code, detail }, origin);
-      // Browsers send no Origin with requests to a page's own server.
-      const isAllowed =
-        origin === undefined
-          ? account.channel === "hosted" || workspace.allowedOrigins.length === 0
-          : originAllowed({ origin, ...hostHeaders(headers) }, account.channel, workspace.allowedOrigins);
-      if (!isAllowed) return refuse(403, "forbidden", "This page may not use this widget.");
+      if (!postAllowed(headers, account.channel, workspace.allowedOrigins)) return refuse(403, "forbidden", "This page may not use this widget.");
       if (method === "OPTIONS") return preflight(origin);
       if (workspace.files === null) return refuse(403, "forbidden", "This chat takes no files.");
       const token = /^Bearer (\S{1,2048})$/u.exec(headers["authorization"] ?? "")?.[1];
@@ -92,33 +87,3 @@ async function* atMost(body: AsyncIterable<Uint8Array>, bytesMax: number): Async
     yield chunk;
   }
 }
-
-function preflight(origin: string | undefined): WebResponse {
-  return {
-    status: 204,
-    headers: {
-      ...crossOrigin(origin),
-      "Access-Control-Allow-Methods": "POST",
-      "Access-Control-Allow-Headers": "authorization, content-type",
-      "Access-Control-Max-Age": "600",
-    },
-  };
-}
-
-function answer(status: number, body: object, origin: string | undefined): WebResponse {
-  return {
-    status,
-    headers: {
-      "Content-Type": "application/json; charset=utf-8",
-      "Cache-Control": "no-store",
-      ...crossOrigin(origin),
-    },
-    body: JSON.stringify(body),
-  };
-}
-
-const crossOrigin = (origin: string | undefined): Record<string, string> => ({
-  Vary: "Origin",
-  "Cross-Origin-Resource-Policy": "cross-origin",
-  ...(origin === undefined ? {} : { "Access-Control-Allow-Origin": origin }),
-});

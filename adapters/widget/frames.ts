@@ -207,6 +207,13 @@ export type ServerFrame =
   | { readonly kind: "error"; readonly code: ErrorCode; readonly detail: string }
   | { readonly kind: "pong" };
 
+/** The answer to a request that exchanges frames over HTTP. */
+export interface ExchangeAnswer {
+  readonly frames: readonly ServerFrame[];
+  /** The code with which the server would have closed a socket; null: the browser goes on. */
+  readonly close: number | null;
+}
+
 export type ErrorCode = "bad_frame" | "identity_rejected" | "limited" | "unavailable";
 
 /** Private close codes. All others are those of the WebSocket protocol. */

@@ -2,8 +2,10 @@ import type { AdapterModule } from "#channels/contract.ts";
 import type { WidgetConfig } from "./config.ts";
 import { createLimits, widgetConfig } from "./config.ts";
 import { siteRoutes } from "./site/routes.ts";
+import { createAddressSlots } from "./sockets/addresses.ts";
 import { createSocketBytes } from "./sockets/socket-bytes.ts";
 import { openSockets } from "./connection.ts";
+import { openExchanges } from "./exchanges.ts";
 import { createUploads } from "./files.ts";
 
 /** Shared by all accounts of this process. */
@@ -15,7 +17,9 @@ const widget: AdapterModule<WidgetConfig> = {
   secrets: [],
   create(account, host) {
     const limits = createLimits(account.config, host);
-    const sockets = openSockets(account, host, limits, socketBytes);
+    const slots = createAddressSlots(limits.socketsPerAddress);
+    const sockets = openSockets(account, host, limits, slots, socketBytes);
+    const exchanges = openExchanges(account, host, limits, slots);
     return {
       capabilities: {
         textMax: null,
@@ -28,7 +32,7 @@ const widget: AdapterModule<WidgetConfig> = {
         kind: "site",
         routes: siteRoutes(account, host),
         socket: sockets.socket,
-        uploads: createUploads(account, host, limits),
+        posts: [createUploads(account, host, limits), exchanges.post],
       },
       render: (message) => [{ text: message.markdown, payload: null }],
       // The message is in the thread's history already. The signal makes browsers read it there.
@@ -39,7 +43,9 @@ const widget: AdapterModule<WidgetConfig> = {
       // The host signals the change when the history has the new text.
       edit: () => Promise.resolve(),
       remove: () => Promise.resolve(),
-      close: () => sockets.close(),
+      async close() {
+        await Promise.all([sockets.close(), exchanges.close()]);
+      },
     };
   },
 };

@@ -295,7 +295,7 @@ export type Inbound =
       readonly kind: "site";
       readonly routes: readonly SiteRoute[];
       readonly socket?: SiteSocket;
-      readonly uploads?: SiteUploads;
+      readonly posts?: readonly SitePost[];
     };
 
 export interface WebRequest {
@@ -320,8 +320,8 @@ export interface SiteRoute {
   handle(request: WebRequest): Promise<WebResponse> | WebResponse;
 }
 
-/** Files that a customer's browser uploads: a POST whose body is the file, and its preflight OPTIONS. */
-export interface SiteUploads {
+/** A POST of a customer's browser, such as a file that it uploads, and its preflight OPTIONS. */
+export interface SitePost {
   readonly path: string;
   /** `signal` aborts when the browser disconnects. The unread rest of the body is discarded. */
   handle(request: Omit<WebRequest, "body">, body: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<WebResponse>;

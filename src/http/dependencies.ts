@@ -10,7 +10,7 @@ import type {
   SetupFile,
   SiteRoute,
   SiteSocket,
-  SiteUploads,
+  SitePost,
   WebResponse,
 } from "#channels/contract.ts";
 import type { Channel } from "#domain/conversation/message.ts";
@@ -234,11 +234,7 @@ export interface Sites {
     query: Readonly<Record<string, string>>,
   ): Promise<SiteRoute | undefined> | SiteRoute | undefined;
   socket(workspaceId: string, channel: Channel, path: string): Promise<SiteSocket | undefined> | SiteSocket | undefined;
-  uploads(
-    workspaceId: string,
-    channel: Channel,
-    path: string,
-  ): Promise<SiteUploads | undefined> | SiteUploads | undefined;
+  post(workspaceId: string, channel: Channel, path: string): Promise<SitePost | undefined> | SitePost | undefined;
   webhook(channel: string, account: string): Promise<Webhook | undefined> | Webhook | undefined;
 }
 

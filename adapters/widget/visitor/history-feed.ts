@@ -137,6 +137,14 @@ export function createHistoryFeed(
     }
   };
 
+  /** Messages that an earlier connection delivered, and that the customer has not seen. */
+  const markUnseen = async (seen: number): Promise<void> => {
+    if (seen >= lastSent) return;
+    for (const message of await host.threads.history(visitor.thread, seen, historyPage)) {
+      if (message.seq <= lastSent) marks.delivered(message);
+    }
+  };
+
   return {
     async start(hello) {
       const state = await host.threads.get(visitor.thread);
@@ -146,6 +154,7 @@ export function createHistoryFeed(
       const continues = sameConversation && hello.lastSeq > 0 && hello.lastSeq <= newestSeq;
       lastSent = continues ? hello.lastSeq : Math.max(0, newestSeq - (hello.newest ?? newestSeq));
       marks.reset(sameConversation ? (hello.seen ?? 0) : 0);
+      if (continues) await markUnseen(hello.seen ?? 0);
       // Messages that the browser has may have changed while it was away.
       pending = { ...pending, amended: continues };
       await sendReady(state);

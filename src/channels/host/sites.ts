@@ -1,4 +1,4 @@
-import type { SiteRoute, SiteSocket, SiteUploads } from "#channels/contract.ts";
+import type { SitePost, SiteRoute, SiteSocket } from "#channels/contract.ts";
 import { parseWorkspaceId } from "#domain/ids.ts";
 import { channels, isChat } from "#channels/catalog.ts";
 import type { Sites, Webhook } from "#http/dependencies.ts";
@@ -29,10 +29,10 @@ export function createSites(registry: ChannelRegistry, metrics: Pick<Metrics, "s
       metrics.seen(channel, "transport");
       return inbound.socket;
     },
-    async uploads(workspaceId, channel, path): Promise<SiteUploads | undefined> {
+    async post(workspaceId, channel, path): Promise<SitePost | undefined> {
       if (!isChat(channel)) return undefined;
       const inbound = runningSite(await registry.site(workspaceId, channel));
-      return inbound?.uploads?.path === path ? inbound.uploads : undefined;
+      return inbound?.posts?.find((post) => post.path === path);
     },
     async webhook(channel, accountId): Promise<Webhook | undefined> {
       const opened = await registry.open(accountId);

@@ -6,12 +6,12 @@ import type { App } from "#http/app-type.ts";
 import type { HttpDependencies } from "#http/dependencies.ts";
 import type { Bodies } from "#http/middleware/bodies/bodies.ts";
 import type { createClientAddress } from "#http/middleware/client-address.ts";
+import { postRoutes } from "./posts.ts";
 import { acceptSockets } from "./sockets.ts";
-import { uploadRoutes } from "./uploads.ts";
 import { createSendWebResponse, webRequestOf } from "./web.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
-/** The pages, uploads and sockets of channels for customers, and the webhooks of platforms. */
+/** The pages, posts and sockets of channels for customers, and the webhooks of platforms. */
 export async function site(
   app: App,
   dependencies: HttpDependencies,
@@ -49,7 +49,7 @@ export async function site(
   }
 
   await app.register(async (scope: App) => webhookRoutes(scope, dependencies, bodies, send));
-  await app.register(async (scope: App) => uploadRoutes(scope, dependencies, send));
+  await app.register(async (scope: App) => postRoutes(scope, dependencies, send));
   acceptSockets(app.server, dependencies, clientAddress);
 }
 

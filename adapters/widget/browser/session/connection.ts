@@ -1,10 +1,16 @@
 import type { ClientFrame, HelloFrame, ServerFrame } from "../../frames.ts";
 import type { Settings } from "../settings.ts";
+import type { Stored } from "../storage/chat-storage.ts";
+import { openHttpLink } from "./http-link.ts";
+import type { Link } from "./link.ts";
+import { lostCode } from "./link.ts";
+import { openSocketLink, trySocket } from "./socket-link.ts";
 import { createWatchdog } from "./watchdog.ts";
 
-export type ConnectionStatus = "idle" | "connecting" | "online" | "offline" | "refused" | "expired";
+/** `connecting`: the first attempt, which is no problem until it fails. */
+export type ConnectionStatus = "idle" | "connecting" | "reconnecting" | "online" | "offline" | "refused" | "expired";
 
-/** A socket that reconnects by itself. It sends frames only between `ready` and the loss of the connection. */
+/** Reconnects by itself, over HTTP where WebSockets do not get through. It sends frames only between `ready` and the loss of the connection. */
 export interface Connection {
   /** Connects, and stays connected from now on. */
   open(): void;
@@ -34,64 +40,102 @@ export function backoffMs(attempt: number, random: number): number {
   return Math.min(backoffMaxMs, backoffMinMs * 2 ** attempt) * (0.5 + random / 2);
 }
 
-export function createConnection(url: string, events: ConnectionEvents): Connection {
-  let socket: WebSocket | undefined;
+/** Connections in a row that may fail before the other transport is tried. A silent one counts as all of them. */
+const failuresMax = 2;
+/** While frames go over HTTP, WebSockets are tried again this often. */
+const probeMs = 120_000;
+
+/** `remembered`: whether this tab has found that WebSockets do not get through. */
+export function createConnection(
+  { base, workspace, channel }: Settings,
+  remembered: Stored<boolean>,
+  events: ConnectionEvents,
+): Connection {
+  const query = new URLSearchParams({ workspace, channel });
+  let link: Link | undefined;
   let wanted = false;
   let ready = false;
   let attempt = 0;
+  let failures = 0;
+  let overHttp = remembered.read();
   let retryTimer: number | undefined;
+  let probeTimer: number | undefined;
 
   const connect = (): void => {
     clearTimeout(retryTimer);
-    if (!wanted || socket !== undefined) return;
+    if (!wanted || link !== undefined) return;
     if (!navigator.onLine) return events.status("offline");
-    events.status("connecting");
-    const own = new WebSocket(url);
-    socket = own;
+    events.status(attempt === 0 ? "connecting" : "reconnecting");
+    const open = overHttp ? openHttpLink : openSocketLink;
+    const own: Link = open(base, query, {
+      hello: events.hello,
+      frame(frame) {
+        if (link === own) receive(frame);
+      },
+      closed(code) {
+        if (link === own) lost(code);
+      },
+    });
+    link = own;
     // A connection that does not reach `ready` in time is lost, too.
     watchdog.expectAnswer();
-    own.addEventListener("open", () => {
-      if (socket === own) own.send(JSON.stringify(events.hello()));
-    });
-    own.addEventListener("message", (event) => {
-      if (socket === own) receive(JSON.parse(String(event.data)) as ServerFrame);
-    });
-    own.addEventListener("close", (event) => {
-      if (socket === own) lost(event.code);
-    });
   };
 
   const receive = (frame: ServerFrame): void => {
     watchdog.heard();
-    if (frame.kind === "ready") {
+    if (frame.kind === "ready" && !ready) {
       ready = true;
       attempt = 0;
+      failures = 0;
+      remembered.write(overHttp);
       watchdog.start();
+      if (overHttp) probeTimer = window.setTimeout(probe, probeMs);
       events.status("online");
     }
     events.frame(frame);
   };
 
-  const lost = (code: number): void => {
-    socket = undefined;
+  /** Some proxies refuse WebSockets, and some let them hang. */
+  const failed = (count: number): void => {
+    failures += count;
+    if (failures < failuresMax) return;
+    failures = 0;
+    overHttp = !overHttp;
+  };
+
+  /** The server may have been away when WebSockets failed. */
+  const probe = (): void => {
+    trySocket(base, query, () => {
+      if (!ready || !overHttp) return;
+      overHttp = false;
+      drop();
+      connectNow();
+    });
+    probeTimer = window.setTimeout(probe, probeMs);
+  };
+
+  const lost = (code: number, isSilent = false): void => {
+    if (!ready && code === lostCode && navigator.onLine) failed(isSilent ? failuresMax : 1);
+    link = undefined;
     ready = false;
     watchdog.stop();
+    clearTimeout(probeTimer);
     if (code === 4403 || code === 4402) {
       wanted = false;
       return events.status(code === 4403 ? "refused" : "expired");
     }
     if (code === 4401) events.badToken();
-    events.status(navigator.onLine ? "connecting" : "offline");
     const wait = backoffMs(attempt, Math.random());
     attempt += 1;
+    events.status(navigator.onLine ? "reconnecting" : "offline");
     retryTimer = window.setTimeout(connect, code === 4429 || code === 4400 ? Math.max(wait, limitedMinMs) : wait);
   };
 
-  const drop = (): void => {
-    const old = socket;
+  const drop = (isSilent = false): void => {
+    const old = link;
     if (old === undefined) return;
-    lost(1006);
     old.close();
+    lost(lostCode, isSilent);
   };
 
   const connectNow = (): void => {
@@ -99,7 +143,10 @@ export function createConnection(url: string, events: ConnectionEvents): Connect
     connect();
   };
 
-  const watchdog = createWatchdog(() => socket?.send('{"kind":"ping"}'), drop);
+  const watchdog = createWatchdog(
+    () => void link?.send({ kind: "ping" }),
+    () => drop(true),
+  );
   const untilEnd = { signal: events.ended };
   addEventListener("online", connectNow, untilEnd);
   addEventListener("pageshow", connectNow, untilEnd);
@@ -136,17 +183,6 @@ export function createConnection(url: string, events: ConnectionEvents): Connect
       drop();
       connectNow();
     },
-    send(frame) {
-      if (!ready || socket?.readyState !== WebSocket.OPEN) return false;
-      socket.send(JSON.stringify(frame));
-      return true;
-    },
+    send: (frame) => ready && link?.send(frame) === true,
   };
-}
-
-export function socketUrl(settings: Settings): string {
-  const url = new URL("widget/ws", settings.base);
-  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-  url.search = new URLSearchParams({ workspace: settings.workspace, channel: settings.channel }).toString();
-  return url.href;
 }

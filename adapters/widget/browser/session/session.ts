@@ -11,7 +11,7 @@ import type { ChatStorage } from "../storage/chat-storage.ts";
 import type { UnsentMessage } from "../storage/stored-values.ts";
 import type { ChatStore } from "./chat-store.ts";
 import type { Connection, ConnectionStatus } from "./connection.ts";
-import { createConnection, socketUrl } from "./connection.ts";
+import { createConnection } from "./connection.ts";
 import { newClientId } from "./outbox.ts";
 
 /** The session with the server, which all tabs of a browser share. Puts what the server sends into the store. */
@@ -143,7 +143,7 @@ export function createSession(
     update({ connection: status, typing: undefined, older: older === "loading" ? "some" : older });
   };
 
-  const connection: Connection = createConnection(socketUrl(settings), {
+  const connection: Connection = createConnection(settings, storage.overHttp, {
     hello,
     badToken: storage.removeSessions,
     status: connectionChanged,
@@ -171,7 +171,7 @@ export function createSession(
       const { connection: status } = store.state();
       if (status === "expired") connection.open();
       // The connection that is being made may have been greeted with the expired token.
-      else if (status === "connecting") connection.restart();
+      else if (status === "connecting" || status === "reconnecting") connection.restart();
     },
   };
 }

@@ -15,6 +15,8 @@ export interface ChatStorage {
   readonly seen: Stored<ReadPosition>;
   readonly lead: Stored<unknown>;
   readonly branding: Stored<Branding | undefined>;
+  /** Whether this tab has found that WebSockets do not get through. */
+  readonly overHttp: Stored<boolean>;
   /** The token of the session, or of the visitor who is signing in. */
   token(): string | undefined;
   /** For a token that the server does not accept. */
@@ -58,6 +60,7 @@ export function createChatStorage({ workspace, channel, identity }: Settings): C
     seen: stored(own, "seen", readPositionFrom),
     lead: stored(own, "lead", (value) => value),
     branding: stored(shared, "face", brandingFrom),
+    overHttp: stored(createBrowserStorage(prefix, "sessionStorage"), "http", (value) => value === true),
     token,
     removeSessions() {
       session.write(undefined);

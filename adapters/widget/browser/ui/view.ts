@@ -36,7 +36,6 @@ export function createView(
   const tab = createBrowserStorage(`parley:${workspace}:${channel}:${identity?.user_id ?? ""}:`, "sessionStorage");
   const pageTitle = document.title;
   let isOpen = isPage;
-  let hasBeenOnline = false;
 
   const root = el("div", {
     class: `root ${isPage ? "page" : "bubble-mode"} ${settings.side}`,
@@ -125,8 +124,8 @@ export function createView(
     header.render(branding?.title ?? "", status);
     root.dataset["handledBy"] = status.handledBy;
     theme.setColor(settings.color ?? branding?.color);
-    setText(banner, problemText(connection, hasBeenOnline, strings));
-    hasBeenOnline ||= connection === "online";
+    root.dataset["connection"] = connection;
+    setText(banner, problemText(connection, strings));
     lead.render(state);
     composer.render(state);
     if (isOpen) {
@@ -155,10 +154,9 @@ export function createView(
   };
 }
 
-/** A first connection is no problem until it fails. */
-function problemText(connection: ChatState["connection"], hasBeenOnline: boolean, strings: Strings): string {
-  if (connection === "connecting") return hasBeenOnline ? strings.connecting : "";
-  return connection === "idle" || connection === "online" ? "" : strings[connection];
+function problemText(connection: ChatState["connection"], strings: Strings): string {
+  if (connection === "reconnecting") return strings.connecting;
+  return connection === "idle" || connection === "connecting" || connection === "online" ? "" : strings[connection];
 }
 
 export function directionOf(lang: string): "ltr" | "rtl" {

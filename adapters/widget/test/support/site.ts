@@ -12,7 +12,6 @@ import type {
   ThreadMessage,
   ThreadSignal,
   ThreadState,
-  WebRequest,
   WorkspaceBranding,
 } from "#channels/contract.ts";
 import type { Channel } from "#domain/conversation/message.ts";
@@ -21,6 +20,7 @@ import { checkUserToken } from "#domain/customer/user-token.ts";
 import widget from "../../index.ts";
 import { createLimits } from "../../config.ts";
 import { createSocketBytes } from "../../sockets/socket-bytes.ts";
+import { createAddressSlots } from "../../sockets/addresses.ts";
 import { openSockets } from "../../connection.ts";
 import type { Clock } from "#runtime/clock.ts";
 
@@ -340,6 +340,8 @@ export interface SiteOptions {
   readonly port?: number;
   /** Bytes that all sockets may hold together. */
   readonly socketBytesMax?: number;
+  /** What a proxy in front of the server does to WebSockets. Default: it lets them through. */
+  readonly proxy?: { sockets: "pass" | "refuse" | "hang" };
 }
 
 /** The adapter behind a real HTTP server, the way that the program serves it. */
@@ -355,11 +357,17 @@ export async function startSite(options: SiteOptions = {}): Promise<TestSite> {
   const adapter = widget.create({ ...account, config: options.config ?? {} }, host);
   const { inbound } = adapter;
   if (inbound.kind !== "site" || inbound.socket === undefined) throw new Error("the widget is a site with a socket");
-  const { routes } = inbound;
+  const { routes, posts = [] } = inbound;
   const sockets =
     options.socketBytesMax === undefined
       ? undefined
-      : openSockets(account, host, createLimits(options.config ?? {}, host), createSocketBytes(options.socketBytesMax));
+      : openSockets(
+          account,
+          host,
+          createLimits(options.config ?? {}, host),
+          createAddressSlots(100),
+          createSocketBytes(options.socketBytesMax),
+        );
   const siteSocket = sockets?.socket ?? inbound.socket;
   const pages = new Map<string, string>();
   const requested: string[] = [];
@@ -372,24 +380,37 @@ export async function startSite(options: SiteOptions = {}): Promise<TestSite> {
       response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(page);
       return;
     }
-    const route = routes.find(({ path }) =>
-      path.endsWith("/*") ? url.pathname.startsWith(path.slice(0, -1)) : path === url.pathname,
-    );
-    const webRequest: WebRequest = {
+    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    const head = {
       method: request.method ?? "GET",
       path: url.pathname,
       query: Object.fromEntries(url.searchParams),
-      headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
-      body: Buffer.alloc(0),
+      headers,
       remoteAddress: request.socket.remoteAddress ?? "",
     };
-    const answer = await route?.handle(webRequest);
+    const post = request.method === "GET" ? undefined : posts.find(({ path }) => path === url.pathname);
+    if (post !== undefined) {
+      const gone = new AbortController();
+      response.once("close", () => gone.abort());
+      const answer = await post.handle(head, request, gone.signal);
+      response.writeHead(answer.status, answer.headers).end(answer.body);
+      return;
+    }
+    const route = routes.find(({ path }) =>
+      path.endsWith("/*") ? url.pathname.startsWith(path.slice(0, -1)) : path === url.pathname,
+    );
+    const answer = await route?.handle({ ...head, body: Buffer.alloc(0) });
     response.writeHead(answer?.status ?? 404, answer?.headers).end(answer?.body);
   };
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
   server.on("upgrade", (request, socket, head) => {
+    if (options.proxy?.sockets === "hang") return;
+    if (options.proxy?.sockets === "refuse") {
+      socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n");
+      return;
+    }
     const address = request.headers["x-forwarded-for"] ?? request.socket.remoteAddress ?? "";
     siteSocket.upgrade(request, socket, head, String(address));
   });

@@ -7,8 +7,8 @@ import { bodyOf, linger } from "#http/middleware/bodies/linger.ts";
 import type { SendWebResponse } from "./web.ts";
 import { webRequestOf } from "./web.ts";
 
-/** `POST /widget/*`: files of customers. Call it in a scope of its own. */
-export function uploadRoutes(
+/** `POST /widget/*` of customers' browsers. Call it in a scope of its own. */
+export function postRoutes(
   scope: App,
   { sites, options }: Pick<HttpDependencies, "sites" | "options">,
   send: SendWebResponse,
@@ -24,20 +24,25 @@ export function uploadRoutes(
       const { body: _, ...head } = webRequestOf(request);
       const workspaceId = parseWorkspaceId(head.query["workspace"] ?? "");
       const channel = channels.find((name) => name === (head.query["channel"] ?? "widget"));
-      const uploads =
+      const post =
         workspaceId === undefined || channel === undefined
           ? undefined
-          : await sites.uploads(workspaceId, channel, head.path);
-      if (uploads === undefined) {
+          : await sites.post(workspaceId, channel, head.path);
+      if (post === undefined) {
         linger(request);
         throw new Problem("not_found", "There is nothing at this path.");
       }
       const aborted = new AbortController();
+      const gone = (): void => aborted.abort(new Error("the browser closed the connection"));
       request.raw.once("close", () => {
-        if (!request.raw.complete) aborted.abort(new Error("the browser closed the connection"));
+        if (!request.raw.complete) gone();
+      });
+      // A response that waits for a message has no reader any more.
+      reply.raw.once("close", () => {
+        if (!reply.raw.writableFinished) gone();
       });
       try {
-        return await send(reply, await uploads.handle(head, bodyOf(request, options.timeouts.bodyMs), aborted.signal));
+        return await send(reply, await post.handle(head, bodyOf(request, options.timeouts.bodyMs), aborted.signal));
       } finally {
         linger(request);
       }
