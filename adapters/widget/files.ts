@@ -28,7 +28,8 @@ export function createUploads(account: Account, host: ChannelHost, limits: Limit
       const workspace = await host.workspace();
       const { origin } = headers;
       const refuse: Refuse = (status, code, detail) => answer(status, { code, detail }, origin);
-      if (!postAllowed(headers, account.channel, workspace.allowedOrigins)) return refuse(403, "forbidden", "This page may not use this widget.");
+      if (!postAllowed(headers, account.channel, workspace.allowedOrigins))
+        return refuse(403, "forbidden", "This page may not use this widget.");
       if (method === "OPTIONS") return preflight(origin);
       if (workspace.files === null) return refuse(403, "forbidden", "This chat takes no files.");
       const token = /^Bearer (\S{1,2048})$/u.exec(headers["authorization"] ?? "")?.[1];

@@ -45,7 +45,9 @@ const namePattern = /^[a-z][a-z0-9]{1,19}$/;
 const known: ReadonlyMap<Channel, KnownChannel> = await discover();
 
 async function discover(): Promise<ReadonlyMap<Channel, KnownChannel>> {
-  const found = new Map<Channel, KnownChannel>([["api", { label: "API", traits: ["builtin", "complete-messages"], folder: undefined }]]);
+  const found = new Map<Channel, KnownChannel>([
+    ["api", { label: "API", traits: ["builtin", "complete-messages"], folder: undefined }],
+  ]);
   const adapters = fileURLToPath(new URL("../../adapters/", import.meta.url));
   for (const path of globSync("{*,*/*}/channels.ts", { cwd: adapters }).toSorted()) {
     const folder = path.slice(0, -"/channels.ts".length).replaceAll("\\", "/");

@@ -84,7 +84,16 @@ eachDatabase("the cost of webhooks", (open) => {
       },
     }));
     await store.write((tx) =>
-      ingest(tx, createConversationSearch(bench.store), (ref) => ref, arrivals, { now: () => now }),
+      ingest(
+        tx,
+        {
+          search: createConversationSearch(bench.store),
+          seal: (ref) => ref,
+          pauseAfter: () => 0,
+          clock: { now: () => now },
+        },
+        arrivals,
+      ),
     );
     return taken().map(({ sql }) => sql);
   }

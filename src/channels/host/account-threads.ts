@@ -29,7 +29,10 @@ export interface ThreadDependencies {
 }
 
 /** The threads of one account. */
-export function createAccountThreads({ read, fanout, files, log, engine }: ThreadDependencies, account: Account): HostThreads {
+export function createAccountThreads(
+  { read, fanout, files, log, engine }: ThreadDependencies,
+  account: Account,
+): HostThreads {
   const topic = (thread: string) => threadTopic(account.id, thread);
 
   return {

@@ -40,7 +40,7 @@ export interface Turn {
   readonly last: RecentMessage;
   /** The customer's newest message. A deleted one has no text to answer, but must not count as new. */
   readonly lastCustomerSeq: number;
-  /** What a low answer adds to the conversation's row of low answers. */
+  /** Added to the conversation's count of low answers by a low answer. */
   readonly lowStep: 0 | 1;
 }
 

@@ -117,6 +117,7 @@ function turnOf(workspace: Workspace, { text, channel }: Trial, now: number): Tu
     first: message,
     last: message,
     lastCustomerSeq: message.seq,
+    lowStep: 1,
   };
 }
 

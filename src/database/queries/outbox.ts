@@ -279,7 +279,7 @@ export async function rescheduleWork(
     .execute();
   for (const lane of Map.groupBy(rows, (row) => row.lane).values()) {
     const oldest = Math.min(...lane.map((row) => row.created_at));
-    // By id only, since the index of lanes would lock other rows too.
+    // Updated by id only, since the index of lanes would lock other rows too.
     await tx
       .updateTable("outbox")
       .set({ due_at: Math.min(dueAt, oldest + waitMaxMs) })

@@ -267,11 +267,13 @@ export const en = {
   unfinished: {
     announces:
       "sorry|gm|hi team|hi all|(?:hey|hello|hi|good morning|good afternoon|good evening) (?:team|all|guys|support|folks|everyone|there)|(?:you |u )?got (?:a|1) (?:sec|second|min|minute|moment)|(?:is )?(?:anyone|anybody|someone|somebody|you|u) (?:there|here|around)|quick (?:q|one)|(?:hey |um |uh )+(?:hi|hello|hey)|(?:hey )?quick one|(?:just |another |one more |one |sorry |so )?(?:a )?(?:quick |small |short )?(?:question|thing)(?: (?:about|regarding|for|please).{0,30})?|(?:i|we)(?: have| had|ve)?(?: got)? (?:a|an|another|one|some|two|few)(?: more)?(?: quick| small| short)? (?:questions?|problems?|issues?)(?: please| here| with this)?|(?:i|we)(?: ve| have)? got (?:a|another) (?:question|problem)|(?:can|could|may) (?:i|we) ask(?: you)?(?: something| a question| sth)?|(?:can|could) (?:you|u|someone|anyone) help(?: me| us)?(?: out)?|(?:i|we)(?: m| am| are)? (?:having|having got) (?:a )?(?:problem|trouble|an issue)|so|ok so|well|and|also",
-    continues: "the a an my your our his her their its this these those and or but because with about of if that which whether i we when while than every some any is are",
+    continues:
+      "the a an my your our his her their its this these those and or but because with about of if that which whether i we when while than every some any is are",
     begins: "about regarding concerning since for with without on in at from re of after before during and but or",
     lacksObject:
       "(?:and |so |but )?(?:how|where|when|why)(?: (?:do|can|could|should|would|must))?(?: (?:i|we|you|one))?(?: (?:change|set|get|find|use|make|put|turn|move|edit|remove|delete|add|update|replace|connect|configure|see|have|want|need))?|(?:can|could|may|do|does|did|is|are|will|would|should)(?: (?:i|we|you|it|there))?(?: (?:change|set|get|find|use|make|put|turn|move|edit|remove|delete|add|update|replace|connect|configure|see|have|want|need))?|(?:and |so )?(?:is|would) (?:it|there) (?:be )?(?:possible|a way|any way|an option)(?: to)?|what(?: (?:is|are|about|if))?|(?:id|wed) like(?: to)?(?: know| ask)?|(?:im|we are) trying(?: to)?|(?:i|we)(?: (?:want|need|would like|wanna|am trying))?(?: to)?(?: (?:change|set|get|find|use|make|put|turn|move|edit|remove|delete|add|update|replace|connect|configure|know|ask))?",
-    states: "i im ive we my our it its this that he she they there is are was were has have had doesnt dont isnt wont cant didnt",
+    states:
+      "i im ive we my our it its this that he she they there is are was were has have had doesnt dont isnt wont cant didnt",
   },
   references: {
     things: "order|invoice|ticket|booking|tracking|parcel|shipment|customer|reference|ref|case|account",

@@ -109,6 +109,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       upload: absent,
       prefetchFiles: absent,
       dropUpload: absent,
+      customerTyping: absent,
       update: absent,
       applyAction: absent,
       applyMacro: absent,
@@ -156,7 +157,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
     sites: {
       page: () => undefined,
       workspacePage: () => undefined,
-      uploads: () => undefined,
+      post: () => undefined,
       socket: () => undefined,
       webhook: () => undefined,
       ...options.sites,

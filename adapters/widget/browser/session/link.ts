@@ -15,7 +15,7 @@ export interface LinkEvents {
   closed(code: number): void;
 }
 
-export type OpenLink = (base: string, query: URLSearchParams, events: LinkEvents) => Link;
+export type OpenLink = (base: URL, query: URLSearchParams, events: LinkEvents) => Link;
 
 /** The code of a connection that is lost without a reason. */
 export const lostCode = 1006;

@@ -1,7 +1,7 @@
 import type { ServerFrame } from "../../frames.ts";
 import type { OpenLink } from "./link.ts";
 
-function openSocket(base: string, query: URLSearchParams): WebSocket {
+function openSocket(base: URL, query: URLSearchParams): WebSocket {
   const url = new URL("widget/ws", base);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   url.search = query.toString();
@@ -9,7 +9,7 @@ function openSocket(base: string, query: URLSearchParams): WebSocket {
 }
 
 /** Calls back if WebSockets get through. */
-export function trySocket(base: string, query: URLSearchParams, opened: () => void): void {
+export function trySocket(base: URL, query: URLSearchParams, opened: () => void): void {
   const socket = openSocket(base, query);
   socket.addEventListener("open", () => {
     socket.close();

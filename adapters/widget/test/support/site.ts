@@ -340,7 +340,7 @@ export interface SiteOptions {
   readonly port?: number;
   /** Bytes that all sockets may hold together. */
   readonly socketBytesMax?: number;
-  /** What a proxy in front of the server does to WebSockets. Default: it lets them through. */
+  /** The behaviour of a proxy in front of the server. Default: WebSockets pass. */
   readonly proxy?: { sockets: "pass" | "refuse" | "hang" };
 }
 
