@@ -6,10 +6,11 @@ import { adapterFolder, channelLabel, channels } from "#channels/catalog.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import type { ConformanceTarget } from "../support/channels/conformance-target.ts";
 import { ruleNames } from "../support/channels/conformance-target.ts";
-import { eachDatabase } from "../support/database/databases.ts";
+import { eachDatabase, onSqlite } from "../support/database/databases.ts";
 import { skipped } from "../support/skipped.ts";
 import type { Subject } from "./adapter-suite.ts";
 import { openSubject, rules } from "./adapter-suite.ts";
+import { isFullTier } from "../support/tier.ts";
 
 const folder = new URL("../../adapters/", import.meta.url);
 const names = globSync("{*,*/*}/index.ts", { cwd: fileURLToPath(folder) }).map((path) =>
@@ -68,13 +69,17 @@ const checked = targets.flatMap(({ name, target, variants }) => [
   ...Object.entries(variants).map(([variant, other]) => ({ name: `${name} (${variant})`, target: other })),
 ]);
 
+/** The store below the adapters is the same for all, so the short tier tests these on both databases. */
+const onBoth: ReadonlySet<string> = new Set(["telegram", "widget"]);
+
 for (const { name, target } of checked) {
   if (target === undefined) continue;
   if (target.missing !== undefined) {
     skipped(`adapters/${name}`, target.missing);
     continue;
   }
-  eachDatabase(`adapters/${name}`, (open) => {
+  const each = isFullTier || onBoth.has(name) ? eachDatabase : onSqlite;
+  each(`adapters/${name}`, (open) => {
     let subject: Subject;
     beforeAll(async () => {
       subject = await openSubject(target, loadAdapter, open);

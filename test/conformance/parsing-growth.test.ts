@@ -48,6 +48,7 @@ import { renderParts as slackParts } from "#adapters/slack/render.ts";
 import { renderParts as telegramParts } from "#adapters/telegram/render.ts";
 import { richTextOf } from "#adapters/telegram/rich-text.ts";
 import { worseThanLinear } from "../support/growth.ts";
+import { isFullTier } from "../support/tier.ts";
 
 const sent = (markdown: string): OutboundMessage => ({ role: "agent", authorName: "Ada", markdown, sources: [] });
 
@@ -219,7 +220,7 @@ const parsers: readonly (readonly [string, number, (text: string) => unknown, (r
 ];
 
 // These texts take long on a busy machine.
-describe("parsing", { timeout: 180_000 }, () => {
+describe.runIf(isFullTier)("parsing", { timeout: 180_000 }, () => {
   for (const [what, size, parse, own] of parsers) {
     it(`of ${what} takes linear time for ${size} repeated characters, words and lines`, async () => {
       expect(await worseThanLinear(orRefused(parse), size, own)).toEqual([]);

@@ -20,6 +20,7 @@ import { freePort } from "../support/servers/free-port.ts";
 import type { Changer, Entry, Requested, World } from "./changers.ts";
 import { keys, rules, teams, webhooks } from "./changers.ts";
 import { createRandom } from "./random.ts";
+import { isFullTier } from "../support/tier.ts";
 
 /** More kills find rarer faults: `ADMINISTRATION_KILLS=30 npx vitest run test/crash/administration.test.ts`. */
 const kills = Number(process.env["ADMINISTRATION_KILLS"] ?? 5);
@@ -230,117 +231,121 @@ const isSecond = ({ action, detail, to_value: to }: Entry): boolean =>
   detail === "widget.greeting" || (action === "webhook_changed" && to === "disabled");
 
 eachDatabase("a program that is killed while administrators change things", (open) => {
-  it("has made each change completely or not at all, as its audit log says", { timeout: 600_000 }, async () => {
-    const database = await open();
-    const installation = await install(database.url);
-    const [telegram, store, port] = await Promise.all([startFakeTelegram(), openStore(database.url), freePort()]);
-    const url = `http://127.0.0.1:${port}`;
-    const random = createRandom(seed);
-    const { workspaceId } = installation;
-    const admin = { workspaceId, email: "admin@shop.example", name: "Admin", role: "admin" } as const;
-    const heir = await createAgent(store, systemClock, { ...admin, email: "heir@shop.example", name: "Heir" });
-    const changers = [channels(), settings(), articles(), agents(heir), keys(), webhooks(), teams(heir), rules()];
-    const requested = new Map(changers.map(({ subject }) => [subject, [] as Requested[]]));
-    let running: Launched | undefined;
+  it.runIf(isFullTier)(
+    "has made each change completely or not at all, as its audit log says",
+    { timeout: 600_000 },
+    async () => {
+      const database = await open();
+      const installation = await install(database.url);
+      const [telegram, store, port] = await Promise.all([startFakeTelegram(), openStore(database.url), freePort()]);
+      const url = `http://127.0.0.1:${port}`;
+      const random = createRandom(seed);
+      const { workspaceId } = installation;
+      const admin = { workspaceId, email: "admin@shop.example", name: "Admin", role: "admin" } as const;
+      const heir = await createAgent(store, systemClock, { ...admin, email: "heir@shop.example", name: "Heir" });
+      const changers = [channels(), settings(), articles(), agents(heir), keys(), webhooks(), teams(heir), rules()];
+      const requested = new Map(changers.map(({ subject }) => [subject, [] as Requested[]]));
+      let running: Launched | undefined;
 
-    const config = join(installation.dataDir, "parley.yaml");
-    await writeFile(config, "outbound:\n  allow_private: [127.0.0.1]\n");
-    async function start(): Promise<void> {
-      running = launch({ installation, port, env: { PARLEY_CONFIG: config } });
-      if ((await running.ready) === undefined) throw new Error(running.complaints.join("\n"));
-    }
-    async function kill(): Promise<void> {
-      running?.signal("SIGKILL");
-      await running?.exited;
-    }
-    try {
-      await start();
-      // Requests of one agent are limited, so that each kind of thing has its own.
-      const sessions = new Map<string, AgentSession>();
-      for (const { subject } of changers) {
-        const { id } = await createAgent(store, systemClock, { ...admin, email: `${subject}@shop.example` });
-        sessions.set(subject, await signIn(store, url, id));
+      const config = join(installation.dataDir, "parley.yaml");
+      await writeFile(config, "outbound:\n  allow_private: [127.0.0.1]\n");
+      async function start(): Promise<void> {
+        running = launch({ installation, port, env: { PARLEY_CONFIG: config } });
+        if ((await running.ready) === undefined) throw new Error(running.complaints.join("\n"));
       }
-      const sessionOf = ({ subject }: Changer): AgentSession => {
-        const session = sessions.get(subject);
-        if (session === undefined) throw new Error(`nobody changes ${subject}`);
-        return session;
-      };
-      const worldOf = (changer: Changer, { subject } = changer, session = sessionOf(changer)): World => ({
-        store,
-        secrets: createSecrets(loadSecret(undefined, installation.dataDir)),
-        telegram,
-        installation,
-        admin: session,
-        url,
-        random,
-        requested: requested.get(subject) ?? [],
-        async change(entry, method, path, body) {
-          const request = { entry, isAnswered: false };
-          requested.get(subject)?.push(request);
-          const answer = await session.call(url, method, path, body);
-          if (answer.status >= 300) throw new Refused(`${entry}: ${answer.status} ${JSON.stringify(answer.body)}`);
-          request.isAnswered = true;
-          return answer.body;
-        },
-        entries: (of) =>
-          store.read
-            .selectFrom("audit")
-            .select(["action", "detail", "to_value"])
-            .where(sql<boolean>`action like ${`${of}%`}`)
-            .where("conversation_id", "is", null)
-            .where("actor_type", "=", "agent")
-            .orderBy("id")
-            .execute(),
-      });
-      const verify = async (isSettled: boolean): Promise<void> => {
-        for (const changer of changers) {
-          const world = worldOf(changer);
-          const entries = await world.entries(`${changer.subject}_`);
-          const own = entries.filter((entry) => !isSecond(entry));
-          expectRequested(own, world.requested);
-          await changer.verify(world, entries, isSettled);
-        }
-      };
-      const all = () => [...requested.values()].flat();
-      const answered = (): number => all().filter(({ isAnswered }) => isAnswered).length;
-      for (let i = 1; i <= kills; i += 1) {
-        let isKilled = false;
-        const loops = changers.map(async (changer) => {
-          const world = worldOf(changer);
-          while (!isKilled) {
-            try {
-              await changer.changeOnce(world);
-            } catch (error) {
-              if (!isKilled || error instanceof Refused) throw error;
-            }
-          }
-        });
-        // The first requests of a process are slow, and a kill has to meet changes.
-        const enough = answered() + 2;
-        const some = async (): Promise<void> => {
-          await expect.poll(answered, { interval: 5 }).toBeGreaterThanOrEqual(enough);
-        };
-        await Promise.race([some(), Promise.all(loops)]);
-        await sleep(random() * runMsMax);
-        isKilled = true;
-        await kill();
-        await Promise.all(loops);
+      async function kill(): Promise<void> {
+        running?.signal("SIGKILL");
+        await running?.exited;
+      }
+      try {
         await start();
-        await verify(false);
+        // Requests of one agent are limited, so that each kind of thing has its own.
+        const sessions = new Map<string, AgentSession>();
+        for (const { subject } of changers) {
+          const { id } = await createAgent(store, systemClock, { ...admin, email: `${subject}@shop.example` });
+          sessions.set(subject, await signIn(store, url, id));
+        }
+        const sessionOf = ({ subject }: Changer): AgentSession => {
+          const session = sessions.get(subject);
+          if (session === undefined) throw new Error(`nobody changes ${subject}`);
+          return session;
+        };
+        const worldOf = (changer: Changer, { subject } = changer, session = sessionOf(changer)): World => ({
+          store,
+          secrets: createSecrets(loadSecret(undefined, installation.dataDir)),
+          telegram,
+          installation,
+          admin: session,
+          url,
+          random,
+          requested: requested.get(subject) ?? [],
+          async change(entry, method, path, body) {
+            const request = { entry, isAnswered: false };
+            requested.get(subject)?.push(request);
+            const answer = await session.call(url, method, path, body);
+            if (answer.status >= 300) throw new Refused(`${entry}: ${answer.status} ${JSON.stringify(answer.body)}`);
+            request.isAnswered = true;
+            return answer.body;
+          },
+          entries: (of) =>
+            store.read
+              .selectFrom("audit")
+              .select(["action", "detail", "to_value"])
+              .where(sql<boolean>`action like ${`${of}%`}`)
+              .where("conversation_id", "is", null)
+              .where("actor_type", "=", "agent")
+              .orderBy("id")
+              .execute(),
+        });
+        const verify = async (isSettled: boolean): Promise<void> => {
+          for (const changer of changers) {
+            const world = worldOf(changer);
+            const entries = await world.entries(`${changer.subject}_`);
+            const own = entries.filter((entry) => !isSecond(entry));
+            expectRequested(own, world.requested);
+            await changer.verify(world, entries, isSettled);
+          }
+        };
+        const all = () => [...requested.values()].flat();
+        const answered = (): number => all().filter(({ isAnswered }) => isAnswered).length;
+        for (let i = 1; i <= kills; i += 1) {
+          let isKilled = false;
+          const loops = changers.map(async (changer) => {
+            const world = worldOf(changer);
+            while (!isKilled) {
+              try {
+                await changer.changeOnce(world);
+              } catch (error) {
+                if (!isKilled || error instanceof Refused) throw error;
+              }
+            }
+          });
+          // The first requests of a process are slow, and a kill has to meet changes.
+          const enough = answered() + 2;
+          const some = async (): Promise<void> => {
+            await expect.poll(answered, { interval: 5 }).toBeGreaterThanOrEqual(enough);
+          };
+          await Promise.race([some(), Promise.all(loops)]);
+          await sleep(random() * runMsMax);
+          isKilled = true;
+          await kill();
+          await Promise.all(loops);
+          await start();
+          await verify(false);
+        }
+        // The lease of the killed process would end after 15 seconds.
+        await store.write((tx) => tx.updateTable("connection_leases").set({ lease_until: 0 }).execute());
+        expect(answered()).toBeGreaterThan(kills);
+        expect(all().some(({ isAnswered }) => !isAnswered)).toBe(true);
+      } finally {
+        await kill();
+        await store.close();
+        await telegram.close();
+        await installation.remove();
+        await database.remove();
       }
-      // The lease of the killed process would end after 15 seconds.
-      await store.write((tx) => tx.updateTable("connection_leases").set({ lease_until: 0 }).execute());
-      expect(answered()).toBeGreaterThan(kills);
-      expect(all().some(({ isAnswered }) => !isAnswered)).toBe(true);
-    } finally {
-      await kill();
-      await store.close();
-      await telegram.close();
-      await installation.remove();
-      await database.remove();
-    }
-  });
+    },
+  );
 });
 
 class Refused extends Error {}

@@ -18,6 +18,7 @@ import { freePort } from "../support/servers/free-port.ts";
 import type { Line } from "../support/channels/line-up.ts";
 import { builtin, fileWith, countedLineUp, openLimits, startLines } from "../support/channels/line-up.ts";
 import { numbersBehind, tally } from "../support/tally.ts";
+import { isFullTier } from "../support/tier.ts";
 
 const patienceMs = 90_000;
 const customer = "ada";
@@ -171,82 +172,87 @@ const sees = async ({ platform }: Line, number: number): Promise<boolean> =>
   numbersBehind("reply", await platform.shown(customer)).includes(number);
 
 eachDatabase("a program killed while messages arrive and leave on all channels", (open) => {
-  it("loses no message, and duplicates none beyond the documented cases", { timeout: 180_000 }, async () => {
-    const database: TestDatabase = await open();
-    const [desk, lines, installation] = await Promise.all([
-      openDeskWorld(),
-      startLines(countedLineUp),
-      install(database.url),
-    ]);
-    const program = await openProgram(desk, lines, installation);
-    const each = <T>(run: (line: Line) => Promise<T>): Promise<readonly T[]> => Promise.all(lines.map(run));
-    try {
-      const first = await program.start();
-      await program.connect();
-      const cards = new Map<Line, FakeMessage>();
-      await each(async (line) => {
-        // A caller who asks for a person is put through or leaves a message, so that agents cannot reply. An agent
-        // escalates instead.
-        await deliver(line, 0, line.isCall === true ? "Hello" : plea);
-        const { id } = await until("there is a conversation", () => program.conversation(line));
-        if (line.isCall === true) await program.escalate(id);
-        const find = () => desk.cards().find(({ blocks }) => JSON.stringify(blocks).includes(id));
-        const card = await until(`${line.name} has a card`, find);
-        cards.set(line, card);
-        await until("the claim is taken", async () =>
-          holds((await desk.clicks(mia, card, "parley_claim").catch(() => undefined))?.ok === true),
-        );
-        await until("it is claimed", async () => holds((await program.conversation(line))?.status === "claimed"));
-      });
-      const replies = (number: number) =>
-        each((line) => desk.writes(mia, cards.get(line)?.ts ?? "", `reply ${number}`));
+  // The short tier kills the program on one channel: crash.test.ts.
+  it.runIf(isFullTier)(
+    "loses no message, and duplicates none beyond the documented cases",
+    { timeout: 180_000 },
+    async () => {
+      const database: TestDatabase = await open();
+      const [desk, lines, installation] = await Promise.all([
+        openDeskWorld(),
+        startLines(countedLineUp),
+        install(database.url),
+      ]);
+      const program = await openProgram(desk, lines, installation);
+      const each = <T>(run: (line: Line) => Promise<T>): Promise<readonly T[]> => Promise.all(lines.map(run));
+      try {
+        const first = await program.start();
+        await program.connect();
+        const cards = new Map<Line, FakeMessage>();
+        await each(async (line) => {
+          // A caller who asks for a person is put through or leaves a message, so that agents cannot reply. An agent
+          // escalates instead.
+          await deliver(line, 0, line.isCall === true ? "Hello" : plea);
+          const { id } = await until("there is a conversation", () => program.conversation(line));
+          if (line.isCall === true) await program.escalate(id);
+          const find = () => desk.cards().find(({ blocks }) => JSON.stringify(blocks).includes(id));
+          const card = await until(`${line.name} has a card`, find);
+          cards.set(line, card);
+          await until("the claim is taken", async () =>
+            holds((await desk.clicks(mia, card, "parley_claim").catch(() => undefined))?.ok === true),
+          );
+          await until("it is claimed", async () => holds((await program.conversation(line))?.status === "claimed"));
+        });
+        const replies = (number: number) =>
+          each((line) => desk.writes(mia, cards.get(line)?.ts ?? "", `reply ${number}`));
 
-      // Kills the program after one acknowledgement, while other messages are stored but unacknowledged, or in transit.
-      const firstAcknowledged = Promise.withResolvers<void>();
-      const coming = each(async (line) => {
-        await deliver(line, 1);
-        firstAcknowledged.resolve();
-        await deliver(line, 2);
-      });
-      await firstAcknowledged.promise;
-      first.signal("SIGKILL");
-      await first.exited;
-      const second = await program.start();
-      await Promise.all([coming, replies(1)]);
-      await each((line) => until(`${line.name} shows reply 1`, async () => holds(await sees(line, 1))));
+        // Kills the program after one acknowledgement, while other messages are stored but unacknowledged, or in transit.
+        const firstAcknowledged = Promise.withResolvers<void>();
+        const coming = each(async (line) => {
+          await deliver(line, 1);
+          firstAcknowledged.resolve();
+          await deliver(line, 2);
+        });
+        await firstAcknowledged.promise;
+        first.signal("SIGKILL");
+        await first.exited;
+        const second = await program.start();
+        await Promise.all([coming, replies(1)]);
+        await each((line) => until(`${line.name} shows reply 1`, async () => holds(await sees(line, 1))));
 
-      // Every platform has accepted the reply, and the program has no receipt.
-      const sending = lines.filter(({ target }) => target.cannot["unknown-send"] === undefined);
-      for (const { platform } of sending) platform.misbehave("hang_up_after_commit");
-      await replies(2);
-      await each(async (line) => {
-        await until(`${line.name} shows reply 2`, async () => holds(await sees(line, 2)));
-        if (sending.includes(line)) await line.platform.away(customer);
-      });
-      second.signal("SIGKILL");
-      await second.exited;
+        // Every platform has accepted the reply, and the program has no receipt.
+        const sending = lines.filter(({ target }) => target.cannot["unknown-send"] === undefined);
+        for (const { platform } of sending) platform.misbehave("hang_up_after_commit");
+        await replies(2);
+        await each(async (line) => {
+          await until(`${line.name} shows reply 2`, async () => holds(await sees(line, 2)));
+          if (sending.includes(line)) await line.platform.away(customer);
+        });
+        second.signal("SIGKILL");
+        await second.exited;
 
-      await program.start();
-      await Promise.all(sending.map(({ platform }) => platform.back(customer)));
-      await Promise.all([each((line) => deliver(line, 3)), replies(3)]);
-      await each((line) => until(`${line.name} shows reply 3`, async () => holds(await sees(line, 3))));
+        await program.start();
+        await Promise.all(sending.map(({ platform }) => platform.back(customer)));
+        await Promise.all([each((line) => deliver(line, 3)), replies(3)]);
+        await each((line) => until(`${line.name} shows reply 3`, async () => holds(await sees(line, 3))));
 
-      await until("nothing is left to do", program.isIdle);
-      const found = await each(async (line) => {
-        const arrived = (await line.platform.transmitted?.(customer)) ?? (await line.platform.shown(customer));
-        const counted = {
-          inbound: tally(3, numbersBehind("message", await program.written(line))),
-          outbound: tally(3, numbersBehind("reply", arrived)),
-        };
-        return [`${line.name}\nkill -9`, counted] as const;
-      });
-      expectDocumented(["kill -9"], lines, new Map(found));
-    } finally {
-      await program.stop();
-      await Promise.all(lines.map(({ platform }) => platform.close()));
-      await desk.close();
-      await installation.remove();
-      await database.remove();
-    }
-  });
+        await until("nothing is left to do", program.isIdle);
+        const found = await each(async (line) => {
+          const arrived = (await line.platform.transmitted?.(customer)) ?? (await line.platform.shown(customer));
+          const counted = {
+            inbound: tally(3, numbersBehind("message", await program.written(line))),
+            outbound: tally(3, numbersBehind("reply", arrived)),
+          };
+          return [`${line.name}\nkill -9`, counted] as const;
+        });
+        expectDocumented(["kill -9"], lines, new Map(found));
+      } finally {
+        await program.stop();
+        await Promise.all(lines.map(({ platform }) => platform.close()));
+        await desk.close();
+        await installation.remove();
+        await database.remove();
+      }
+    },
+  );
 });

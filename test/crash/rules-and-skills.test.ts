@@ -16,6 +16,7 @@ import type { ShopServer } from "../support/servers/shop-server.ts";
 import { sendJson, startShopServer } from "../support/servers/shop-server.ts";
 import type { Sender } from "./sender.ts";
 import { openSender } from "./sender.ts";
+import { isFullTier } from "../support/tier.ts";
 
 const patienceMs = 60_000;
 
@@ -180,7 +181,7 @@ eachDatabase("a killed program", (open) => {
     }),
   );
 
-  it("repeats an interrupted lookup, and answers once", { timeout: 180_000 }, () =>
+  it.runIf(isFullTier)("repeats an interrupted lookup, and answers once", { timeout: 180_000 }, () =>
     inWorld(async (world) => {
       await world.start();
       const ask = "What is the status of order BK-1234?";

@@ -14,6 +14,7 @@ import type { DatabaseProxy } from "../support/database/proxy.ts";
 import { openDatabaseProxy } from "../support/database/proxy.ts";
 import { onMysql } from "../support/database/databases.ts";
 import { parley, startGateway } from "../support/program/program.ts";
+import { isFullTier } from "../support/tier.ts";
 
 const folders: string[] = [];
 afterEach(async () => {
@@ -42,7 +43,7 @@ onMysql("a start that loses its database", (open) => {
     return proxy;
   }
 
-  it(
+  it.runIf(isFullTier)(
     "waits and continues if the database fails while the manual is read, and serves meanwhile",
     { timeout: 120_000 },
     async () => {
@@ -79,7 +80,7 @@ onMysql("a start that loses its database", (open) => {
     );
   });
 
-  it(
+  it.runIf(isFullTier)(
     "fails completely, and leaves nothing open, at whichever statement the database fails",
     { timeout: 240_000 },
     async () => {

@@ -1,6 +1,7 @@
 import axe from "axe-core";
 import type { AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
+import { isFullTier } from "./tier.ts";
 
 /** The rules of WCAG 2.2 at levels A and AA that a program can check, and axe's best practices. */
 const ruleTags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -16,15 +17,19 @@ const options = {
   layout: { runOnly: ruleTags, rules: Object.fromEntries(colourRules.map((rule) => [rule, { enabled: false }])) },
 };
 
-/** Returns one text for each kind of violation on the current page, shadow trees included, with the elements. */
-export async function accessibilityViolations(
-  page: Page,
-  part: keyof typeof options = "all",
-): Promise<readonly string[]> {
+const isDark = (page: Page): Promise<boolean> =>
+  page.evaluate(() => matchMedia("(prefers-color-scheme: dark)").matches);
+
+/**
+ * Returns one text for each kind of violation on the current page, shadow trees included, with the elements. The short
+ * tier checks dark pages for their colours only, since the same pages are checked in light.
+ */
+export async function accessibilityViolations(page: Page, given?: keyof typeof options): Promise<readonly string[]> {
+  const part = given ?? (isFullTier || !(await isDark(page)) ? "all" : "colours");
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(async (given): Promise<Pick<AxeResults, "violations">> => {
+  const { violations } = await page.evaluate(async (rules): Promise<Pick<AxeResults, "violations">> => {
     const inPage = globalThis as unknown as { readonly axe: { run(options: object): Promise<AxeResults> } };
-    return inPage.axe.run({ ...given, resultTypes: ["violations"] });
+    return inPage.axe.run({ ...rules, resultTypes: ["violations"] });
   }, options[part]);
   return violations.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(describeNode).join("\n")}`);
 }

@@ -9,6 +9,7 @@ import { launch } from "#test/support/program/launch.ts";
 import { freePort } from "#test/support/servers/free-port.ts";
 import type { Notification } from "./support/fake-intercom.ts";
 import { startFakeIntercom } from "./support/fake-intercom.ts";
+import { isFullTier } from "#test/support/tier.ts";
 
 async function until(what: string, reached: () => boolean | Promise<boolean>, patienceMs = 90_000): Promise<void> {
   const end = Date.now() + patienceMs;
@@ -18,7 +19,7 @@ async function until(what: string, reached: () => boolean | Promise<boolean>, pa
   }
 }
 
-describe("a program killed while customers write in Intercom", () => {
+describe.runIf(isFullTier)("a program killed while customers write in Intercom", () => {
   it("stores and answers each message once, without a second delivery", async () => {
     const intercom = await startFakeIntercom();
     const installation = await install();

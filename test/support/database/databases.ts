@@ -16,8 +16,12 @@ import { hasBothDatabases } from "../tier.ts";
  * where the databases do not differ.
  */
 export function eachDatabase(name: string, suite: (open: () => Promise<TestDatabase>) => void): void {
-  describe(`${name} on SQLite`, () => suite(newSqlite));
+  onSqlite(name, suite);
   if (hasBothDatabases()) onMysql(name, suite);
+}
+
+export function onSqlite(name: string, suite: (open: () => Promise<TestDatabase>) => void): void {
+  describe(`${name} on SQLite`, () => suite(newSqlite));
 }
 
 /** Runs a suite on MySQL only: several processes share a server. */
