@@ -185,6 +185,10 @@ function typesenseOf(given: string | undefined, apiKey: string | undefined): Con
   if (apiKey === undefined) {
     throw new ConfigError("TYPESENSE_URL is set without a key: set TYPESENSE_API_KEY, or TYPESENSE_API_KEY_FILE");
   }
+  // The error for such a header would quote the key.
+  if (!/^[ -~]+$/.test(apiKey)) {
+    throw new ConfigError("TYPESENSE_API_KEY has several lines, or letters that no key has: set it to the key alone");
+  }
   return { urls, apiKey };
 }
 

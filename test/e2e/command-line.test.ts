@@ -449,6 +449,7 @@ describe("the command line with invalid arguments", () => {
     [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL is "loud"'],
     [{ TYPESENSE_URL: "http://localhost:8108" }, "set TYPESENSE_API_KEY"],
     [{ TYPESENSE_URL: "localhost:8108", TYPESENSE_API_KEY: "k" }, "use http://host:8108"],
+    [{ TYPESENSE_URL: "http://localhost:8108", TYPESENSE_API_KEY: "k\ney" }, "TYPESENSE_API_KEY has several lines"],
   ])("does not start with %o, and names the allowed values", async (setting, reason) => {
     const ran = await host.parley(["start"], { ...env, ...setting });
     expect(ran.status).toBe(1);
