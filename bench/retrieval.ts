@@ -56,7 +56,7 @@ async function build(set: QuestionSet, name: string, folder: string, { repair, t
   const store = await openStore(`sqlite:${join(folder, `${name}.sqlite`)}`);
   await store.migrate();
   const workspaceId = await newWorkspace(store);
-  const outside = typesense ? openTypesenseIndex(store, await startTypesense()) : undefined;
+  const outside = typesense ? await openTypesenseIndex(store, await startTypesense()) : undefined;
   const index = outside ?? openEmbeddedIndex({ store, path: join(folder, `${name}.index`), log: silentLog });
   const documents = createDocuments({ store, clock, log: silentLog, fetch: noFetch });
   const ids = new Map<string, string>();

@@ -51,7 +51,8 @@ export async function openSearches(parts: SearchParts): Promise<Searches> {
   const { config, store, clock, log, wake, metrics, runLane } = parts;
   const base = createConversationSearch(store);
   const embedded = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
-  const typesense = config.typesense && createTypesense({ ...config.typesense, observe: createSearchMetrics(metrics) });
+  const typesense =
+    config.typesense && (await createTypesense({ ...config.typesense, observe: createSearchMetrics(metrics) }));
   // A command has nobody to notify: the server polls for work every second.
   const notified = wake ?? { notify: () => undefined };
   const outside = typesense && createTypesenseSearch({ store, base, typesense, clock, log, wake: notified });

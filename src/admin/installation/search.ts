@@ -34,7 +34,7 @@ const meanwhile = "Until then the embedded index answers questions, and the data
 
 /** Describes the search if it can be used. Otherwise throws an Error with the fix. */
 export async function searchEngineState(store: OpenStore, options: TypesenseOptions): Promise<string> {
-  const typesense = createTypesense(options);
+  const typesense = await createTypesense(options);
   const { trouble } = await typesenseState(typesense);
   if (trouble !== null) throw new Error(`${trouble}. ${meanwhile}`);
   const version = await typesenseVersion(typesense);

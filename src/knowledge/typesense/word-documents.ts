@@ -82,7 +82,7 @@ function wordOf(form: string): Word {
   return { word, term };
 }
 
-function spelledLike(word: string): Pick<Search, string> {
+function spelledLike(word: string): Omit<Search, "collection"> {
   return {
     q: sketchOf(word),
     num_typos: word.length >= twoTyposFrom ? "2" : "1",

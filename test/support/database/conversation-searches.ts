@@ -47,11 +47,11 @@ function inTypesense(): TestSearch {
   return { engine: "typesense", on, settle: async (store) => settle(store, await on(store)) };
 }
 
-function typesenseOn(store: OpenStore, options: TypesenseOptions): OutsideSearch {
+async function typesenseOn(store: OpenStore, options: TypesenseOptions): Promise<OutsideSearch> {
   return createTypesenseSearch({
     store,
     base: createConversationSearch(store),
-    typesense: createTypesense(options),
+    typesense: await createTypesense(options),
     clock: { now: () => Date.now(), timer: () => () => undefined },
     log: pino({ level: "silent" }),
     // No worker: `settle` runs the work.

@@ -40,7 +40,7 @@ const layers: readonly ImportRule[] = [
   rule("#language/", "#runtime/ @orama/stemmers @orama/stopwords stemmer"),
   rule("#domain/", "#language/ node:crypto"),
   rule("#outbound/", "node: ipaddr.js undici"),
-  rule("#database/", "#runtime/ #domain/ #channels/catalog.ts node: kysely mysql2 stemmer typebox"),
+  rule("#database/", "#runtime/ #domain/ #channels/catalog.ts node: kysely mysql2 stemmer typebox typesense"),
 
   rule("#config/environment.ts", "#database/dialects/mysql-url.ts node:", { own: "#config/" }),
   rule("#config/", "#language/ #domain/ #outbound/ #channels/catalog.ts typebox yaml", {

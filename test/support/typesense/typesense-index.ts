@@ -14,12 +14,12 @@ export interface OpenTypesenseIndex extends KnowledgeIndex {
 }
 
 /** An index without a fallback: every answer has to come from the server, which is closed with it. */
-export function openTypesenseIndex(store: Store, server: TestTypesense): OpenTypesenseIndex {
+export async function openTypesenseIndex(store: Store, server: TestTypesense): Promise<OpenTypesenseIndex> {
   const clock = { now: () => Date.now(), timer: () => () => undefined };
   const run = (lane: string): Promise<boolean> => runLane({ store, clock, works: createWorkTable([index.work]) }, lane);
   const index = createTypesenseIndex({
     store,
-    typesense: createTypesense(server.options),
+    typesense: await createTypesense(server.options),
     base: {
       search: () => Promise.reject(new Error("the fallback was used")),
       prepare: async () => undefined,

@@ -1,13 +1,10 @@
+import type { CollectionCreateSchema, DocumentSchema, MultiSearchRequestsSchema } from "typesense";
 import type { Typesense } from "./client.ts";
-import { TypesenseAway, reasonOf } from "./client.ts";
+import { TypesenseAway, isRefusal } from "./client.ts";
 
 // Operations on collections of any content.
 
-export interface CollectionSchema {
-  readonly name: string;
-  readonly fields: readonly { readonly name: string; readonly type: string; readonly [setting: string]: unknown }[];
-  readonly [setting: string]: unknown;
-}
+export type CollectionSchema = CollectionCreateSchema;
 
 /** Thrown when the collection does not exist: it was deleted, or the server was replaced. */
 export class CollectionGone extends Error {
@@ -34,31 +31,41 @@ export class CollectionBehind extends Error {
   }
 }
 
-const importTimeoutMs = 30_000;
+const slow = { timeoutMs: 30_000 };
 const importCharactersMax = 2_000_000;
+
+/** Undefined where the server refuses the request; with `status`, only where it does so with this one. */
+export async function unlessRefused<T>(request: Promise<T>, status?: number): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isRefusal(error, status)) return undefined;
+    throw error;
+  }
+}
+
+async function unlessGone<T>(collection: string, request: Promise<T>): Promise<T> {
+  const answer = await unlessRefused(request, 404);
+  if (answer === undefined) throw new CollectionGone(collection);
+  return answer;
+}
 
 /** `schema` has the collection's name. */
 export async function createCollection(typesense: Typesense, schema: CollectionSchema): Promise<void> {
-  const { status, text } = await typesense.request("POST", "/collections", { body: schema });
   // 409: an earlier attempt has created it.
-  if (status !== 201 && status !== 200 && status !== 409) throw refusal("make a collection", status, text);
+  await unlessRefused(typesense("make a collection").collections().create(schema), 409);
 }
 
 export async function dropCollection(typesense: Typesense, name: string): Promise<void> {
-  const { status, text } = await typesense.request("DELETE", `/collections/${name}`, { timeoutMs: importTimeoutMs });
-  if (status !== 200 && status !== 404) throw refusal("delete a collection", status, text);
+  await unlessRefused(typesense("delete a collection", slow).collections(name).delete(), 404);
 }
 
 export async function pointAlias(typesense: Typesense, alias: string, collection: string): Promise<void> {
-  const { status, text } = await typesense.request("PUT", `/aliases/${alias}`, {
-    body: { collection_name: collection },
-  });
-  if (status !== 200) throw refusal("set an alias", status, text);
+  await typesense("set an alias").aliases().upsert(alias, { collection_name: collection });
 }
 
 export async function deleteAlias(typesense: Typesense, alias: string): Promise<void> {
-  const { status, text } = await typesense.request("DELETE", `/aliases/${alias}`);
-  if (status !== 200 && status !== 404) throw refusal("delete an alias", status, text);
+  await unlessRefused(typesense("delete an alias").aliases(alias).delete(), 404);
 }
 
 /**
@@ -81,17 +88,9 @@ export async function importDocuments<T extends { readonly id: string }>(
     batch = [];
     lines = [];
     characters = 0;
-    const { status, text } = await typesense.request(
-      "POST",
-      `/collections/${collection}/documents/import?action=upsert`,
-      {
-        body,
-        timeoutMs: importTimeoutMs,
-      },
-    );
-    if (status === 404) throw new CollectionGone(collection);
-    if (status !== 200) throw refusal("take documents", status, text);
-    for (const [index, refused] of refusedLines(text, sent.length)) {
+    const target = typesense("take documents", slow).collections(collection).documents();
+    const answer = await unlessGone(collection, target.import(body, { action: "upsert" }));
+    for (const [index, refused] of refusedLines(answer, sent.length)) {
       const document = sent[index];
       if (document !== undefined) onRefused(document, refused);
     }
@@ -121,8 +120,9 @@ function refusedLines(text: string, count: number): ReadonlyMap<number, Refused>
     let result: { readonly success?: unknown; readonly code?: unknown; readonly error?: unknown };
     try {
       result = JSON.parse(line) as typeof result;
-    } catch (error) {
-      throw new TypesenseAway("its answer to an import was cut off", { cause: error });
+    } catch {
+      // The cause would quote the document.
+      throw new TypesenseAway("its answer to an import was cut off");
     }
     if (result.success === true) continue;
     const code = typeof result.code === "number" ? result.code : 0;
@@ -135,10 +135,8 @@ function refusedLines(text: string, count: number): ReadonlyMap<number, Refused>
 
 /** Names of all collections that the key can access. */
 export async function listCollections(typesense: Typesense, signal?: AbortSignal): Promise<readonly string[]> {
-  const options = signal === undefined ? {} : { signal };
-  const { status, text } = await typesense.request("GET", "/collections?exclude_fields=fields", options);
-  if (status !== 200) throw refusal("list collections", status, text);
-  const listed = parse(text);
+  const client = typesense("list collections", signal === undefined ? {} : { signal });
+  const listed: unknown = await client.collections().retrieve({ exclude_fields: "fields" });
   if (!Array.isArray(listed)) throw new TypesenseAway("it answered with no list of collections");
   return (listed as readonly { readonly name?: unknown }[]).map(({ name }) => String(name));
 }
@@ -170,16 +168,12 @@ export const awaitWritten = (typesense: Typesense, collection: string): Promise<
 
 /** Deletes all documents that match the filter. */
 export async function deleteDocuments(typesense: Typesense, collection: string, filterBy: string): Promise<void> {
-  const path = `/collections/${collection}/documents?${new URLSearchParams({ filter_by: filterBy }).toString()}`;
-  const { status, text } = await typesense.request("DELETE", path, { timeoutMs: importTimeoutMs });
-  if (status === 404) throw new CollectionGone(collection);
-  if (status !== 200) throw refusal("delete documents", status, text);
+  const target = typesense("delete documents", slow).collections(collection).documents();
+  await unlessGone(collection, target.delete({ filter_by: filterBy }));
 }
 
 export async function deleteDocument(typesense: Typesense, collection: string, id: string): Promise<void> {
-  const path = `/collections/${collection}/documents/${encodeURIComponent(id)}`;
-  const { status, text } = await typesense.request("DELETE", path);
-  if (status !== 200 && status !== 404) throw refusal("delete a document", status, text);
+  await unlessRefused(typesense("delete a document").collections(collection).documents(id).delete(), 404);
 }
 
 /** The result of one of several searches. The status of the whole answer is always 200. */
@@ -189,20 +183,11 @@ export interface SearchResult<D> {
   readonly hits: readonly D[];
 }
 
-interface MultiSearch {
-  readonly results?: readonly {
-    readonly code?: number;
-    readonly error?: string;
-    readonly search_cutoff?: boolean;
-    readonly found?: number;
-    readonly hits?: readonly { readonly document: unknown }[];
-  }[];
-}
-
 /** The server accepts 50 searches per request; one of them reads the mark. */
 export const searchesMax = 49;
 
-export type Search = { readonly collection: string } & Readonly<Record<string, string | number | boolean>>;
+type AnySearch = MultiSearchRequestsSchema<DocumentSchema, string>["searches"][number];
+export type Search = AnySearch & { readonly collection: string };
 
 /** Id of the document with the number of the last write. */
 export const markId = "mark";
@@ -234,10 +219,8 @@ export async function multiSearch<D>(
   searches: readonly Search[],
 ): Promise<readonly SearchResult<D>[]> {
   if (searches.length === 0) return [];
-  const { status, text } = await typesense.request("POST", "/multi_search", { body: { searches } });
-  if (status !== 200) throw refusal("search", status, text);
-  const results = (parse(text) as MultiSearch).results ?? [];
-  if (results.length !== searches.length) throw new TypesenseAway("it answered with too few results");
+  const { results } = await typesense("search").multiSearch.perform<DocumentSchema[]>({ searches: [...searches] });
+  if (results?.length !== searches.length) throw new TypesenseAway("it answered with too few results");
   return results.map((result, index) => {
     if (result.code === 404) throw new CollectionGone(searches[index]?.collection ?? "");
     if (result.code !== undefined && result.code >= 500) throw new TypesenseAway(`a search ended with ${result.code}`);
@@ -253,19 +236,4 @@ export class SearchCutOff extends Error {
     super("Typesense ended a search that took too long");
     this.name = "SearchCutOff";
   }
-}
-
-export function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new TypesenseAway("its answer was cut off", { cause: error });
-  }
-}
-
-/** The error for a refused operation, with the fix where there is one. */
-function refusal(what: string, status: number, text: string): Error {
-  const hint = status === 401 || status === 403 ? ": check TYPESENSE_API_KEY" : "";
-  // The work itself is valid, so it is retried until the operator has fixed the server.
-  return new TypesenseAway(`Typesense refused to ${what} with ${status}${reasonOf(text)}${hint}`);
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ConversationFilter, ListPosition } from "#database/search/contract.ts";
 import type { Phrase } from "#database/search/words.ts";
 import type { Typesense } from "./client.ts";
-import type { CollectionSchema, Mark } from "./collections.ts";
+import type { CollectionSchema, Mark, Search } from "./collections.ts";
 import { markId, multiSearchSince } from "./collections.ts";
 
 // One collection per workspace, one document per conversation. The text has the same tokens as the databases' own indexes:
@@ -124,7 +124,7 @@ export async function searchPage(
   limit: number,
 ): Promise<readonly Hit[]> {
   const conditions = filterBy(filter, before);
-  const search = {
+  const search: Search = {
     collection: mark.collection,
     q: phrases.map((phrase) => (phrase.length === 1 ? (phrase[0] ?? "") : `"${phrase.join(" ")}"`)).join(" "),
     query_by: "body",

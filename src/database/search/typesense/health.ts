@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { TypesenseAway, unanswered } from "./client.ts";
+import { TypesenseAway, isRefusal, unanswered } from "./client.ts";
 import type { Typesense } from "./client.ts";
 import {
   createCollection,
@@ -7,8 +7,8 @@ import {
   dropCollection,
   importDocuments,
   listCollections,
-  parse,
   pointAlias,
+  unlessRefused,
 } from "./collections.ts";
 
 // Checks whether the server can be used, and says what to fix.
@@ -28,16 +28,9 @@ export async function typesenseState(typesense: Typesense): Promise<TypesenseSta
   const signal = AbortSignal.timeout(troubleMsMax);
   const failed = (trouble: string): TypesenseState => ({ trouble, collections: [] });
   try {
-    const { status, text } = await typesense.request("GET", "/health", { signal });
-    const health = healthIn(text);
-    if (health === undefined) {
-      return failed(
-        `what answers there is no Typesense server (it said ${status} to GET /health): check TYPESENSE_URL`,
-      );
-    }
+    const lacks = await lackOf(typesense, signal);
     // The health check needs no key, so the key is checked separately.
     const collections = await listCollections(typesense, signal);
-    const { resource_error: lacks } = health;
     // The server reports that it is healthy, but accepts no writes.
     return typeof lacks === "string" ? { trouble: shortOf(lacks), collections } : { trouble: null, collections };
   } catch (error) {
@@ -50,13 +43,18 @@ export async function typesenseState(typesense: Typesense): Promise<TypesenseSta
   }
 }
 
-function healthIn(text: string): { readonly resource_error?: unknown } | undefined {
+/** The resource that a running server is out of. */
+async function lackOf(typesense: Typesense, signal: AbortSignal): Promise<unknown> {
+  let status = 200;
   try {
-    const health = JSON.parse(text) as { readonly resource_error?: unknown } | null;
-    return typeof health === "object" && health !== null && "ok" in health ? health : undefined;
-  } catch {
-    return undefined;
+    const health: unknown = await typesense("tell its health", { signal }).health.retrieve();
+    if (typeof health === "object" && health !== null && "ok" in health)
+      return "resource_error" in health ? health.resource_error : undefined;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    ({ status } = error);
   }
+  throw new Error(`what answers there is no Typesense server (it said ${status} to GET /health): check TYPESENSE_URL`);
 }
 
 const shortOf = (lacks: string): string =>
@@ -68,8 +66,8 @@ const starting =
 
 /** The server's version; the key may lack the right to read it. */
 export async function typesenseVersion(typesense: Typesense): Promise<string> {
-  const { status, text } = await typesense.request("GET", "/debug");
-  const version = status === 200 ? (parse(text) as { readonly version?: unknown }).version : undefined;
+  const debug = await unlessRefused(typesense("tell its version").debug.retrieve());
+  const version: unknown = debug?.version;
   return typeof version === "string" ? version.slice(0, 40) : "of an unknown version";
 }
 
