@@ -36,8 +36,8 @@ export const unrecognised: Omit<Locale, "bot" | "widget" | "voice"> = {
   },
   denial: { persons: "", negations: "", others: "", joins: "", without: "", pattern: "" },
   anger: { strong: "", medium: "", mild: "", negations: "", phrases: "", unspaced: "" },
+  unfinished: { announces: "", continues: "", begins: "", lacksObject: "", states: "" },
   references: { things: "", numbers: "", owned: "", being: "", mine: "" },
   openingHours: [],
   linkBySms: [],
-  unfinished: { announces: "", continues: "", begins: "", lacksObject: "", states: "" },
 };
