@@ -19,6 +19,8 @@ export interface SlackApi {
   within(ms: number): WebClient;
   /** A fetch without the token, of answers' addresses. */
   readonly fetch: typeof fetch;
+  /** Posts to a delivery's response URL, without the token. Resolves to the HTTP status. */
+  respond(url: string, message: object, signal: AbortSignal): Promise<number>;
   /** A fetch with the bot's token. Only for addresses that `isSlackAddress` accepts. */
   fetchFile(url: string, signal: AbortSignal): Promise<Response>;
 }
@@ -70,6 +72,13 @@ export function createSlackApi(token: string | undefined, baseUrl: string, log: 
       let client = limited.get(ms);
       if (client === undefined) limited.set(ms, (client = create(ms)));
       return client;
+    },
+    async respond(url, message, signal) {
+      const headers = { "content-type": "application/json" };
+      const body = JSON.stringify(message);
+      const response = await fetchPlain(url, { method: "POST", headers, body, redirect: "manual", signal });
+      await response.body?.cancel();
+      return response.status;
     },
     fetchFile: (url, signal) =>
       fetchPlain(url, { headers: { authorization: `Bearer ${token ?? ""}` }, redirect: "manual", signal }),

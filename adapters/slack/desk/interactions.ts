@@ -1,11 +1,11 @@
 import type { ChannelHost } from "#channels/contract.ts";
 import type { DeskAsk, DeskHost } from "#channels/desk/contract.ts";
 import type { SlackApi } from "../client.ts";
-import { isSlackAddress } from "../client.ts";
 import type { DeskRoutes, Reply } from "../deliveries/interactions.ts";
 import type { Interaction } from "../deliveries/payloads.ts";
 import { filled } from "../deliveries/payloads.ts";
 import { failureOf } from "../errors.ts";
+import { redraw } from "../messages/buttons.ts";
 import { messageIdOf } from "../messages/thread.ts";
 import type { Json } from "./card.ts";
 import { parseBlockId } from "./card.ts";
@@ -22,8 +22,6 @@ export interface InteractionDependencies {
 
 /** Slack opens a dialog only within three seconds of the click. */
 const dialogMs = 2_500;
-/** Called before the click is acknowledged, for which Slack waits three seconds. */
-const questionMs = 1_000;
 
 /** Buttons that act at once, by action id. */
 const buttonRequests: ReadonlyMap<string, DeskAsk> = new Map([
@@ -82,7 +80,8 @@ export function createInteractions({ api, host, desk }: InteractionDependencies)
       const chosen = parseChoice(blockId, actionId);
       if (chosen === undefined) return null;
       await desk.accept({ kind: "chose", externalId, by, place, ...chosen });
-      await deleteQuestion(api, host, interaction);
+      // If this fails, a second answer does no harm.
+      await redraw(api, host, interaction, { delete_original: true });
       return null;
     }
     const on = parseBlockId(blockId);
@@ -169,27 +168,4 @@ async function show(
     log.warn({ failure: failureOf(error) }, "slack: opening a dialog failed");
   }
   return null;
-}
-
-/** Deletes an answered question. If that fails, a second answer does no harm. */
-async function deleteQuestion(
-  api: SlackApi,
-  { log }: Pick<ChannelHost, "log">,
-  { response_url: responseUrl }: Interaction,
-): Promise<void> {
-  const url = filled(responseUrl);
-  if (url === undefined || !isSlackAddress(url, api.baseUrl)) return;
-  try {
-    const response = await api.fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ delete_original: true }),
-      redirect: "manual",
-      signal: AbortSignal.timeout(questionMs),
-    });
-    await response.body?.cancel();
-    if (!response.ok) log.info({ status: response.status }, "slack: removing an answered question failed");
-  } catch (error) {
-    log.info({ failure: failureOf(error) }, "slack: removing an answered question failed");
-  }
 }

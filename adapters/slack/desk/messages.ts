@@ -97,7 +97,12 @@ export async function notify(
     { type: "section", text: mrkdwnObject(shown.slice(0, 3_000)) },
     ...(choices === undefined ? [] : [choiceButtons(choices)]),
   ];
-  if (isSlackAddress(place, api.baseUrl)) return respond(api, place, shown, blocks, signal);
+  if (isSlackAddress(place, api.baseUrl)) {
+    const status = await api.respond(place, { response_type: "ephemeral", text: shown, blocks }, signal);
+    if (status < 300) return;
+    const mayPass = status === 429 || status >= 500;
+    throw new DeliveryError(mayPass ? "not_sent" : "rejected", `Slack answers with HTTP ${status}`);
+  }
   const { channelId, threadTs } = parseThread(place);
   await api.client(signal).chat.postEphemeral({
     channel: channelId,
@@ -106,26 +111,4 @@ export async function notify(
     blocks: blocks as unknown as Blocks,
     ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
   });
-}
-
-async function respond(
-  api: SlackApi,
-  url: string,
-  text: string,
-  blocks: readonly Json[],
-  signal: AbortSignal,
-): Promise<void> {
-  const response = await api.fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ response_type: "ephemeral", text, blocks }),
-    redirect: "manual",
-    signal,
-  });
-  await response.body?.cancel();
-  if (response.ok) return;
-  throw new DeliveryError(
-    response.status === 429 || response.status >= 500 ? "not_sent" : "rejected",
-    `Slack answers with HTTP ${response.status}`,
-  );
 }

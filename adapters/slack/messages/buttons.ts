@@ -54,35 +54,29 @@ export async function takePress(
     sentAt: timeOf(at),
   });
   // Null: it does not count, such as a press of somebody else in the channel.
-  if (messageId !== null) await markButton(api, host, opinion, interaction);
-}
-
-/** Shows the message with the buttons after the press. A failure loses nothing. */
-async function markButton(
-  api: SlackApi,
-  { log }: Pick<ChannelHost, "log">,
-  opinion: Opinion,
-  { message, actions, response_url: responseUrl }: Interaction,
-): Promise<void> {
-  const url = filled(responseUrl);
+  if (messageId === null) return;
   const pressed = filled(actions?.[0]?.block_id);
   const given: unknown = message?.blocks;
-  if (url === undefined || pressed === undefined || !Array.isArray(given)) return;
-  if (!isSlackAddress(url, api.baseUrl)) return;
+  if (pressed === undefined || !Array.isArray(given)) return;
   const blocks = given.map((block: unknown) =>
     fieldsOf(block)["block_id"] === pressed ? actionsBlock(pressed, buttonsAfter(opinion)) : block,
   );
+  await redraw(api, host, interaction, { replace_original: true, text: message?.text ?? "", blocks });
+}
+
+/** Replaces or deletes the message of a pressed button. A failure loses nothing. */
+export async function redraw(
+  api: SlackApi,
+  { log }: Pick<ChannelHost, "log">,
+  { response_url: responseUrl }: Interaction,
+  message: object,
+): Promise<void> {
+  const url = filled(responseUrl);
+  if (url === undefined || !isSlackAddress(url, api.baseUrl)) return;
   try {
-    const response = await api.fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ replace_original: true, text: message?.text ?? "", blocks }),
-      redirect: "manual",
-      signal: AbortSignal.timeout(displayMs),
-    });
-    await response.body?.cancel();
-    if (!response.ok) log.info({ status: response.status }, "slack: marking a pressed button failed");
+    const status = await api.respond(url, message, AbortSignal.timeout(displayMs));
+    if (status >= 300) log.info({ status }, "slack: changing the message of a pressed button failed");
   } catch (error) {
-    log.info({ failure: failureOf(error) }, "slack: marking a pressed button failed");
+    log.info({ failure: failureOf(error) }, "slack: changing the message of a pressed button failed");
   }
 }
