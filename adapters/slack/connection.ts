@@ -2,21 +2,19 @@ import { SocketModeClient } from "@slack/socket-mode";
 import type { ChannelHost } from "#channels/contract.ts";
 import { createAgent, refusalIn } from "#channels/http/guarded-connect.ts";
 import { clientOptions, sdkLogger } from "./client.ts";
-import type { Delivery } from "./deliveries/deliveries.ts";
-import { commandDelivery, eventDelivery, fieldsOf, interactionDelivery, parseJson } from "./deliveries/deliveries.ts";
-import type { Webhook } from "./webhook.ts";
+import type { Deliveries } from "./deliveries/app.ts";
+import { fieldsOf, parseJson } from "./deliveries/deliveries.ts";
 import { failureOf, isRevoked, operatorError } from "./errors.ts";
 
 export interface ConnectionDependencies {
   readonly appToken: string;
   readonly baseUrl: string;
-  readonly webhook: Pick<Webhook, "take">;
+  readonly deliveries: Deliveries;
   readonly host: Pick<ChannelHost, "allow" | "log" | "lookup">;
 }
 
 /** A delivery as the client emits it. */
 interface SocketDelivery {
-  readonly type?: string;
   readonly body?: unknown;
   ack(response?: Readonly<Record<string, unknown>>): Promise<void>;
 }
@@ -59,7 +57,7 @@ export async function runConnection(dependencies: ConnectionDependencies, signal
 
 /** Runs one connection until it ends. */
 async function connection(
-  { appToken, baseUrl, webhook, host }: ConnectionDependencies,
+  { appToken, baseUrl, deliveries, host }: ConnectionDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   const guard = host.lookup === undefined ? undefined : withMemory(host.lookup);
@@ -79,9 +77,9 @@ async function connection(
     atWork.add(work);
   });
 
-  async function answer({ type, body, ack }: SocketDelivery): Promise<void> {
+  async function answer({ body, ack }: SocketDelivery): Promise<void> {
     try {
-      const reply = await webhook.take(deliveryOf(type, body));
+      const reply = await deliveries.take(body);
       await ack(reply ?? undefined);
     } catch (error) {
       host.log.error({ err: error }, "slack: storing or acknowledging a delivery failed, awaiting redelivery");
@@ -125,19 +123,6 @@ function withMemory(lookup: NonNullable<ChannelHost["lookup"]>) {
     lookup: remembering,
     refusal: () => (reason === undefined ? undefined : new Error(`Slack cannot be reached (${reason})`)),
   };
-}
-
-function deliveryOf(type: string | undefined, body: unknown): Delivery {
-  switch (type) {
-    case "events_api":
-      return eventDelivery(body);
-    case "interactive":
-      return interactionDelivery(body);
-    case "slash_commands":
-      return commandDelivery(body);
-    default:
-      return { kind: "unknown", what: "an envelope" };
-  }
 }
 
 /** Drops malformed messages: the client throws errors on them that cannot be caught. */

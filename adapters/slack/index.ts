@@ -3,12 +3,13 @@ import type { AdapterModule } from "#channels/contract.ts";
 import type { DeskHost } from "#channels/desk/contract.ts";
 import { checkApp } from "./check.ts";
 import { createSlackApi, slackApiUrl } from "./client.ts";
+import { createDeliveries } from "./deliveries/app.ts";
 import type { SlackConfig } from "./config.ts";
 import { config, secrets, transportOf } from "./config.ts";
 import { createSlackDesk } from "./desk/desk.ts";
 import { createDeskAgents } from "./desk/agents.ts";
-import type { RouteDependencies } from "./desk/routes.ts";
-import { createDeskRoutes } from "./desk/routes.ts";
+import type { ListenerDependencies } from "./desk/listeners.ts";
+import { createDeskListeners } from "./desk/listeners.ts";
 import { createWebhook } from "./webhook.ts";
 import { fetchSlackFile } from "./files.ts";
 import { createEvents } from "./events.ts";
@@ -41,16 +42,15 @@ const slack: AdapterModule<SlackConfig> = {
     const api = createSlackApi(given.bot_token, baseUrl, host.log, host.lookup);
     const users = createUsers(api, host);
     const events = createEvents({ api, host, users, channelMessages: given.channel_messages ?? "addressed" });
-    const signingSecret = transport.kind === "webhook" ? transport.signingSecret : undefined;
     const desk = host.desk === undefined ? undefined : createAgentsSide({ api, host, users }, host.desk);
     const revocation = createRevocation(api, host, given);
-    const webhook = createWebhook({ api, host, events, revocation, signingSecret, desk: desk?.routes });
+    const deliveries = createDeliveries({ api, host, events, revocation, desk: desk?.listeners });
     const sending = createSending(api, host);
     return {
       capabilities: { textMax, typing: false, receipts: false, idempotentSend: false, fileBytesMax },
       inbound:
         transport.kind === "webhook"
-          ? { kind: "webhook", refuse: webhook.refuse, receive: webhook.receive }
+          ? { kind: "webhook", ...createWebhook({ host, deliveries, signingSecret: transport.signingSecret }) }
           : {
               kind: "connection",
               async run(signal) {
@@ -58,7 +58,7 @@ const slack: AdapterModule<SlackConfig> = {
                 const revoked = new AbortController();
                 const checked = revocation.requireToken(signal).catch((error: unknown) => revoked.abort(error));
                 const either = AbortSignal.any([signal, revoked.signal]);
-                await runConnection({ appToken: transport.appToken, baseUrl, webhook, host }, either);
+                await runConnection({ appToken: transport.appToken, baseUrl, deliveries, host }, either);
                 await checked;
                 revoked.signal.throwIfAborted();
               },
@@ -86,10 +86,10 @@ const slack: AdapterModule<SlackConfig> = {
 
 export default slack;
 
-function createAgentsSide(common: Pick<RouteDependencies, "api" | "host" | "users">, desk: DeskHost) {
+function createAgentsSide(common: Pick<ListenerDependencies, "api" | "host" | "users">, desk: DeskHost) {
   const people = createDeskAgents(common.api, common.host, desk);
   return {
     desk: createSlackDesk({ ...common, desk, agents: people }),
-    routes: createDeskRoutes({ ...common, desk, people }),
+    listeners: createDeskListeners({ ...common, desk, people }),
   };
 }

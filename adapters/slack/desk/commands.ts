@@ -6,7 +6,6 @@ import type { DeskAgents } from "./agents.ts";
 import { escapeText } from "../messages/mrkdwn.ts";
 import type { SlashCommand } from "../deliveries/payloads.ts";
 import { filled } from "../deliveries/payloads.ts";
-import type { Reply } from "../deliveries/interactions.ts";
 import { parseMessageId } from "../messages/thread.ts";
 
 export interface CommandDependencies {
@@ -31,10 +30,10 @@ const help = [
   "In a thread, what you write goes to the customer. Begin with // for a note that only colleagues see.",
 ].join("\n");
 
-const privately = (text: string): Reply => ({ response_type: "ephemeral", text });
+const privately = (text: string) => ({ response_type: "ephemeral", text }) as const;
 
-/** Answers a slash command; only its sender sees the response. */
-export async function answerCommand(dependencies: CommandDependencies, command: SlashCommand): Promise<Reply> {
+/** The response to a slash command; only its sender sees it. Undefined: it comes later. */
+export async function answerCommand(dependencies: CommandDependencies, command: SlashCommand) {
   const { host, desk, people } = dependencies;
   const [word = "", ...rest] = (command.text ?? "").trim().split(/\s+/);
   const argument = rest.join(" ").slice(0, 500);
@@ -65,7 +64,7 @@ export async function answerCommand(dependencies: CommandDependencies, command: 
   return privately(listText(found, dependencies.workspaceUrl()));
 }
 
-async function claim({ desk }: CommandDependencies, command: SlashCommand, argument: string): Promise<Reply> {
+async function claim({ desk }: CommandDependencies, command: SlashCommand, argument: string) {
   const id = /conv_[0-9a-z]{26}/.exec(argument)?.[0];
   if (id === undefined) return privately("Which one? For example: */parley claim conv_…*, with the whole id.");
   if ((await desk.conversation(id)) === null) return privately("There is no conversation with this id.");
@@ -79,7 +78,7 @@ async function claim({ desk }: CommandDependencies, command: SlashCommand, argum
     confirm: true,
   });
   // The desk reports the result later, at `place`.
-  return null;
+  return undefined;
 }
 
 function listText(found: readonly DeskConversation[], workspaceUrl: string | undefined): string {

@@ -17,7 +17,6 @@ export interface DialogSubject {
 export const dialogs = ["note", "tag", "snooze", "message"] as const;
 export type Dialog = (typeof dialogs)[number];
 
-const callbackPrefix = "parley_";
 const blockId = "value";
 const actionId = "value";
 const tagsTextMax = 2_000;
@@ -31,9 +30,8 @@ const titles: Readonly<Record<Dialog, string>> = {
   message: "Conversation",
 };
 
-export function dialogOf(callbackId: string | null | undefined): Dialog | undefined {
-  return dialogs.find((dialog) => callbackId === `${callbackPrefix}${dialog}`);
-}
+/** The dialog's id at Slack. */
+export const callbackIdOf = (dialog: Dialog): string => `parley_${dialog}`;
 
 /** The options of the shortcut on a message. */
 const messageOptions = {
@@ -54,7 +52,7 @@ export function dialogView(dialog: Dialog, given: DialogSubject, now: number): J
   const left = (given.tags?.length ?? 0) - (subject.tags?.length ?? 0);
   return {
     type: "modal",
-    callback_id: `${callbackPrefix}${dialog}`,
+    callback_id: callbackIdOf(dialog),
     private_metadata: JSON.stringify(subject),
     title: { type: "plain_text", text: titles[dialog] },
     submit: { type: "plain_text", text: dialog === "message" ? "Do it" : "Save" },
@@ -179,4 +177,4 @@ export function subjectOf(metadata: string | null | undefined): DialogSubject | 
 }
 
 /** Marks the field of a dialog as wrong. */
-export const wrongField = (message: string): Json => ({ response_action: "errors", errors: { [blockId]: message } });
+export const wrongField = (message: string) => ({ response_action: "errors", errors: { [blockId]: message } }) as const;

@@ -1,7 +1,8 @@
+import type { ViewSubmitAction } from "@slack/bolt";
 import type { ChannelHost } from "#channels/contract.ts";
 import type { DeskAsk, DeskHost } from "#channels/desk/contract.ts";
 import type { SlackApi } from "../client.ts";
-import type { DeskRoutes, Reply } from "../deliveries/interactions.ts";
+import type { SlackApp } from "../deliveries/listeners.ts";
 import type { Interaction } from "../deliveries/payloads.ts";
 import { filled } from "../deliveries/payloads.ts";
 import { failureOf } from "../errors.ts";
@@ -12,7 +13,7 @@ import { parseBlockId } from "./card.ts";
 import { chooseAction, parseChoice } from "./choices.ts";
 import { placeIn } from "./desk.ts";
 import type { Dialog, DialogSubject } from "./dialogs.ts";
-import { dialogOf, dialogView, readDialog, sayingView, subjectOf, wrongField } from "./dialogs.ts";
+import { callbackIdOf, dialogs, dialogView, readDialog, sayingView, subjectOf, wrongField } from "./dialogs.ts";
 
 export interface InteractionDependencies {
   readonly api: SlackApi;
@@ -23,15 +24,6 @@ export interface InteractionDependencies {
 /** Slack opens a dialog only within three seconds of the click. */
 const dialogMs = 2_500;
 
-/** Buttons that act at once, by action id. */
-const buttonRequests: ReadonlyMap<string, DeskAsk> = new Map([
-  ["parley_claim", { kind: "claim" }],
-  ["parley_release", { kind: "release" }],
-  ["parley_resolve", { kind: "resolve" }],
-  ["parley_archive", { kind: "archive" }],
-  ["parley_reopen", { kind: "reopen" }],
-]);
-
 /** The snooze menu's options, by value; "pick" opens a dialog. */
 const snoozeOptions: ReadonlyMap<string, Extract<DeskAsk, { kind: "snooze" }>["until"]> = new Map([
   ["h1", { kind: "hours", hours: 1 }],
@@ -39,120 +31,99 @@ const snoozeOptions: ReadonlyMap<string, Extract<DeskAsk, { kind: "snooze" }>["u
   ["reply", { kind: "reply" }],
 ]);
 
-/** Clicks on the desk's buttons and menus, submitted dialogs, and the shortcut on a message. */
-export function createInteractions({ api, host, desk }: InteractionDependencies): DeskRoutes["interaction"] {
-  return async (interaction) => {
-    switch (interaction.type) {
-      case "block_actions":
-        return clicked(interaction);
-      case "view_submission":
-        return submitted(interaction);
-      case "message_action":
-        return interaction.callback_id === "parley_message" ? shortcut(interaction) : null;
-      default:
-        return null;
-    }
-  };
-
-  function open(dialog: Dialog, subject: DialogSubject, interaction: Interaction): Promise<Reply> {
+/** Listens to clicks on the desk's buttons and menus, submitted dialogs, and the shortcut on a message. */
+export function listenToInteractions(app: SlackApp, { api, host, desk }: InteractionDependencies): void {
+  function open(dialog: Dialog, subject: DialogSubject, interaction: Interaction): Promise<void> {
     return show(api, host, dialogView(dialog, subject, host.clock.now()), interaction);
   }
 
   async function ask(
-    interaction: Interaction,
+    { user: { id: by } }: Interaction,
     externalId: string,
     { conversationId, seen, place }: DialogSubject,
     request: DeskAsk,
-  ): Promise<Reply> {
-    const by = interaction.user.id;
+  ): Promise<void> {
     await desk.accept({ kind: "asked", externalId, by, place, conversationId, ask: request, seen });
-    return null;
   }
 
-  async function clicked(interaction: Interaction): Promise<Reply> {
-    const [action] = interaction.actions ?? [];
+  function clickIn({ actions, user, container, message, channel }: Interaction) {
+    const [action] = actions ?? [];
     const actionId = filled(action?.action_id) ?? "";
-    const blockId = filled(action?.block_id) ?? "";
-    const by = interaction.user.id;
+    const by = user.id;
     const externalId = `click:${by}:${filled(action?.action_ts) ?? ""}:${actionId}`.slice(0, 180);
-    const place = placeOf(interaction);
-    if (actionId.startsWith(chooseAction)) {
-      const chosen = parseChoice(blockId, actionId);
-      if (chosen === undefined) return null;
-      await desk.accept({ kind: "chose", externalId, by, place, ...chosen });
-      // If this fails, a second answer does no harm.
-      await redraw(api, host, interaction, { delete_original: true });
-      return null;
-    }
-    const on = parseBlockId(blockId);
-    if (on === undefined) return null;
-    const subject: DialogSubject = { ...on, place };
-    const request = buttonRequests.get(actionId);
-    if (request !== undefined) return ask(interaction, externalId, subject, request);
-    switch (actionId) {
-      case "parley_note":
-        return open("note", subject, interaction);
-      case "parley_tag": {
-        const tags = (await desk.conversation(on.conversationId))?.tags ?? [];
-        return open("tag", { ...subject, tags }, interaction);
-      }
-      case "parley_snooze": {
-        const option = filled(action?.selected_option?.value) ?? "";
-        if (option === "pick") return open("snooze", subject, interaction);
-        const until = snoozeOptions.get(option);
-        return until === undefined ? null : ask(interaction, externalId, subject, { kind: "snooze", until });
-      }
-      default:
-        return null;
-    }
+    const channelId = filled(container?.channel_id) ?? filled(channel?.id) ?? desk.channel;
+    const root = filled(container?.thread_ts) ?? filled(message?.thread_ts) ?? filled(container?.message_ts);
+    const option = filled(action?.selected_option?.value) ?? "";
+    const blockId = filled(action?.block_id) ?? "";
+    return { actionId, by, externalId, place: placeIn(channelId, root), option, blockId };
   }
 
-  async function submitted(interaction: Interaction): Promise<Reply> {
-    const { view } = interaction;
-    const dialog = dialogOf(view?.callback_id);
-    const subject = subjectOf(view?.private_metadata);
-    if (dialog === undefined || subject === undefined) return null;
-    const read = readDialog(dialog, subject, view?.state?.values, host.clock.now());
-    const externalId = `view:${filled(view?.id) ?? ""}`.slice(0, 180);
-    switch (read.kind) {
-      case "nothing":
-        return null;
-      case "wrong":
-        return wrongField(read.message);
-      case "ask":
-        return ask(interaction, externalId, subject, read.ask);
-      case "send": {
-        const { conversationId, place, messageId = "" } = subject;
-        const by = interaction.user.id;
-        await desk.accept({ kind: "chose", externalId, by, place, conversationId, messageId, choice: "send" });
-        return null;
-      }
-    }
+  /** Listens to a button or menu of cards. */
+  function onCard(
+    id: string,
+    act: (subject: DialogSubject, interaction: Interaction, click: ReturnType<typeof clickIn>) => Promise<void>,
+  ): void {
+    app.action(id, async ({ context: { interaction } }) => {
+      const click = clickIn(interaction);
+      const on = parseBlockId(click.blockId);
+      if (on !== undefined) await act({ ...on, place: click.place }, interaction, click);
+    });
   }
 
-  /** The shortcut on a thread's message. It exists because a slash command does not get its thread. */
-  async function shortcut(interaction: Interaction): Promise<Reply> {
+  for (const kind of ["claim", "release", "resolve", "archive", "reopen"] as const) {
+    onCard(`parley_${kind}`, (subject, interaction, { externalId }) => ask(interaction, externalId, subject, { kind }));
+  }
+  onCard("parley_note", (subject, interaction) => open("note", subject, interaction));
+  onCard("parley_tag", async (subject, interaction) => {
+    const tags = (await desk.conversation(subject.conversationId))?.tags ?? [];
+    await open("tag", { ...subject, tags }, interaction);
+  });
+  onCard("parley_snooze", async (subject, interaction, { option, externalId }) => {
+    if (option === "pick") return open("snooze", subject, interaction);
+    const until = snoozeOptions.get(option);
+    return until && ask(interaction, externalId, subject, { kind: "snooze", until });
+  });
+  app.action(new RegExp(`^${chooseAction}`), async ({ context: { interaction } }) => {
+    const { actionId, by, externalId, place, blockId } = clickIn(interaction);
+    const chosen = parseChoice(blockId, actionId);
+    if (chosen === undefined) return;
+    await desk.accept({ kind: "chose", externalId, by, place, ...chosen });
+    // If this fails, a second answer does no harm.
+    await redraw(api, host, interaction, { delete_original: true });
+  });
+
+  for (const dialog of dialogs) {
+    app.view<ViewSubmitAction>(callbackIdOf(dialog), async ({ context: { interaction }, ack }) => {
+      const { view } = interaction;
+      const subject = subjectOf(view?.private_metadata);
+      if (subject === undefined) return;
+      const read = readDialog(dialog, subject, view?.state?.values, host.clock.now());
+      const externalId = `view:${filled(view?.id) ?? ""}`.slice(0, 180);
+      if (read.kind === "wrong") await ack(wrongField(read.message));
+      if (read.kind === "ask") await ask(interaction, externalId, subject, read.ask);
+      if (read.kind !== "send") return;
+      const { conversationId, place, messageId = "" } = subject;
+      const by = interaction.user.id;
+      await desk.accept({ kind: "chose", externalId, by, place, conversationId, messageId, choice: "send" });
+    });
+  }
+
+  // The shortcut on a thread's message exists because a slash command does not get its thread.
+  app.shortcut({ type: "message_action", callback_id: "parley_message" }, async ({ context: { interaction } }) => {
     const ts = filled(interaction.message?.ts);
     const channelId = filled(interaction.channel?.id);
-    if (ts === undefined || channelId === undefined) return null;
+    if (ts === undefined || channelId === undefined) return;
     const root = filled(interaction.message?.thread_ts) ?? ts;
     const place = placeIn(channelId, root);
-    const conversationId = await desk.conversationOf(messageIdOf(channelId, root));
-    const conversation = conversationId === null ? null : await desk.conversation(conversationId);
+    const found = await desk.conversationOf(messageIdOf(channelId, root));
+    const conversation = found === null ? null : await desk.conversation(found);
     if (conversation === null) {
       return show(api, host, sayingView("This message is in no thread of a conversation."), interaction);
     }
-    const { id, status, assignee } = conversation;
+    const { id: conversationId, status, assignee } = conversation;
     const seen = { status, assignedTo: assignee?.email ?? null };
-    return open("message", { conversationId: id, seen, place, messageId: messageIdOf(channelId, ts) }, interaction);
-  }
-
-  function placeOf(interaction: Interaction): string {
-    const { container, message, channel } = interaction;
-    const channelId = filled(container?.channel_id) ?? filled(channel?.id) ?? desk.channel;
-    const root = filled(container?.thread_ts) ?? filled(message?.thread_ts) ?? filled(container?.message_ts);
-    return placeIn(channelId, root);
-  }
+    return open("message", { conversationId, seen, place, messageId: messageIdOf(channelId, ts) }, interaction);
+  });
 }
 
 /** Opens a dialog. A failure loses nothing: the agent clicks again. */
@@ -161,11 +132,10 @@ async function show(
   { log }: Pick<ChannelHost, "log">,
   view: Json,
   { trigger_id: trigger }: Interaction,
-): Promise<Reply> {
+): Promise<void> {
   try {
     await api.within(dialogMs).views.open({ trigger_id: filled(trigger) ?? "", view: view as never });
   } catch (error) {
     log.warn({ failure: failureOf(error) }, "slack: opening a dialog failed");
   }
-  return null;
 }

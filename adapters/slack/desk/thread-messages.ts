@@ -1,7 +1,7 @@
 import type { ChannelHost } from "#channels/contract.ts";
 import type { DeskHost } from "#channels/desk/contract.ts";
 import type { SlackApi } from "../client.ts";
-import type { DeskRoutes } from "../deliveries/interactions.ts";
+import type { EventListener } from "../deliveries/listeners.ts";
 import type { EventEnvelope, SlackMessage } from "../deliveries/payloads.ts";
 import { channelIdOf, filled } from "../deliveries/payloads.ts";
 import { filesMax, filesOf, isElsewhere, nameOf } from "../events.ts";
@@ -31,13 +31,9 @@ const tooManyText = (left: readonly { readonly name: string }[]): string =>
 
 const namedMax = 10;
 
-/** Messages that agents write, edit and delete in the threads of the desk channel. */
-export function createThreadMessages({
-  api,
-  host,
-  desk,
-  users,
-}: ThreadMessageDependencies): Pick<DeskRoutes, "owns" | "event"> {
+/** Takes messages that agents write, edit and delete in the threads of the desk channel, and passes on other events. */
+export function createThreadMessages({ api, host, desk, users }: ThreadMessageDependencies): EventListener {
+  /** Whether an event belongs to the desk: to its channel, or to its threads in a former channel. */
   async function owns(event: EventEnvelope["event"]): Promise<boolean> {
     const channelId = channelIdOf(event);
     if (channelId === undefined || channelId === desk.channel) return channelId !== undefined;
@@ -103,7 +99,7 @@ export function createThreadMessages({
     return [text, ...addressesOf(message)].filter((line) => line !== "").join("\n\n");
   }
 
-  return { owns, event: takeEvent };
+  return async ({ context: { envelope }, next }) => ((await owns(envelope.event)) ? takeEvent(envelope) : next());
 }
 
 /** Addresses of files that Slack does not hold: they cannot be fetched, so the customer gets the address. */

@@ -1,21 +1,18 @@
 import type { ChannelHost } from "#channels/contract.ts";
 import type { SlackApi } from "../client.ts";
 import type { SlackConfig } from "../config.ts";
-import type { EventEnvelope } from "../deliveries/payloads.ts";
 import { failureOf, isRevoked } from "../errors.ts";
 
 /** Notices that the app was removed from its workspace, or lost its token. */
 export interface Revocation {
-  /** Resolves to whether the event was about that; then it is stored. Rejects when Slack cannot be asked now. */
-  take(envelope: EventEnvelope): Promise<boolean>;
+  /** Takes an event about that. Resolves when it is stored; rejects when Slack cannot be asked now. */
+  take(eventType: string): Promise<void>;
   /** Throws an Error with the fix if Slack no longer accepts the token. */
   requireToken(signal: AbortSignal): Promise<void>;
 }
 
 /** Slack waits three seconds for the acknowledgement. */
 const askMs = 2_000;
-
-const isAbout = ({ type }: EventEnvelope["event"]): boolean => type === "app_uninstalled" || type === "tokens_revoked";
 
 export function createRevocation(
   api: SlackApi,
@@ -40,11 +37,9 @@ export function createRevocation(
   }
 
   return {
-    async take({ event }) {
-      if (!isAbout(event)) return false;
+    async take(type) {
       if (await isTokenGone(api.within(askMs))) await host.reportDown(cause);
-      else host.log.debug({ type: event.type }, "slack: revocation that does not concern the token skipped");
-      return true;
+      else host.log.debug({ type }, "slack: revocation that does not concern the token skipped");
     },
     async requireToken(signal) {
       // Other failures are for the connection to report.

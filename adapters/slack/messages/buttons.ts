@@ -1,5 +1,5 @@
 import type { ChannelHost } from "#channels/contract.ts";
-import type { Opinion, OpinionButton } from "#channels/opinion-buttons.ts";
+import type { OpinionButton } from "#channels/opinion-buttons.ts";
 import { buttonsAfter, readOpinion } from "#channels/opinion-buttons.ts";
 import type { SlackApi } from "../client.ts";
 import { isSlackAddress } from "../client.ts";
@@ -26,22 +26,17 @@ export const actionsBlock = (blockId: string, buttons: readonly OpinionButton[])
   })),
 });
 
-/** The opinion of a pressed button; undefined for another interaction, such as one of the desk. */
-export function opinionIn({ type, actions }: Interaction): Opinion | undefined {
-  return type === "block_actions" ? readOpinion(filled(actions?.[0]?.value) ?? "") : undefined;
-}
-
 /** Resolves when the press is stored and, if Slack answers in time, the button is marked. */
 export async function takePress(
   { api, host }: { readonly api: SlackApi; readonly host: ChannelHost },
-  opinion: Opinion,
   interaction: Interaction,
 ): Promise<void> {
   const { user, team, container, message, channel, actions } = interaction;
+  const opinion = readOpinion(filled(actions?.[0]?.value) ?? "");
   const channelId = filled(container?.channel_id) ?? filled(channel?.id);
   const teamId = filled(user.team_id) ?? filled(team?.id);
   const at = filled(actions?.[0]?.action_ts);
-  if (channelId === undefined || teamId === undefined || at === undefined) return;
+  if (opinion === undefined || channelId === undefined || teamId === undefined || at === undefined) return;
   const ts = filled(message?.ts) ?? filled(container?.message_ts);
   const root = filled(message?.thread_ts) ?? filled(container?.thread_ts);
   const sender = { key: `${teamId}:${user.id}` };

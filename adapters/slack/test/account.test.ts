@@ -70,6 +70,40 @@ describe("the webhook for Slack's deliveries", () => {
     expect(await account.stored()).toEqual([]);
   });
 
+  it("acknowledges what nobody listens to, and fields that Bolt cannot read", async () => {
+    const { slack } = account;
+    const said = account.said({ channel: "D0ADA", text: "" });
+    const events: readonly object[] = [
+      { type: "emoji_changed", event_ts: "1.1" },
+      { type: "function_executed", function: null, inputs: null },
+      { type: "reaction_added", item: null, user: null },
+      { ...said, item: null, user: null, channel: null, subteam: null },
+      { ...said, item: "x", channel_id: 5 },
+    ];
+    for (const event of events) {
+      expect((await account.deliver(event, { response_urls: [null], function_data: null })).status).toBe(200);
+    }
+    const user = { id: "U0ADA", team_id: slack.teamId };
+    for (const interaction of [
+      { type: "block_actions", user, actions: null, channel: null, team: null },
+      { type: "block_actions", user, actions: [{ action_id: null, block_id: null, value: null }], view: null },
+      { type: "block_suggestion", user, name: "x", channel: null },
+      { type: "dialog_submission", user, callback_id: null },
+      { type: "interactive_message", user, actions: [{ name: "x" }] },
+      { type: "view_submission", user, view: null },
+      { type: "view_closed", user, view: { callback_id: null } },
+      { type: "message_action", user, callback_id: null, message: null },
+      { type: "shortcut", user },
+      { type: "something_new", user },
+    ]) {
+      const payload = new URLSearchParams({ payload: JSON.stringify(interaction) });
+      const form = { "content-type": "application/x-www-form-urlencoded" };
+      const answered = await account.post(payload.toString(), form);
+      expect([answered.status, await answered.text()], interaction.type).toEqual([200, ""]);
+    }
+    expect(await account.stored()).toEqual([]);
+  });
+
   it("acknowledges buttons and commands without a desk", async () => {
     const form = { "content-type": "application/x-www-form-urlencoded" };
     const command = await account.post("command=%2Fparley&user_id=U0ADA&text=mine", form);

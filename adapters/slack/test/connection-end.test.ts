@@ -17,7 +17,7 @@ const run = (signal: AbortSignal): Promise<void> =>
     {
       appToken: slack.appToken,
       baseUrl: slack.url,
-      webhook: { take: async () => null },
+      deliveries: { take: async () => null },
       host: { allow: () => true, log: silentLog },
     },
     signal,

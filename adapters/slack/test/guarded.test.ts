@@ -31,7 +31,7 @@ it.each([
     {
       appToken: slack.appToken,
       baseUrl,
-      webhook: { take: async () => null },
+      deliveries: { take: async () => null },
       host: { allow: () => true, log: silentLog, lookup },
     },
     AbortSignal.timeout(20_000),

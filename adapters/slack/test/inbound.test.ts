@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { eventDelivery } from "../deliveries/deliveries.ts";
+import { deliveryOf } from "../deliveries/deliveries.ts";
 import { readEvent } from "../inbound.ts";
 import { changedEvent, deletedEvent, envelopeOf, mentionEvent, messageEvent } from "./support/events.ts";
 
@@ -9,9 +9,9 @@ const said = { channel: "C1", user: "U1", ts: "1700000001.000100", text: "Hello"
 const direct = { ...said, channel: "D1" };
 
 function read(event: object, more: object = {}) {
-  const delivery = eventDelivery(envelopeOf(workspace, { ...event }, { ...more }));
-  if (delivery.kind !== "event") throw new Error(`it was ${delivery.kind}`);
-  return readEvent(delivery.envelope);
+  const { envelope } = deliveryOf(envelopeOf(workspace, { ...event }, { ...more })) ?? {};
+  if (envelope === undefined) throw new Error("it was no event");
+  return readEvent(envelope);
 }
 const reasonOf = (event: object): string => {
   const reading = read(event);

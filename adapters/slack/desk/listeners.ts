@@ -1,14 +1,14 @@
 import type { ChannelHost } from "#channels/contract.ts";
 import type { DeskHost } from "#channels/desk/contract.ts";
 import type { SlackApi } from "../client.ts";
-import type { DeskRoutes } from "../deliveries/interactions.ts";
+import type { DeskListeners } from "../deliveries/listeners.ts";
 import type { Users } from "../messages/users.ts";
 import type { DeskAgents } from "./agents.ts";
 import { answerCommand } from "./commands.ts";
-import { createInteractions } from "./interactions.ts";
+import { listenToInteractions } from "./interactions.ts";
 import { createThreadMessages } from "./thread-messages.ts";
 
-export interface RouteDependencies {
+export interface ListenerDependencies {
   readonly api: SlackApi;
   readonly host: Pick<ChannelHost, "clock" | "log">;
   readonly desk: DeskHost;
@@ -16,16 +16,17 @@ export interface RouteDependencies {
   readonly users: Users;
 }
 
-/** Handles agents' actions in the desk channel. Each method resolves when the action is stored. */
-export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
+export function createDeskListeners(dependencies: ListenerDependencies): DeskListeners {
   const { api, host, desk, people } = dependencies;
   let workspaceUrl: string | undefined;
   return {
-    ...createThreadMessages(dependencies),
-    interaction: createInteractions(dependencies),
-    async command(command) {
-      workspaceUrl ??= await urlOf(api);
-      return answerCommand({ host, desk, people, workspaceUrl: () => workspaceUrl }, command);
+    event: createThreadMessages(dependencies),
+    listen(app) {
+      listenToInteractions(app, dependencies);
+      app.command(/^/, async ({ context, ack }) => {
+        workspaceUrl ??= await urlOf(api);
+        await ack(await answerCommand({ host, desk, people, workspaceUrl: () => workspaceUrl }, context.command));
+      });
     },
   };
 }
