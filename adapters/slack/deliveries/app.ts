@@ -1,4 +1,4 @@
-import bolt from "@slack/bolt";
+import { App } from "@slack/bolt";
 import type { ChannelHost } from "#channels/contract.ts";
 import type { SlackApi } from "../client.ts";
 import { clientOptions, sdkLogger } from "../client.ts";
@@ -69,7 +69,7 @@ function routeOf({ envelope, interaction, command }: Partial<Delivered>): Readon
 }
 
 function createApp({ api, host, events, revocation, desk }: AppDependencies): SlackApp {
-  const app: SlackApp = new bolt.App<Delivered>({
+  const app: SlackApp = new App<Delivered>({
     receiver: { init: () => undefined, start: async () => undefined, stop: async () => undefined },
     // An account is one workspace, and its listeners call Slack by clients of ours.
     authorize: async () => ({}),
