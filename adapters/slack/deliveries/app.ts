@@ -56,7 +56,8 @@ export function createDeliveries(dependencies: AppDependencies): Deliveries {
  * Slack would deliver again what can never be read.
  */
 function routeOf({ envelope, interaction, command }: Partial<Delivered>): Readonly<Record<string, unknown>> {
-  if (envelope !== undefined) return { event: { type: envelope.event.type } };
+  // Bolt throws on `function_executed` without an id, even though nobody listens to it.
+  if (envelope !== undefined) return { event: { type: envelope.event.type, function_execution_id: "unread" } };
   if (command !== undefined) return { command: command.command, user_id: command.user_id };
   const { type = "", user, callback_id, actions, view } = interaction ?? {};
   return {
