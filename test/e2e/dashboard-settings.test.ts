@@ -50,9 +50,12 @@ function inTheBrowser(): void {
     await page.goto(app.url + path);
     return page;
   }
+  /** Resolves when the server has answered: an earlier "Saved." may still be on the page. */
   const save = async (page: Page): Promise<void> => {
+    const answered = page.waitForResponse((response) => response.request().method() !== "GET");
     await page.getByRole("button", { name: "Save" }).first().click();
-    await page.getByText("Saved.").waitFor();
+    await answered;
+    await page.getByText("Saved.").first().waitFor();
   };
 
   it("change the widget on another page without a restart", async () => {
