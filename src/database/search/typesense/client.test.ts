@@ -128,7 +128,7 @@ it("does not follow a redirect, and sends the key to no other server", async () 
     await expect(searchOf(typesense)).rejects.toThrow(TypesenseAway);
     await expect(importOf(typesense)).rejects.toThrow(TypesenseAway);
     await expect(dropCollection(typesense, "talks")).rejects.toThrow(TypesenseAway);
-    expect(first.received.every(({ key }) => key === apiKey)).toBe(true);
+    expect(new Set(first.received.map(({ key }) => key))).toEqual(new Set([apiKey]));
   }
   expect(other.received).toEqual([]);
 });
