@@ -203,9 +203,11 @@ it.each<[string, Answer]>([
   const { url, received } = await serve(answer);
   const typesense = await clientOf(url);
   const search = { searches: [{ collection: "talks", q: secretText }] };
-  const requests = [importOf(typesense, 200), typesense("search", { timeoutMs: 200 }).multiSearch.perform(search)];
+  const timeoutMs = answer === hang ? 500 : 20_000;
+  const requests = [importOf(typesense, timeoutMs), typesense("search", { timeoutMs }).multiSearch.perform(search)];
   const errors = (await Promise.all(requests.map(failureOf))).filter((error) => error !== undefined);
-  expect(received.filter(({ body }) => body.includes(secretText)).length).toBeGreaterThanOrEqual(2);
+  if (answer !== hang)
+    expect(received.filter(({ body }) => body.includes(secretText)).length).toBeGreaterThanOrEqual(2);
   expect(errors).not.toEqual([]);
   for (const error of errors) {
     expect(error).toBeInstanceOf(TypesenseAway);
