@@ -36,8 +36,8 @@ export function createDeliveries(dependencies: AppDependencies): Deliveries {
       if (type === "url_verification" && typeof challenge === "string") return { challenge };
       const delivered = type === "app_rate_limited" ? undefined : deliveryOf(given);
       if (delivered === undefined) {
-        const limited = "slack: events rate limited for up to an hour";
-        host.log.warn({}, type === "app_rate_limited" ? limited : "slack: unknown delivery skipped");
+        if (type === "app_rate_limited") host.log.warn({}, "slack: events rate limited for up to an hour");
+        else host.log.warn({}, "slack: unknown delivery skipped");
         return null;
       }
       let reply: Reply = null;
