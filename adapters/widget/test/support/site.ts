@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import { hostWith } from "#test/support/channels/partial-host.ts";
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -405,8 +406,13 @@ export async function startSite(options: SiteOptions = {}): Promise<TestSite> {
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
+  const hanging: Duplex[] = [];
   server.on("upgrade", (request, socket, head) => {
-    if (options.proxy?.sockets === "hang") return;
+    if (options.proxy?.sockets === "hang") {
+      // The server no longer counts it among its connections.
+      hanging.push(socket);
+      return;
+    }
     if (options.proxy?.sockets === "refuse") {
       socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n");
       return;
@@ -429,6 +435,7 @@ export async function startSite(options: SiteOptions = {}): Promise<TestSite> {
     async close() {
       await sockets?.close();
       await adapter.close();
+      for (const socket of hanging) socket.destroy();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
