@@ -70,6 +70,33 @@ describe("frames over HTTP", () => {
     expect(read).toEqual([answer.id]);
   });
 
+  it("bring a long history in parts, and store a message meanwhile", async () => {
+    site = await startSite();
+    const { token } = readyIn(await answerTo([hello]));
+    const send = (text: string) => ({ kind: "send", clientId: newClientId(), text });
+    await answerTo([{ ...hello, token }, send("Tell me all.")]);
+    const thread = site.host.thread1();
+    for (let n = 0; n < 150; n += 1)
+      site.host.say(thread, { role: "assistant", markdown: `${n} ${"x ".repeat(2_000)}` });
+    const first = await answerTo([{ ...hello, token }, send("And now?")]);
+    expect(first.frames.map(({ kind }) => kind)).toContain("ack");
+    const { conversation } = readyIn(first);
+    const got = new Set<string>();
+    let requests = 0;
+    for (let lastSeq = 0; got.size < 152 && requests < 10; requests += 1) {
+      const { frames } = await answerTo([{ ...hello, token, conversation, lastSeq }], true);
+      for (const frame of frames) {
+        if (frame.kind !== "message") continue;
+        expect(got.has(frame.id)).toBe(false);
+        got.add(frame.id);
+        lastSeq = frame.seq;
+      }
+    }
+    expect(got.size).toBe(152);
+    expect(requests).toBeGreaterThan(1);
+    await expect.poll(() => site.host.watchers()).toBe(0);
+  });
+
   it("end with the code that closes a socket", async () => {
     site = await startSite();
     expect(await answerTo([{ ...hello, token: "made.up" }])).toEqual({ frames: [], close: 4401 });

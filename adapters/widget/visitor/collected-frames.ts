@@ -23,6 +23,10 @@ export function createCollectedFrames(log: Log): CollectedFrames {
   const running = new Set<Promise<void>>();
   const news = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
+  /** Resolves when further work is held back. */
+  let hold = Promise.withResolvers<void>();
+  /** Number of works that wait for the next request. */
+  let held = 0;
   let bytes = 0;
   let closeCode: number | null = null;
   let isEnded = false;
@@ -46,7 +50,10 @@ export function createCollectedFrames(log: Log): CollectedFrames {
     async sendPaced(frame) {
       collect(frame);
       // A long history continues with the next request.
-      if (bytes >= fullBytes) await ended.promise;
+      if (bytes < fullBytes) return;
+      held += 1;
+      hold.resolve();
+      await ended.promise;
     },
     run(work) {
       const promise = work()
@@ -61,8 +68,12 @@ export function createCollectedFrames(log: Log): CollectedFrames {
     closeAsForeign: () => close(closeCodes.badToken),
     isOpen: () => !isEnded && closeCode === null,
     isClosed: () => isEnded || closeCode !== null,
+    /** Work that waits for the next request is not waited for: it ends with this one. */
     async settled() {
-      while (running.size > 0 && bytes < fullBytes) await Promise.all(running);
+      while (running.size > held) {
+        await Promise.race([...running, hold.promise]);
+        hold = Promise.withResolvers();
+      }
     },
     frames: () => frames,
     closeCode: () => closeCode,
