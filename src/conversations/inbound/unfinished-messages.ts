@@ -1,6 +1,6 @@
 import type { Store, Tx } from "#database/contract.ts";
 import { prepareRead } from "#database/dialects/prepared.ts";
-import { rescheduleWork } from "#database/queries/outbox.ts";
+import { lanesWithLaterWork, rescheduleWork } from "#database/queries/outbox.ts";
 import { turnLane } from "#queue/lanes.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Wake } from "#runtime/signals.ts";
@@ -24,11 +24,9 @@ export async function holdUnfinished(
   thread: string,
 ): Promise<void> {
   const lanes = (await openConversations(store, { accountId, thread })).map(({ id }) => turnLane(id));
-  if (lanes.length === 0) return;
   const now = clock.now();
-  const waiting = await waitingLanes(store, { lanes, now });
-  if (waiting.length === 0) return;
-  const held = [...new Set(waiting.map(({ lane }) => lane))];
+  const held = await lanesWithLaterWork(store, lanes, now);
+  if (held.length === 0) return;
   await store.write((tx) => rescheduleWork(tx, held, now + typingMs, waitMaxMs), { flush: false });
   wake.notify(held, now + typingMs);
 }
@@ -41,19 +39,4 @@ const openConversations = prepareRead(
       .where("account_id", "=", accountId)
       .where("context_key", "=", thread)
       .where("status", "=", "open"),
-);
-
-interface Looking extends Readonly<Record<string, number | readonly string[]>> {
-  readonly lanes: readonly string[];
-  readonly now: number;
-}
-
-const waitingLanes = prepareRead((db, { lanes, now }: Looking) =>
-  db
-    .selectFrom("outbox")
-    .select("lane")
-    .where("lane", "in", lanes)
-    .where("due_at", ">", now)
-    .where("attempts", "=", 0)
-    .where("lease_id", "is", null),
 );

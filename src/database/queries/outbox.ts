@@ -237,6 +237,28 @@ const waitingLanes = prepareRead((db, { lanes, now }: Looking) =>
     .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)])),
 );
 
+/** The ones of these lanes with work that waits for its first attempt, due later. */
+export async function lanesWithLaterWork(
+  store: Pick<Store, "read" | "select">,
+  lanes: readonly string[],
+  now: number,
+): Promise<readonly string[]> {
+  if (lanes.length === 0) return [];
+  return (await laterLanes(store, { lanes, now })).map(({ lane }) => lane);
+}
+
+const laterLanes = prepareRead((db, { lanes, now }: Looking) =>
+  db
+    .selectFrom("outbox")
+    .select("lane")
+    .distinct()
+    .where("lane", "in", lanes)
+    .where(notDead, "=", 0)
+    .where("due_at", ">", now)
+    .where("attempts", "=", 0)
+    .where("lease_id", "is", null),
+);
+
 /** Whether the lane has any work, including work that is leased or due later. */
 export async function hasWork(db: Reader, lane: string): Promise<boolean> {
   const found = await db
