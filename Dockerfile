@@ -9,11 +9,11 @@ COPY adapters adapters
 COPY src src
 RUN node src/build/main.ts
 
-# What the program needs when it runs. The image has Node.js, so the one that npm would bring is left out.
+# What the program needs when it runs. The image has Node.js, so the one that npm brings is removed.
 FROM node:24.21.0-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
+RUN npm ci --omit=dev --no-audit --no-fund && rm -rf node_modules/node-linux-*
 
 FROM node:24.21.0-slim
 ENV NODE_ENV=production \

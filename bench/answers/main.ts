@@ -1,5 +1,5 @@
 // The quality of whole answers, on made-up companies with their documents, single messages and conversations:
-//   npm run bench:answers -- [--split tune|report|all] [--set NAME] [--mode strict|helpful] [--misses] [--json FILE]
+//   npm run bench:answers -- [--split tune|report|all] [--set NAME] [--mode strict|helpful] [--meaning] [--misses] [--json FILE]
 // Each folder here has `documents`, `questions.json` and `conversations.json`. The halves are fixed by hash: choose on
 // `tune`, and look at `report` once.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -19,6 +19,8 @@ import { defaultSettings } from "#domain/workspace/settings.ts";
 import { createDocuments } from "#knowledge/documents/documents.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import { newWorkspace, noFetch, silentLog } from "#test/support/knowledge/knowledge.ts";
+import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
+import { withMeaning } from "../meaning.ts";
 import type { Half } from "../question-sets.ts";
 import { inHalf } from "../question-sets.ts";
 
@@ -29,6 +31,7 @@ const { values: options } = parseArgs({
     mode: { type: "string" },
     misses: { type: "boolean", default: false },
     json: { type: "string" },
+    meaning: { type: "boolean", default: false },
   },
 });
 const half = options.split as Half;
@@ -81,7 +84,8 @@ function read<T extends TSchema>(schema: T, ...path: string[]): Static<T> {
 async function measure(set: string, strictness: Question["strictness"]): Promise<readonly Result[]> {
   const folder = mkdtempSync(join(tmpdir(), "parley-answers-"));
   const store = await openStore(`sqlite:${join(folder, "parley.sqlite")}`);
-  const index = openEmbeddedIndex({ store, path: join(folder, "index"), log: silentLog });
+  const words = openEmbeddedIndex({ store, path: join(folder, "index"), log: silentLog });
+  let index: KnowledgeIndex = words;
   try {
     await store.migrate();
     const workspaceId = await newWorkspace(store);
@@ -93,7 +97,8 @@ async function measure(set: string, strictness: Question["strictness"]): Promise
       await documents.process(id);
       names.set(id, name);
     }
-    await index.prepare(workspaceId, neverAborted);
+    await words.prepare(workspaceId, neverAborted);
+    if (options.meaning) index = await withMeaning(store, words, workspaceId);
     const ask = asking(createExtractiveAnswerer({ index }), { workspaceId, strictness }, names);
     return [...(await askMessages(set, ask)), ...(await askConversations(set, ask))];
   } finally {

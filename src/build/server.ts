@@ -10,6 +10,7 @@ const projectDir = fileURLToPath(new URL("../../", import.meta.url));
 /** Code of worker threads, by its name in the bundle. */
 const workers = {
   "compare-vectors": "src/knowledge/vectors/worker.ts",
+  "encode-texts": "src/knowledge/vectors/encoder/worker.ts",
   "read-document": "src/knowledge/parse/worker.ts",
   "search-index": "src/knowledge/index/thread/index-worker.ts",
   "read-mail": "adapters/email/mime/parse-worker.ts",

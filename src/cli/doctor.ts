@@ -195,6 +195,10 @@ async function checkLanguageModel(model: ModelConfig): Promise<Check> {
 
 /** Makes one small call. Without the server, answers are found by words only, so a failure is a warning. */
 async function checkEmbeddings(embedding: EmbeddingConfig): Promise<Check> {
+  if (embedding.provider === "built-in") {
+    const { checkEncoder } = await import("#app/searches.ts");
+    return check("built-in encoder", checkEncoder);
+  }
   const { checkEmbedder } = await import("#models/embedder.ts");
   return check("embedding server", () => checkEmbedder(embedding, systemClock));
 }

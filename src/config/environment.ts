@@ -19,8 +19,10 @@ export interface ModelConfig {
 
 export const embeddingProviders = ["openai", "openai-compatible"] as const;
 
-/** The embedding server, which finds passages by meaning. */
-export interface EmbeddingConfig {
+/** The way to find passages by meaning. `built-in`: the encoder in this process, for English, if its packages are installed. */
+export type EmbeddingConfig = { readonly provider: "built-in" } | EmbeddingServer;
+
+export interface EmbeddingServer {
   readonly provider: (typeof embeddingProviders)[number];
   /** Without a slash at the end. */
   readonly baseUrl: string;
@@ -310,14 +312,16 @@ function embeddingOf(value: Value, secretValue: Value): EmbeddingConfig | undefi
     const [left] = Object.entries({ EMBEDDING_NAME: name, EMBEDDING_BASE_URL: baseUrl, EMBEDDING_API_KEY: apiKey })
       .filter(([, set]) => set !== undefined)
       .map(([variable]) => variable);
-    if (left === undefined) return undefined;
+    if (left === undefined) return { provider: "built-in" };
     throw new ConfigError(
       `${left} is set and EMBEDDING_PROVIDER is not: set it to ${embeddingProviders.join(" or ")}, or unset ${left}`,
     );
   }
+  if (given === "off") return undefined;
+  if (given === "built-in") return { provider: given };
   const provider = embeddingProviders.find((each) => each === given);
   if (provider === undefined) {
-    throw new ConfigError(`EMBEDDING_PROVIDER is "${given}": use ${embeddingProviders.join(" or ")}`);
+    throw new ConfigError(`EMBEDDING_PROVIDER is "${given}": use built-in, off, ${embeddingProviders.join(" or ")}`);
   }
   if (name === undefined || name.length > 150) {
     throw new ConfigError("EMBEDDING_NAME: set it to the name of the embedding model, as its provider writes it");

@@ -3,7 +3,7 @@ import type { Clock } from "#runtime/clock.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
 import type { Embedder } from "./embedding.ts";
 import { EmbedderAway, TextRefused } from "./embedding.ts";
-import type { EmbeddingConfig } from "#config/environment.ts";
+import type { EmbeddingServer } from "#config/environment.ts";
 
 const triesMax = 3;
 const retryMs = 500;
@@ -12,7 +12,7 @@ const answerBytesMax = 64_000_000;
 const dimensionsMax = 8_192;
 
 /** Calls a server with OpenAI's API at `/embeddings`. */
-export function createEmbedder(config: EmbeddingConfig, clock: Clock): Embedder {
+export function createEmbedder(config: EmbeddingServer, clock: Clock): Embedder {
   const url = `${config.baseUrl}/embeddings`;
   const breaker = createCircuitBreaker(clock);
   /** All vectors of a model have the same length. */
@@ -112,7 +112,7 @@ export function createEmbedder(config: EmbeddingConfig, clock: Clock): Embedder 
 }
 
 /** Called by the command `doctor`: makes one vector. Resolves with a description; rejects with what to fix. */
-export async function checkEmbedder(config: EmbeddingConfig, clock: Clock): Promise<string> {
+export async function checkEmbedder(config: EmbeddingServer, clock: Clock): Promise<string> {
   const [vector] = await createEmbedder(config, clock).embed(["Hello"], "question");
   return `${config.name}, vectors of ${vector?.length ?? 0} numbers`;
 }

@@ -11,8 +11,24 @@ export interface Embedder {
     purpose: "background" | "question",
     signal?: AbortSignal,
   ): Promise<readonly Float32Array[]>;
+  /** The parts of a passage that get a vector each; the nearest one counts. Absent: one vector for the whole passage. */
+  partsOf?(title: string, text: string): readonly string[];
+  /** How its similarities are read. Absent: they only order passages. */
+  readonly calibration?: Calibration;
+  /** Absent: numbers of four bytes. */
+  readonly packing?: "bytes";
   /** The last failure, for the operator; null after a success. */
   trouble(): string | null;
+  close?(): Promise<void>;
+}
+
+export interface Calibration {
+  /** Weight of the similarity in the order of passages, as a share of the best by words. */
+  readonly orderShare: number;
+  /** A similarity above it is evidence for an answer, one below it evidence against. */
+  readonly neutral: number;
+  /** Evidence for each unit of similarity. */
+  readonly evidenceShare: number;
 }
 
 /** The server does not answer, or answers wrongly. A later attempt may succeed. */

@@ -22,7 +22,7 @@ const meaningShare = 0.4;
 /** Orders candidates by `worth`, best first. `wording` holds all words of the question, stop words included. */
 export function rank(
   asked: AskedTerms,
-  result: Pick<SearchResult, "candidates" | "averageTerms">,
+  result: Pick<SearchResult, "candidates" | "averageTerms" | "similarityShare">,
   wording: readonly string[] = [],
 ): Ranked[] {
   const limit = scoreLimit(asked);
@@ -38,7 +38,7 @@ export function rank(
     const verbatim = worded >= verbatimFrom;
     return { candidate, score, worth: score + pairShare * pairs + titleShare * limit * fit, fit, verbatim };
   });
-  const meant = withMeaning(ranked);
+  const meant = withMeaning(ranked, result.similarityShare ?? meaningShare);
   // The id breaks ties: the same question must get the same answer.
   return meant.toSorted(
     (left, right) => right.worth - left.worth || (left.candidate.chunkId < right.candidate.chunkId ? -1 : 1),
@@ -46,12 +46,12 @@ export function rank(
 }
 
 /** Adds vector similarity to `worth`. Returns the list unchanged when no candidate has a similarity. */
-function withMeaning(ranked: readonly Ranked[]): readonly Ranked[] {
+function withMeaning(ranked: readonly Ranked[], share: number): readonly Ranked[] {
   if (!ranked.some(({ candidate }) => candidate.similarity !== undefined)) return ranked;
   const best = Math.max(...ranked.map(({ worth }) => worth)) || 1;
   return ranked.map((each) => ({
     ...each,
-    worth: each.worth + meaningShare * best * Math.max(0, each.candidate.similarity ?? 0),
+    worth: each.worth + share * best * Math.max(0, each.candidate.similarity ?? 0),
   }));
 }
 

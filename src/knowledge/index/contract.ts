@@ -57,6 +57,8 @@ export interface Candidate {
   readonly bodyTerms: readonly string[];
   /** Cosine similarity to the question, -1 to 1. Absent when unknown. */
   readonly similarity?: number;
+  /** Added to the evidence for an answer from this passage; negative where it means something else than the question. */
+  readonly meaning?: number;
 }
 
 export interface SearchResult {
@@ -72,4 +74,6 @@ export interface SearchResult {
   readonly repaired?: ReadonlyMap<string, readonly string[]>;
   /** True while passages are being indexed for the first time. An empty result then proves nothing. */
   readonly partial?: boolean;
+  /** Weight of the similarity in the order of passages, as a share of the best by words. */
+  readonly similarityShare?: number;
 }

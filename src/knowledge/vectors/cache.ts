@@ -31,6 +31,8 @@ const patienceMs = 1_000;
 const idsAtOnce = 2_000;
 const vectorsAtOnce = 200;
 const blockSize = 1_000;
+/** Parts of one passage among the nearest, on average. */
+const partsPerPassage = 4;
 
 interface Block extends VectorBlock {
   readonly ids: string[];
@@ -52,12 +54,15 @@ export function createVectorCache({
   clock,
   log,
   hereMax,
+  vectorsIn = floatsIn,
 }: {
   readonly store: Pick<Store, "read">;
   readonly model: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly hereMax?: number;
+  /** The vectors of a passage, as they are stored. */
+  readonly vectorsIn?: (bytes: Uint8Array) => readonly Float32Array[];
 }): VectorCache {
   // Most recently used last.
   const cached = new Map<string, CachedVectors>();
@@ -105,11 +110,12 @@ export function createVectorCache({
         .where("model", "=", model)
         .execute();
       for (const { chunk_id: id, vector } of rows) {
-        const length = vector.byteLength / 4;
-        all ??= length === 0 ? undefined : empty(dimensions ?? length);
+        const parts = vectorsIn(vector);
+        all ??= parts[0] === undefined ? undefined : empty(dimensions ?? parts[0].length);
         if (all === undefined) continue;
-        if (length === all.dimensions) put(all, id, vector);
-        else all.useless.add(id);
+        const usable = parts.filter((part) => part.length === all?.dimensions);
+        for (const part of usable) put(all, id, part);
+        if (usable.length === 0) all.useless.add(id);
       }
       if (all !== undefined) keep(workspaceId, all);
       // SQLite answers synchronously, and would block the event loop.
@@ -170,13 +176,16 @@ export function createVectorCache({
       keep(workspaceId, all);
       const blocks = all.blocks.map(({ ids, numbers, count }) => ({ ids, numbers, count }));
       const hits = await comparison.find(
-        { vector, blocks: blocks.map(({ numbers, count }) => ({ numbers, count })), limit },
+        { vector, blocks: blocks.map(({ numbers, count }) => ({ numbers, count })), limit: limit * partsPerPassage },
         signal,
       );
-      return hits.flatMap(({ block, at, similarity }) => {
+      const nearest = new Map<string, number>();
+      for (const { block, at, similarity } of hits) {
         const chunkId = blocks[block]?.ids[at];
-        return chunkId === undefined ? [] : [{ chunkId, similarity }];
-      });
+        // The first is the nearest part of its passage.
+        if (chunkId !== undefined && !nearest.has(chunkId)) nearest.set(chunkId, similarity);
+      }
+      return [...nearest].slice(0, limit).map(([chunkId, similarity]) => ({ chunkId, similarity }));
     },
     async prepare(workspaceId) {
       const stamp = await stampOf(workspaceId);
@@ -198,6 +207,10 @@ export function createVectorCache({
   }
 }
 
+/** One vector of four-byte numbers; none for an empty value. The copy is aligned, which the stored bytes need not be. */
+const floatsIn = (bytes: Uint8Array): readonly Float32Array[] =>
+  bytes.byteLength < 4 ? [] : [new Float32Array(bytes.slice().buffer, 0, Math.floor(bytes.byteLength / 4))];
+
 const empty = (dimensions: number): CachedVectors => ({
   dimensions,
   stamp: -1,
@@ -212,12 +225,12 @@ const newBlock = (dimensions: number): Block => ({
   count: 0,
 });
 
-function put(all: CachedVectors, id: string, vector: Uint8Array): void {
+function put(all: CachedVectors, id: string, vector: Float32Array): void {
   const last = all.blocks.at(-1);
   const block = last === undefined || last.count === blockSize ? newBlock(all.dimensions) : last;
   if (block !== last) all.blocks = [...all.blocks, block];
   // Appended after the count that a running comparison reads.
-  new Uint8Array(block.numbers).set(vector, block.count * all.dimensions * 4);
+  new Float32Array(block.numbers).set(vector, block.count * all.dimensions);
   block.ids.push(id);
   block.count += 1;
 }

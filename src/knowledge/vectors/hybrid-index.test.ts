@@ -1,10 +1,12 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "#test/support/eventually.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
-import { eachDatabase } from "#test/support/database/databases.ts";
+import { eachDatabase, newSqlite } from "#test/support/database/databases.ts";
 import type { EmbeddingServer } from "#test/support/servers/embedding-server.ts";
 import { startEmbeddingServer } from "#test/support/servers/embedding-server.ts";
+import { skipped } from "#test/support/skipped.ts";
+import { isEncoderInstalled } from "./encoder/model.ts";
 
 const concepts = [/\b(?:car|automobile|vehicle)s?\b/i, /\b(?:phone|mobile|handset)s?\b/i, /\bpartners?\b/i];
 
@@ -129,3 +131,30 @@ eachDatabase("passages with vectors", (open) => {
     expect(await sources("Where is the poison kept?")).toContain("Poison");
   });
 });
+
+const builtIn = "the built-in encoder";
+
+if (isEncoderInstalled()) describe(builtIn, withoutServer);
+else skipped(builtIn, "its optional packages are not installed");
+
+function withoutServer(): void {
+  it("gives passages vectors in the background, and answers meanwhile", async () => {
+    const app = await startApp(newSqlite, { embedding: { provider: "built-in" } });
+    try {
+      const ask = async (query: string) => {
+        const { body } = await app.post("/v1/query", { workspace_id: app.workspace.id, query });
+        return body.sources.map(({ title }) => title);
+      };
+      await app.learn("refunds.md", "# When do I get my money back?\n\nWe pay within five days of the return.");
+      expect((await ask("How soon do you pay my money?"))[0]).toBe("When do I get my money back?");
+      await app.learn("opening.md", "# When is the shop open?\n\nFrom nine to six on weekdays.");
+      await eventually(async () => {
+        app.clock.advance(10_000);
+        expect((await ask("How soon do you pay my money?"))[0]).toBe("When do I get my money back?");
+        expect(await app.store.read.selectFrom("chunk_vectors").select("chunk_id").execute()).toHaveLength(2);
+      });
+    } finally {
+      await app.close();
+    }
+  });
+}

@@ -8,6 +8,8 @@ import { finishWork } from "#database/queries/outbox.ts";
 import type { Embedder } from "#models/embedding.ts";
 import { TextRefused } from "#models/embedding.ts";
 import { everyWorkspace, queueVectors, vectorKind, vectorLane } from "#knowledge/index/work.ts";
+import { encoderDimensions } from "./encoder/model.ts";
+import { vectorsFromBytes, vectorsToBytes } from "./packed.ts";
 import type { VectorCache } from "./cache.ts";
 import { createVectorCache } from "./cache.ts";
 
@@ -20,7 +22,10 @@ export interface Vectors extends VectorCache {
   ensure(): Promise<void>;
 }
 
+/** Passages that are embedded in one step. */
 const batchMax = 64;
+/** The built-in encoder takes about a third of a second for a passage; its lease must not expire. */
+const packedBatchMax = 12;
 const batchesMax = 8;
 /** Longer texts are cut; models would refuse or truncate them. */
 const charactersMax = 6_000;
@@ -36,7 +41,15 @@ export function createVectors({
   readonly log: Log;
 }): Vectors {
   const { model } = embedder;
-  const cache = createVectorCache({ store, model, clock, log });
+  const isPacked = embedder.packing === "bytes";
+  const passagesMax = isPacked ? packedBatchMax : batchMax;
+  const cache = createVectorCache({
+    store,
+    model,
+    clock,
+    log,
+    ...(isPacked ? { vectorsIn: (bytes) => vectorsFromBytes(bytes, encoderDimensions) } : {}),
+  });
 
   /** Embeds passages after this id. Returns the last id; undefined where no passage is left. */
   async function embedBatch(workspaceId: string, after: string, signal: AbortSignal): Promise<string | undefined> {
@@ -52,12 +65,13 @@ export function createVectors({
       .where("chunk_vectors.chunk_id", "is", null)
       .where("chunks.id", ">", after)
       .orderBy("chunks.id")
-      .limit(batchMax)
+      .limit(passagesMax)
       .execute();
     if (missing.length === 0) return undefined;
     const wanted = missing.map(({ id, title, text }) => {
       const whole = `${title}\n${text}`.slice(0, charactersMax);
-      return { id, text: whole, digest: createHash("sha256").update(`${model}\n${whole}`).digest("base64url") };
+      const parts = embedder.partsOf?.(title, text) ?? [whole];
+      return { id, parts, digest: createHash("sha256").update(`${model}\n${whole}`).digest("base64url") };
     });
     const known = await store.read
       .selectFrom("chunk_vectors")
@@ -71,13 +85,14 @@ export function createVectors({
       .execute();
     const vectors = new Map<string, Uint8Array>(known.map(({ digest, vector }) => [digest, vector]));
     const fresh = wanted.filter(({ digest }) => !vectors.has(digest));
-    for (const [at, vector] of (
-      await embedAll(
-        fresh.map(({ text }) => text),
-        signal,
-      )
-    ).entries()) {
-      vectors.set(fresh[at]?.digest ?? "", vector);
+    const encoded = await embedAll(
+      fresh.flatMap(({ parts }) => parts),
+      signal,
+    );
+    let at = 0;
+    for (const { digest, parts } of fresh) {
+      const own = encoded.slice(at, (at += parts.length)).filter((vector) => vector.length > 0);
+      vectors.set(digest, isPacked ? vectorsToBytes(own) : bytesOf(own[0] ?? new Float32Array()));
     }
     await store.write(async (tx) => {
       await tx
@@ -102,18 +117,19 @@ export function createVectors({
         .execute();
       await raiseStamp(tx, workspaceId);
     });
-    return missing.length < batchMax ? undefined : missing.at(-1)?.id;
+    return missing.length < passagesMax ? undefined : missing.at(-1)?.id;
   }
 
-  async function embedAll(texts: readonly string[], signal: AbortSignal): Promise<readonly Uint8Array[]> {
+  /** Empty for a text that the model refuses. */
+  async function embedAll(texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
     if (texts.length === 0) return [];
     try {
-      return (await embedder.embed(texts, "background", signal)).map(bytesOf);
+      return await embedder.embed(texts, "background", signal);
     } catch (error) {
       if (!(error instanceof TextRefused)) throw error;
       if (texts.length === 1) {
         log.warn({ reason: error.message }, "vectors: no vector for a passage");
-        return [new Uint8Array()];
+        return [new Float32Array()];
       }
       const half = Math.ceil(texts.length / 2);
       return [...(await embedAll(texts.slice(0, half), signal)), ...(await embedAll(texts.slice(half), signal))];

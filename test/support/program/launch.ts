@@ -46,6 +46,8 @@ export function launch({ installation, port, env, nodeArguments = [], core }: La
       PARLEY_DATA_DIR: installation.dataDir,
       DATABASE_URL: installation.databaseUrl,
       LOG_LEVEL: "warn",
+      // Encoding the manual would take the processor from what is tested.
+      EMBEDDING_PROVIDER: "off",
       ...env,
     },
   });

@@ -16,7 +16,7 @@ export interface CommandResult {
 /** Passes only the test's variables: the machine's own configuration must not reach the program. */
 function environment(env: Readonly<Record<string, string>>): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
-  return { PATH, HOME, NO_COLOR: "1", LOG_LEVEL: "warn", ...env };
+  return { PATH, HOME, NO_COLOR: "1", LOG_LEVEL: "warn", EMBEDDING_PROVIDER: "off", ...env };
 }
 
 /** Runs a command line in a process of its own, to its end. */

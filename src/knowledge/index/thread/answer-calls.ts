@@ -2,17 +2,17 @@ import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import type { ThreadReply } from "./call-thread.ts";
 
-/** The worker side of call-thread.ts. Runs one call at a time until the thread ends. */
+/** The worker side of call-thread.ts. `perform` may return a promise. Runs one call at a time until the thread ends. */
 export function answerCalls(perform: (call: unknown) => unknown, priority: ThreadPriority): void {
   lowerPriority(priority);
   parentPort?.on("message", (call: unknown) => {
-    parentPort?.postMessage(reply(() => perform(call)));
+    void reply(() => perform(call)).then((answered) => parentPort?.postMessage(answered));
   });
 }
 
-function reply(perform: () => unknown): ThreadReply<unknown> {
+async function reply(perform: () => unknown): Promise<ThreadReply<unknown>> {
   try {
-    return { kind: "done", result: perform() };
+    return { kind: "done", result: await perform() };
   } catch (error) {
     // Errors lose their own properties between threads. The caller needs `errcode` to detect a damaged file.
     const { errcode } = (error ?? {}) as { readonly errcode?: unknown };

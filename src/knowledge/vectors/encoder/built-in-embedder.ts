@@ -1,0 +1,94 @@
+import { splitSentences } from "#language/words/sentences.ts";
+import { createCallThread } from "#knowledge/index/thread/call-thread.ts";
+import type { Embedder } from "#models/embedding.ts";
+import { EmbedderAway } from "#models/embedding.ts";
+import type { Log } from "#runtime/log.ts";
+import { encoderModel } from "./model.ts";
+
+export interface EncoderCall {
+  readonly texts: readonly string[];
+  readonly purpose: "background" | "question";
+}
+
+/** Sentences beyond these get no vector: a passage that is so long repeats its subject. */
+const partsMax = 8;
+const wordsMin = 3;
+const questionsKept = 500;
+/** Texts of one call in the background, behind which a question waits. */
+const textsAtOnce = 2;
+const limitMs = 30_000;
+/** The thread holds the model's memory. */
+const idleMs = 600_000;
+
+/** Chosen by `bench:answers --meaning`, on the halves for that. */
+const calibration = { orderShare: 1, neutral: 0.5, evidenceShare: 0.3 };
+
+/**
+ * Encodes in a thread of this process. The thread starts at the first need. Until it has loaded the model, questions are
+ * answered by words.
+ */
+export function createBuiltInEmbedder({ log, entry }: { readonly log: Log; readonly entry?: URL }): Embedder {
+  const thread = createCallThread<EncoderCall, readonly Float32Array[]>({
+    entry: entry ?? new URL("./worker.ts", import.meta.url),
+    data: null,
+    name: "the built-in encoder",
+    log,
+    isUrgent: ({ purpose }) => purpose === "question",
+    limitMs: () => limitMs,
+    idleMs,
+  });
+  const known = new Map<string, Float32Array>();
+  let isLoaded = false;
+  let trouble: string | null = null;
+
+  async function encode(call: EncoderCall, signal?: AbortSignal): Promise<readonly Float32Array[]> {
+    try {
+      const vectors = await thread.run(call, signal);
+      trouble = null;
+      isLoaded = true;
+      return vectors;
+    } catch (error) {
+      signal?.throwIfAborted();
+      isLoaded = false;
+      trouble = `the built-in encoder: ${error instanceof Error ? error.message : "unknown failure"}`;
+      throw new EmbedderAway(trouble, { cause: error });
+    }
+  }
+
+  async function question(text: string, signal: AbortSignal | undefined): Promise<Float32Array> {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    if (!isLoaded || !thread.started) {
+      // No customer waits while the model is loaded.
+      encode({ texts: [text], purpose: "question" }).catch((error: unknown) =>
+        log.warn({ err: error }, "vectors: loading the built-in encoder failed"),
+      );
+      throw new EmbedderAway("the built-in encoder is being loaded");
+    }
+    const [vector = new Float32Array()] = await encode({ texts: [text], purpose: "question" }, signal);
+    if (known.size >= questionsKept) known.delete(known.keys().next().value ?? "");
+    known.set(text, vector);
+    return vector;
+  }
+
+  return {
+    model: encoderModel,
+    packing: "bytes",
+    calibration,
+    trouble: () => trouble,
+    partsOf(title, text) {
+      const sentences = text.split("\n").flatMap((line) => splitSentences(line));
+      const parts = sentences.map((each) => each.trim()).filter((each) => each.split(/\s+/u).length >= wordsMin);
+      return [...new Set([title, ...parts])].filter((part) => part !== "").slice(0, partsMax);
+    },
+    async embed(texts, purpose, signal) {
+      if (purpose === "question") return Promise.all(texts.map((text) => question(text, signal)));
+      const vectors: Float32Array[] = [];
+      for (let at = 0; at < texts.length; at += textsAtOnce) {
+        vectors.push(...(await encode({ texts: texts.slice(at, at + textsAtOnce), purpose }, signal)));
+      }
+      return vectors;
+    },
+    close: () => thread.stop(),
+  };
+}
