@@ -1,4 +1,9 @@
-import type { ConformanceTarget, CustomerMessage, FakePlatform } from "#test/support/channels/conformance-target.ts";
+import type {
+  ConformanceTarget,
+  CustomerMessage,
+  FakePlatform,
+  Program,
+} from "#test/support/channels/conformance-target.ts";
 import { envelopeOf, messageEvent } from "./support/events.ts";
 import { startFakeSlack } from "./support/fake-slack.ts";
 import { describeFile } from "./support/fake-web-api.ts";
@@ -15,6 +20,8 @@ const awayMs = 300;
 
 /** The time for which Slack keeps deliveries for an app that is not connected. */
 const patienceMs = 20_000;
+/** The program connects again by its own clock, which only a test moves. */
+const tickMs = 1_000;
 
 async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
   const slack = await startFakeSlack();
@@ -22,6 +29,7 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
   const stamps = new Map<string, string>();
   let webhookUrl = "";
   let now = (): number => 0;
+  let tick: Program["tick"] | undefined;
 
   const channelOf = (customer: string): string => {
     const known = customers.get(customer);
@@ -65,10 +73,14 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
   /** Pushes an event until it is acknowledged: Slack resends unacknowledged events over the next socket. */
   async function push(event: object): Promise<boolean> {
     const end = performance.now() + patienceMs;
+    let tickAt = performance.now() + tickMs;
     for (;;) {
       const { acknowledged, closed } = await slack.push("events_api", event);
       if (closed !== true || performance.now() > end) return acknowledged;
       await new Promise((resolve) => setTimeout(resolve, 5));
+      if (performance.now() < tickAt) continue;
+      await tick?.();
+      tickAt = performance.now() + tickMs;
     }
   }
   const deliver = (event: object): Promise<boolean> => (transport === "socket" ? push(event) : post(event));
@@ -82,7 +94,7 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
     secrets: () => [slack.botToken, transport === "socket" ? slack.appToken : slack.signingSecret],
     retryAfterMs: 17_000,
     async connect(program) {
-      ({ webhookUrl, now } = program);
+      ({ webhookUrl, now, tick } = program);
       slack.follow(now);
     },
     ...(transport === "socket" ? { connected: () => slack.sockets() > 0 } : {}),
