@@ -46,6 +46,56 @@ describe("PDF", slow, () => {
     ]);
   });
 
+  const table = (y: number, ...rows: readonly (readonly string[])[]) =>
+    rows.flatMap((cells, row) =>
+      cells.flatMap((text, column) => (text === "" ? [] : [{ text, size: 11, y: y - row * 20, x: 50 + column * 120 }])),
+    );
+
+  it("gives each value of a table the name of its column, with empty and wrapped cells", async () => {
+    const { blocks } = await parseDocument(
+      pdfOf([
+        [
+          { text: "Our rooms are these.", size: 11, y: 780 },
+          ...table(740, ["Room", "Price", "Breakfast"], ["Garden", "95 euros", "included"], ["Attic", "70 euros", ""]),
+          ...table(680, ["Suite", "140 euros", "included, in"]),
+          { text: "the room", size: 11, y: 667, x: 290 },
+          { text: "Dogs are welcome.", size: 11, y: 630 },
+        ],
+      ]),
+      pdf,
+    );
+    expect(blocks).toEqual([
+      { kind: "paragraph", text: "Our rooms are these." },
+      { kind: "row", cells: ["Room: Garden", "Price: 95 euros", "Breakfast: included"] },
+      { kind: "row", cells: ["Room: Attic", "Price: 70 euros", ""] },
+      { kind: "row", cells: ["Room: Suite", "Price: 140 euros", "Breakfast: included, in the room"] },
+      { kind: "paragraph", text: "Dogs are welcome." },
+    ]);
+  });
+
+  it("takes columns of text, numbered steps and two lines beside each other for no table", async () => {
+    const left = "The machine must stand on a floor that is level";
+    const right = "so that it does not walk while it spins the wash";
+    const { blocks } = await parseDocument(
+      pdfOf([
+        [
+          ...[0, 1, 2, 3].flatMap((row) => [
+            { text: left, size: 9, y: 760 - row * 11 },
+            { text: right, size: 9, y: 760 - row * 11, x: 320 },
+          ]),
+          ...["Open the lid.", "Put the filter in.", "Close it."].flatMap((text, row) => [
+            { text: `${row + 1}.`, size: 9, y: 640 - row * 14 },
+            { text, size: 9, y: 640 - row * 14, x: 90 },
+          ]),
+          { text: "Telephone", size: 9, y: 500 },
+          { text: "0800 1234", size: 9, y: 500, x: 200 },
+        ],
+      ]),
+      pdf,
+    );
+    expect(blocks.map(({ kind }) => kind)).toEqual(["paragraph", "item", "item", "item", "paragraph"]);
+  });
+
   it("drops text that every page repeats", async () => {
     const pages = Array.from({ length: 5 }, (_, n) => [
       { text: "Handbook of the shop", size: 9, y: 820 },

@@ -1,6 +1,8 @@
 import { getDocumentProxy } from "unpdf";
 import { createBlockList, oneLine, titleCharactersMax, UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import type { Block, ParsedDocument } from "#knowledge/documents/blocks.ts";
+import type { Cell, Line } from "./pdf-tables.ts";
+import { withTables } from "./pdf-tables.ts";
 
 const pagesMax = 3_000;
 const charactersMax = 20_000_000;
@@ -10,14 +12,13 @@ const headingCharactersMax = 150;
 const bullet = /^[•◦▪‣●○–·*-]\s+(\S.*)$/u;
 const numbered = /^(\d{1,3})[.)]\s+(\S.*)$/u;
 
-interface Line {
-  readonly text: string;
-  /** Distance from the lower edge of the page. */
-  readonly y: number;
-  readonly size: number;
-}
+/** A wider space, in heights of the letters, divides the cells of a table. Those between words are a third of one. */
+const cellGap = 1.2;
 
-/** Reads the text of a PDF: joins lines to paragraphs, takes larger type as headings, and drops repeated lines of pages. */
+/**
+ * Reads the text of a PDF: joins lines to paragraphs, takes larger type as headings, finds tables, and drops repeated
+ * lines of pages.
+ */
 export async function parsePdf(bytes: Uint8Array): Promise<ParsedDocument> {
   const pdf = await openPdf(bytes);
   if (pdf.numPages > pagesMax) {
@@ -78,29 +79,48 @@ function linesOf(items: readonly unknown[]): Line[] {
   let text = "";
   let y = 0;
   let size = 0;
+  let cells: Cell[] = [];
   const end = (): void => {
     const line = oneLine(text);
-    if (line !== "") lines.push({ text: line, y, size });
+    const own = cells.map((cell) => ({ ...cell, text: oneLine(cell.text) }));
+    if (line !== "") lines.push({ text: line, y, size, cells: own });
     text = "";
     size = 0;
+    cells = [];
   };
   for (const item of items) {
     if (!isText(item)) continue;
-    const [, , c = 0, d = 0, , f = 0] = item.transform;
+    const [, , c = 0, d = 0, e = 0, f = 0] = item.transform;
     const height = Math.hypot(c, d);
     if (text.trim() !== "" && Math.abs(f - y) > Math.max(height, size) * 0.6) end();
     if (text === "") y = f;
     text += item.str;
     if (item.str.trim() !== "") size = Math.max(size, height);
+    addToCells(cells, item, e, height);
     if (item.hasEOL) end();
   }
   end();
   return lines;
 }
 
+function addToCells(cells: Cell[], { str, width, fontName }: TextItem, left: number, height: number): void {
+  const last = cells.at(-1);
+  if (str.trim() === "") {
+    // A space as wide as a gap is not counted, since the next text tells where it ends.
+    if (last !== undefined) cells[cells.length - 1] = { ...last, text: `${last.text}${str}` };
+    return;
+  }
+  const right = left + width;
+  if (last === undefined || left - last.right > height * cellGap)
+    cells.push({ text: str, left, right, font: fontName });
+  else cells[cells.length - 1] = { ...last, text: `${last.text}${str}`, right: Math.max(last.right, right) };
+}
+
 interface TextItem {
   readonly str: string;
   readonly transform: readonly number[];
+  readonly width: number;
+  readonly fontName: string;
   readonly hasEOL: boolean;
 }
 
@@ -145,7 +165,14 @@ function blocksOf(pages: readonly (readonly Line[])[]): Block[] {
   };
   for (const lines of pages) {
     let before: Line | undefined;
-    for (const line of lines) {
+    for (const part of withTables(lines)) {
+      if ("rows" in part) {
+        flush();
+        for (const row of part.rows) list.add(row);
+        before = part.lines.at(-1);
+        continue;
+      }
+      const line = part;
       const size = Math.round(line.size * 2) / 2;
       const depth = size >= usual * headingRatio ? Math.min(4, headingSizes.indexOf(size) + 1) : 0;
       const step = numbered.exec(line.text);

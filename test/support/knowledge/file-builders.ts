@@ -75,6 +75,8 @@ export interface PdfLine {
   readonly size: number;
   /** The distance from the lower edge of the page, in points. */
   readonly y: number;
+  /** The distance from the left edge; default: 50. */
+  readonly x?: number;
 }
 
 /** Builds a PDF with these pages, in Helvetica. `trailer`: further entries of its trailer dictionary. */
@@ -82,8 +84,8 @@ export function pdfOf(pages: readonly (readonly PdfLine[])[], trailer = ""): Buf
   const objects: string[] = ["", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"];
   const kids: string[] = [];
   for (const lines of pages) {
-    const show = ({ text, size, y }: PdfLine): string =>
-      `BT /F1 ${size} Tf 1 0 0 1 50 ${y} Tm (${text.replaceAll(/[()\\]/g, "\\$&")}) Tj ET`;
+    const show = ({ text, size, y, x = 50 }: PdfLine): string =>
+      `BT /F1 ${size} Tf 1 0 0 1 ${x} ${y} Tm (${text.replaceAll(/[()\\]/g, "\\$&")}) Tj ET`;
     const content = lines.map(show).join("\n");
     objects.push(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`);
     const contents = objects.length;
