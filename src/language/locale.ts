@@ -17,11 +17,15 @@ export const spokenLanguages = [
   "ja",
   "zh",
   "ko",
+  "ar",
+  "he",
+  "fa",
+  "ur",
 ] as const;
 export type SpokenLanguage = (typeof spokenLanguages)[number];
 
 /** Codes of all languages with a file in `locales/`. */
-export const localeCodes = [...spokenLanguages, "pl", "ar", "he", "fa", "ur"] as const;
+export const localeCodes = [...spokenLanguages, "pl"] as const;
 export type LocaleCode = (typeof localeCodes)[number];
 
 /**

@@ -37,11 +37,11 @@ export const locales: Readonly<Record<LocaleCode, Locale>> = {
   ja,
   zh,
   ko,
-  pl,
   ar,
   he,
   fa,
   ur,
+  pl,
 };
 
 const all = Object.values(locales);

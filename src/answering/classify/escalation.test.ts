@@ -201,6 +201,10 @@ describe("without phrases of the workspace, the wording of the bot's own offer i
     ja: "担当者と話したいです。",
     zh: "请帮我转人工客服",
     ko: "상담원 연결해 주세요",
+    ar: "أريد التحدث مع موظف",
+    he: "אני רוצה לדבר עם נציג",
+    fa: "می‌خواهم با اپراتور صحبت کنم",
+    ur: "میں کسی نمائندے سے بات کرنا چاہتا ہوں",
   };
   it.each(spokenLanguages)("%s", (language) => {
     expect(asks(asked[language])).toBe(true);

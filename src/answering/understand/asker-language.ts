@@ -17,17 +17,26 @@ export function spokenLanguage(newestFirst: readonly string[]): SpokenLanguage {
 function languageIn(text: string): SpokenLanguage | undefined {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return "ja";
   if (/\p{Script=Hangul}/u.test(text)) return "ko";
-  // A shorter share of Han may be a product name in another language.
-  if (
-    /\p{Script=Han}/u.test(text) &&
-    (text.match(/\p{Script=Han}/gu) ?? []).length * 2 >= (text.match(/\p{L}/gu) ?? []).length
-  )
-    return "zh";
+  if (isMostly(text, /\p{Script=Han}/gu)) return "zh";
   const courtesy = courtesyIn(text);
   if (courtesy !== undefined) return courtesy.language;
+  if (isMostly(text, /\p{Script=Hebrew}/gu)) return "he";
+  if (isMostly(text, /\p{Script=Arabic}/gu)) return inArabicLetters(text);
   const { languages, sure, weak } = guessLanguages(text);
   if (sure) return languages[0];
   return weak || languages.includes("en") ? undefined : languages[0];
+}
+
+/** A shorter share may be a product name in another language. */
+function isMostly(text: string, letters: RegExp): boolean {
+  const count = text.match(letters)?.length ?? 0;
+  return count > 0 && count * 2 >= (text.match(/\p{L}/gu) ?? []).length;
+}
+
+/** Urdu and Persian have letters that Arabic lacks, and Urdu some that Persian lacks. */
+function inArabicLetters(text: string): SpokenLanguage {
+  if (/[ٹڈڑںےہھ]/u.test(text)) return "ur";
+  return /[پچژگکی]/u.test(text) ? "fa" : "ar";
 }
 
 /** The language of a question by its own text. Undefined when it cannot be recognised. */
