@@ -59,6 +59,7 @@ export function createEvents({ host, api, token, groups, botId }: EventsDependen
           host.log.debug({ reason: reading.reason }, "telegram: update skipped");
           return null;
         case "start": {
+          if (reading.event !== undefined) await host.accept(reading.event);
           const topic = reading.topicId === undefined ? {} : { message_thread_id: reading.topicId };
           return { method: "sendMessage", chat_id: reading.chatId, ...topic, text: (await host.workspace()).greeting };
         }

@@ -23,8 +23,8 @@ export type Reading =
       readonly thread: string;
       readonly sender: Sender;
     }
-  /** The customer pressed Start. */
-  | ({ readonly kind: "start" } & TelegramThread)
+  /** The customer pressed Start. `event`: by a link with a payload. */
+  | ({ readonly kind: "start"; readonly event?: InboundEvent } & TelegramThread)
   | { readonly kind: "ignored"; readonly reason: string };
 
 const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
@@ -40,6 +40,10 @@ export function readUpdate(update: TelegramUpdate): Reading {
   return ignored(kind === undefined ? "its kind is not known" : ignoredKinds[kind]);
 }
 
+const startCommand = /^\/start(?:@\w+)?(?:\s+(?<payload>.*)|$)/is;
+/** What Telegram permits in a link: https://core.telegram.org/bots/features#deep-linking. */
+const startPayload = /^[\w-]{1,64}$/;
+
 export function readMessage(message: TelegramMessage): Reading {
   const { chat, migrate_to_chat_id: movedTo, migrate_from_chat_id: movedFrom } = message;
   // Both groups report the move, in any order.
@@ -47,8 +51,7 @@ export function readMessage(message: TelegramMessage): Reading {
   if (movedFrom !== undefined) return readMove(message, movedFrom, chat.id);
   const nobody = notACustomer(message);
   if (nobody !== undefined) return ignored(nobody);
-  if (chat.type === "private" && /^\/start(?:@\w+)?(?:\s|$)/i.test(message.text ?? ""))
-    return { kind: "start", ...placeOf(message) };
+  if (chat.type === "private" && startCommand.test(message.text ?? "")) return readStart(message);
   const text = textOf(message);
   const files = filesOf(message);
   if (text === "" && files.length === 0) return ignored("it is a service message, or has nothing to read");
@@ -73,6 +76,22 @@ export function readMessage(message: TelegramMessage): Reading {
       ...(album === undefined ? {} : { group: { key: album } }),
     },
   };
+}
+
+function readStart(message: TelegramMessage): Reading {
+  const payload = startCommand.exec(message.text ?? "")?.groups?.["payload"]?.trim() ?? "";
+  // Customers can type anything behind the command.
+  if (!startPayload.test(payload)) return { kind: "start", ...placeOf(message) };
+  const event: InboundEvent = {
+    kind: "contact",
+    externalId: `start:${messageIdOf(message)}`,
+    thread: threadIdOf(message),
+    sender: senderOf(message),
+    sentAt: message.date * 1_000,
+    contact: {},
+    start: payload,
+  };
+  return { kind: "start", ...placeOf(message), event };
 }
 
 function readMove({ from, date }: TelegramMessage, oldId: number, newId: number): Reading {

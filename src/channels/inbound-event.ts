@@ -119,6 +119,11 @@ export type InboundEvent =
   | (InboundBase & {
       readonly kind: "contact";
       readonly contact: { readonly name?: string; readonly email?: string; readonly phone?: string };
+      /**
+       * The payload of the link that led the customer here, at most 190 characters. The customer's next message has it
+       * in its metadata, as `start`.
+       */
+      readonly start?: string;
     })
   /** The platform has renamed the thread. Later messages are sent to the new name. */
   | (InboundBase & { readonly kind: "moved"; readonly toThread: string })

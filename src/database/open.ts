@@ -59,6 +59,8 @@ import { declaredTeams } from "./migrations/0054-declared-teams.ts";
 import { channelInstalls } from "./migrations/0055-channel-installs.ts";
 import { dueOrder } from "./migrations/0056-due-order.ts";
 import { skippedMessages } from "./migrations/0057-skipped-messages.ts";
+import { pendingStart } from "./migrations/0058-pending-start.ts";
+import { oneSpellingOfNumbers } from "./migrations/0059-one-spelling-of-numbers.ts";
 import type { Database } from "./schema/tables.ts";
 import { openDatabase, sqliteAccess, sqliteSelect } from "./dialects/sqlite.ts";
 import { inTransaction, isInTransaction } from "./transaction-context.ts";
@@ -108,6 +110,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0055-channel-installs": channelInstalls,
   "0056-due-order": dueOrder,
   "0057-skipped-messages": skippedMessages,
+  "0058-pending-start": pendingStart,
+  "0059-one-spelling-of-numbers": oneSpellingOfNumbers,
 };
 
 export interface OpenStore extends Store {

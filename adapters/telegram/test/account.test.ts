@@ -121,6 +121,28 @@ describe("a bot with a webhook", () => {
     expect(texts(7)).toEqual(["You asked: How much?", "Two days."]);
   });
 
+  it("gives a customer's first message the payload of the link that led here, once", async () => {
+    const metadata = async () =>
+      (
+        await bench.store.read
+          .selectFrom("messages")
+          .select("metadata")
+          .where("role", "=", "user")
+          .orderBy("id")
+          .execute()
+      ).map((row) => (JSON.parse(row.metadata ?? "{}") as { readonly start?: string }).start);
+    await post(messageUpdate({ chatId: 7, messageId: 1, text: "/start autumn" }));
+    await post(messageUpdate({ chatId: 7, messageId: 2, text: "/start spring-sale" }));
+    expect(await stored()).toEqual([]);
+    await post(messageUpdate({ chatId: 7, messageId: 3, text: "How much?" }));
+    await post(messageUpdate({ chatId: 7, messageId: 4, text: "And how long?" }));
+    expect(await metadata()).toEqual(["spring-sale", undefined]);
+    await post(messageUpdate({ chatId: 7, messageId: 5, text: "/start winter" }));
+    await post(messageUpdate({ chatId: 7, messageId: 6, text: "In winter, too?" }));
+    await post(messageUpdate({ chatId: 8, messageId: 1, text: "How much?" }));
+    expect(await metadata()).toEqual(["spring-sale", undefined, "winter", undefined]);
+  });
+
   it("applies a customer's edits", async () => {
     await post(messageUpdate({ chatId: 7, messageId: 2, text: "How mcuh?" }));
     await post(editUpdate({ chatId: 7, messageId: 2, text: "How much?" }));

@@ -161,6 +161,31 @@ describe("an update of Telegram", () => {
     expect(kindOf("/start", { id: -5, type: "group" })).toBe("event");
   });
 
+  it("keeps the payload of the link that a customer followed, and nothing else behind the command", () => {
+    const contactOf = (text: string) => {
+      const reading = read(messageUpdate({ chatId: 7, messageId: 4, text }));
+      return reading.kind === "start" ? reading.event : reading;
+    };
+    expect(contactOf("/start spring-sale_2")).toMatchObject({
+      kind: "contact",
+      externalId: "start:7:4",
+      thread: "7",
+      sender: { key: "7" },
+      contact: {},
+      start: "spring-sale_2",
+    });
+    for (const text of [
+      "/start",
+      "/start ",
+      "/start two words",
+      `/start ${"a".repeat(65)}`,
+      "/start <b>",
+      "/start ü",
+    ]) {
+      expect(contactOf(text)).toBeUndefined();
+    }
+  });
+
   it("reports that a customer blocked or unblocked the bot", () => {
     const member = (status: string) =>
       eventOf({

@@ -49,6 +49,12 @@ const ifSchema = closed(
     words: Type.Optional(
       oneOrMore(Type.String({ minLength: 1, maxLength: 200 }), "The message has one of these words or phrases."),
     ),
+    metadata: Type.Optional(
+      oneOrMore(
+        Type.String({ pattern: "^[^=]*[^=\\s][^=]*=", maxLength: 400 }),
+        "The message's metadata have one of these, each as key=value, such as start=spring-sale.",
+      ),
+    ),
     languages: Type.Optional(oneOrMore(Type.Enum([...languages]), "The message is in one of these languages.")),
     confidences: Type.Optional(
       oneOrMore(Type.Enum([...confidences]), "The confidence of the bot's answer is one of these."),
@@ -180,7 +186,9 @@ function triggerOf(when: Static<typeof whenSchema>, fail: Fail): Trigger {
 }
 
 function conditionsOf(given: Static<typeof ifSchema>, when: Trigger, hasHours: boolean, fail: Fail): Conditions {
-  const ofMessages = (["words", "languages", "confidences"] as const).find((key) => given[key] !== undefined);
+  const ofMessages = (["words", "metadata", "languages", "confidences"] as const).find(
+    (key) => given[key] !== undefined,
+  );
   if (ofMessages !== undefined && when.kind !== "message")
     fail(["if", ofMessages], `${ofMessages} looks at a message: it goes with when.message only`);
   if (given.confidences !== undefined && when.kind === "message" && when.by !== "assistant")
@@ -197,6 +205,7 @@ function conditionsOf(given: Static<typeof ifSchema>, when: Trigger, hasHours: b
     withoutTags: listOf(given.without_tags)?.map(tagOf),
     priorities: listOf(given.priorities),
     words,
+    metadata: listOf(given.metadata),
     languages: listOf(given.languages),
     confidences: listOf(given.confidences),
     plans: listOf(given.plans)?.map(tagOf),

@@ -77,6 +77,10 @@ const rules = `
   when: {status: escalated}
   if: {tags: silent}
   then: [{untag: [escalated, silent]}]
+- name: from the spring sale
+  when: {message: customer}
+  if: {metadata: [start=spring-sale, campaign=spring]}
+  then: [{tag: spring}]
 - name: off
   enabled: false
   when: {message: customer}
@@ -148,6 +152,32 @@ eachDatabase("rules", (open) => {
       "user: Can I have my MONEY BACK?",
       "assistant: You asked: Can I have my MONEY BACK?",
     ]);
+  });
+
+  it("look at the metadata of the message", async () => {
+    const tagsWith = async (metadata: Readonly<Record<string, unknown>>) => {
+      threads += 1;
+      const { conversationId } = await bench.accept({
+        kind: "message",
+        externalId: `with metadata ${threads}`,
+        thread: `rules ${threads}`,
+        sender: { key: `customer ${threads}` },
+        sentAt: bench.clock.now(),
+        text: "hello",
+        metadata,
+      });
+      return tags(conversationId ?? "");
+    };
+    expect(await tagsWith({ start: "Spring-Sale" })).toEqual(["spring"]);
+    expect(await tagsWith({ start: "autumn", campaign: "spring" })).toEqual(["spring"]);
+    for (const metadata of [
+      {},
+      { start: "spring" },
+      { other: "spring-sale" },
+      { campaign: ["spring"] },
+      { start: null },
+    ])
+      expect(await tagsWith(metadata)).toEqual([]);
   });
 
   it("match words, not parts of words", async () => {

@@ -30,6 +30,10 @@ export interface Contacts {
     contact: ContactsTable,
     claimed: { readonly name?: string; readonly email?: string; readonly phone?: string },
   ): void;
+  /** Keeps the payload of the link that the customer followed; an earlier one is replaced. */
+  setPendingStart(contact: ContactsTable, payload: string): void;
+  /** Returns that payload once; null: there is none. */
+  takePendingStart(contact: ContactsTable): string | null;
   /** Writes all changes, and passes follow-up work and events to `changes`. */
   flush(tx: Tx, changes: ContactChanges): Promise<void>;
 }
@@ -63,6 +67,12 @@ export async function loadContacts(tx: Tx, senders: readonly ChannelSender[], no
     isNew: rows.isNew,
     setClaimed(contact, claimed) {
       rows.setFields(contact, withValues(contact, claimed, "claim"));
+    },
+    setPendingStart: rows.setPendingStart,
+    takePendingStart(contact) {
+      const payload = contact.pending_start;
+      rows.setPendingStart(contact, null);
+      return payload;
     },
     flush: rows.flush,
   };

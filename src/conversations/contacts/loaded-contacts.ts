@@ -19,6 +19,8 @@ export interface LoadedContacts {
   isNew(contactId: string): boolean;
   add(workspaceId: string, name: string | null): ContactsTable;
   setFields(contact: ContactsTable, next: Partial<ContactsTable>): void;
+  /** Changes what nobody is shown, so it is no event. */
+  setPendingStart(contact: ContactsTable, payload: string | null): void;
   link(key: IdentityKey, contactId: string, verified: boolean): void;
   /** Merges the contacts and returns the root; undefined for an empty group. */
   merge(group: readonly ContactsTable[], reason: string): ContactsTable | undefined;
@@ -35,6 +37,7 @@ export async function loadRows(tx: Tx, keys: readonly SenderKeys[], now: number)
   const { identities, contacts } = await loadIdentities(tx, keys.flatMap(keysOf));
   const added = new Set<string>();
   const changed = new Set<string>();
+  const withNewStart = new Set<string>();
   const changedIdentities = new Map<string, IdentitiesTable>();
   const merges: Merge[] = [];
 
@@ -65,6 +68,11 @@ export async function loadRows(tx: Tx, keys: readonly SenderKeys[], now: number)
       if (names.every((name) => contact[name] === next[name])) return;
       Object.assign(contact, next, { updated_at: now });
       changed.add(contact.id);
+    },
+    setPendingStart(contact, payload) {
+      if (contact.pending_start === payload) return;
+      contact.pending_start = payload;
+      withNewStart.add(contact.id);
     },
     link(key, contactId, verified) {
       const before = identities.get(textOf(key));
@@ -99,6 +107,8 @@ export async function loadRows(tx: Tx, keys: readonly SenderKeys[], now: number)
         await updateContact(tx2, row);
         emitContact(row, { type: "customer", id: row.id, name: row.name });
       }
+      for (const row of rowsOf([...withNewStart].filter((id) => !added.has(id) && !changed.has(id))))
+        await updateContact(tx2, row);
       for (const merge of merges) {
         await storeMerge(tx2, merge, systemActor("identity"), now);
         for (const work of moveWork(merge.from.id, now)) addWork(work);
@@ -121,16 +131,17 @@ function newContact(workspaceId: string, name: string | null, now: number): Cont
     provenance: null,
     merged_into: null,
     root_id: id,
+    pending_start: null,
     created_at: now,
     updated_at: now,
   };
 }
 
 async function updateContact(tx: Tx, row: ContactsTable): Promise<void> {
-  const { id, name, email, phone, user_id, attributes, provenance, updated_at } = row;
+  const { id, name, email, phone, user_id, attributes, provenance, pending_start, updated_at } = row;
   await tx
     .updateTable("contacts")
-    .set({ name, email, phone, user_id, attributes, provenance, updated_at, ...contactKeys(row) })
+    .set({ name, email, phone, user_id, attributes, provenance, pending_start, updated_at, ...contactKeys(row) })
     .where("id", "=", id)
     .execute();
 }

@@ -87,8 +87,13 @@ export const messageIdOf = (event: EventOf<"message">): string => event.messageE
 export function metadataOf(
   { metadata, wantsPerson }: EventOf<"message">,
   guest: boolean,
+  start: string | null,
 ): { readonly metadata?: string } {
-  const own = { ...(guest ? { guest: true } : {}), ...(wantsPerson === true ? { wants_person: true } : {}) };
+  const own = {
+    ...(start === null ? {} : { start }),
+    ...(guest ? { guest: true } : {}),
+    ...(wantsPerson === true ? { wants_person: true } : {}),
+  };
   if (metadata === undefined && Object.keys(own).length === 0) return {};
   return { metadata: JSON.stringify({ ...metadata, ...own }) };
 }

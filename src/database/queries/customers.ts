@@ -14,6 +14,7 @@ export const contactColumns = [
   "user_id",
   "attributes",
   "provenance",
+  "pending_start",
   "merged_into",
   "root_id",
   "created_at",

@@ -171,6 +171,8 @@ export interface ContactsTable {
   merged_into: string | null;
   /** The last contact of the chain of merges, which represents the customer; often the contact itself. */
   root_id: string;
+  /** The payload of the link that led the customer to the bot, until their next message takes it over. */
+  pending_start: string | null;
   created_at: number;
   updated_at: number;
 }

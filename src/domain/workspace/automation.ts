@@ -26,6 +26,8 @@ export interface Conditions {
   readonly withoutTags?: readonly string[];
   readonly priorities?: readonly Priority[];
   readonly words?: readonly string[];
+  /** The message's metadata have one of these: `key=value`. */
+  readonly metadata?: readonly string[];
   readonly languages?: readonly Language[];
   readonly confidences?: readonly Confidence[];
   readonly plans?: readonly string[];
@@ -69,7 +71,13 @@ export type RuleEvent =
       readonly kind: "message";
       readonly by: Role;
       /** Its present text: the same transaction may have edited it. */
-      readonly message: { readonly id: string; readonly content: string; readonly seq: number };
+      readonly message: {
+        readonly id: string;
+        readonly content: string;
+        readonly seq: number;
+        /** JSON of an object; null: none. */
+        readonly metadata: string | null;
+      };
       readonly confidence: Confidence | null;
     }
   | { readonly kind: "status"; readonly from: Status; readonly to: Status }
@@ -164,7 +172,8 @@ interface Check {
 }
 
 function* checksOf(conditions: Conditions, ruleEvent: RuleEvent, facts: Facts): Iterable<Check> {
-  const { channels, statuses, tags, withoutTags, priorities, words, languages, confidences, plans } = conditions;
+  const { channels, statuses, tags, withoutTags, priorities, words, metadata, languages, confidences, plans } =
+    conditions;
   if (channels !== undefined) yield oneOf("the channel", facts.channel, channels);
   if (statuses !== undefined) yield oneOf("the status", facts.status, statuses);
   if (priorities !== undefined) yield oneOf("the priority", facts.priority, priorities);
@@ -181,6 +190,7 @@ function* checksOf(conditions: Conditions, ruleEvent: RuleEvent, facts: Facts): 
       : { holds: false, reason: `it has the tag ${found}` };
   }
   if (words !== undefined) yield wordsCheck(words, ruleEvent);
+  if (metadata !== undefined) yield metadataCheck(metadata, ruleEvent);
   if (confidences !== undefined)
     yield oneOf("the confidence", ruleEvent.kind === "message" ? ruleEvent.confidence : null, confidences);
   if (languages !== undefined) yield oneOf("the language", facts.language(), languages);
@@ -212,6 +222,25 @@ function wordsCheck(words: readonly string[], ruleEvent: RuleEvent): Check {
   return found === undefined
     ? { holds: false, reason: "the message has none of the words" }
     : { holds: true, reason: `the message says "${found}"` };
+}
+
+function metadataCheck(pairs: readonly string[], ruleEvent: RuleEvent): Check {
+  const stored = ruleEvent.kind === "message" ? ruleEvent.message.metadata : null;
+  const metadata = stored === null ? {} : (JSON.parse(stored) as Readonly<Record<string, unknown>>);
+  const found = pairs.find((pair) => {
+    const [key, value] = keyAndValue(pair);
+    const held = Object.hasOwn(metadata, key) ? metadata[key] : undefined;
+    return ["string", "number", "boolean"].includes(typeof held) && String(held).toLowerCase() === value.toLowerCase();
+  });
+  return found === undefined
+    ? { holds: false, reason: `the message's metadata have no ${pairs.join(" or ")}` }
+    : { holds: true, reason: `the message's metadata have ${found}` };
+}
+
+/** The two sides of `key=value`; the value can be empty, and can have further signs of equality. */
+function keyAndValue(pair: string): readonly [key: string, value: string] {
+  const at = pair.indexOf("=");
+  return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
 }
 
 /** Describes an action for the administrator. */

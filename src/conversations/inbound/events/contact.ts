@@ -9,7 +9,9 @@ import { noResult } from "../incoming-event.ts";
 /** Stores what customers say about themselves. */
 export const ingestContact: EventHandler<"contact"> = (batch, incoming, row) => {
   const customer = batch.contacts.of(senderOf(incoming));
-  batch.contacts.setClaimed(customer.contact, incoming.event.contact);
+  const { contact: claimed, start } = incoming.event;
+  batch.contacts.setClaimed(customer.contact, claimed);
+  if (start !== undefined) batch.contacts.setPendingStart(customer.contact, start);
   if (row === undefined) return noResult;
   const draft = batch.changes.track(row, incoming.workspace.settings, false);
   if (showCustomer(batch, draft, customer)) draft.touch();

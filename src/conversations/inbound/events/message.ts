@@ -135,13 +135,14 @@ async function addMessage(
   const externalId = messageIdOf(event);
   const target = targetOf(account.id, event.thread, externalId);
   const change = batch.edits.pending(target);
+  const pendingStart = isGuest || isRating ? null : batch.contacts.takePendingStart(contact);
   const message = draft.addMessage({
     role: "user",
     content: event.text,
     authorId: contact.id,
     authorName: contact.name ?? event.sender.name ?? null,
     externalId,
-    ...metadataOf(event, isGuest),
+    ...metadataOf(event, isGuest, pendingStart),
     ...(isRating ? { kind: "rating" } : {}),
     // Do not fetch files of a message that is already deleted.
     ...(change?.kind === "delete" ? {} : { files: await filesWithGroup(batch, incoming) }),

@@ -55,6 +55,7 @@ export const since: Part = part(
 
 export const conditions: readonly Part[] = [
   part("words", "The message has one of these words", "list", ["the message has", ""]),
+  part("metadata", "Its metadata have one of these (key=value)", "list", ["its metadata have", ""]),
   part("languages", "The message is in (code)", "list", ["the message is in", ""]),
   part("confidences", "The bot's confidence is", "choices", ["the bot's confidence is", ""], ["high", "medium", "low"]),
   part("channels", "The channel is", "list", ["the channel is", ""]),
