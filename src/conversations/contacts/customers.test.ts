@@ -75,6 +75,21 @@ eachDatabase("a customer on several channels", (open) => {
     expect(new Set(contacts.values()).size).toBe(alike.length);
   }, 30_000);
 
+  it("is one by both spellings of a number in Brazil and in Mexico, and two by numbers that only look alike", async () => {
+    const digits = String(1_000_000 + (made += 1));
+    const ofNumber = async (phone: string) => contactOf(await write({ key: unique("s"), proven: { phone } }));
+    const brazil = await ofNumber(`+55419${digits}`);
+    expect(await ofNumber(`+554199${digits}`)).toBe(brazil);
+    expect(await ofNumber(`+55 (41) 9${digits}`)).toBe(brazil);
+    const mexico = await ofNumber(`+521554${digits}`);
+    expect(await ofNumber(`+52554${digits}`)).toBe(mexico);
+    // A line in an office of Brazil has no ninth digit, and neither country's rule is another's.
+    const others = [`+55413${digits}`, `+554193${digits}`, `+56419${digits}`, `+53419${digits}`, `+531554${digits}`];
+    const found = new Set([brazil, mexico]);
+    for (const phone of others) found.add(await ofNumber(phone));
+    expect(found.size).toBe(2 + others.length);
+  });
+
   it("is not recognised by a phone number without a country, or without an address", async () => {
     const contacts = [];
     for (const phone of ["0170 1234567", "0170 1234567", "", "+", "+49"])

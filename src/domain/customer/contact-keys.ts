@@ -24,14 +24,23 @@ export function contactKeys(contact: {
 
 export const contactEmailKey = (email: string): string => bounded(email.trim().normalize("NFC").toLowerCase());
 
-/** A number as people write it, without what they put between the digits. */
+/** A number as people write it, without what they put between the digits, in one of its country's spellings. */
 export const phoneKey = (phone: string): string =>
   bounded(
-    phone
-      .trim()
-      .replaceAll(/[\s().\-/]/g, "")
-      .replace(/^00/, "+"),
+    oneSpelling(
+      phone
+        .trim()
+        .replaceAll(/[\s().\-/]/g, "")
+        .replace(/^00/, "+"),
+    ),
   );
+
+/**
+ * WhatsApp keeps the numbers with which people registered, from before their country changed its plan: without the ninth
+ * digit of Brazil's mobile numbers, and with the 1 that Mexico has dropped. SMS and people use the new ones.
+ */
+const oneSpelling = (number: string): string =>
+  number.replace(/^(?<area>\+55[1-9]\d)(?=[6-9]\d{7}$)/, "$<area>9").replace(/^\+521(?=\d{10}$)/, "+52");
 
 /** Without case and accents. */
 const nameKey = (name: string): string =>

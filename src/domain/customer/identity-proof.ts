@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { phoneKey } from "./contact-keys.ts";
 
 /**
  * Whether `proof` (hex, base64 or base64url) is the HMAC-SHA256 of `value` with the workspace's identity secret. Takes
@@ -25,9 +26,6 @@ export function emailIdentity(address: string): string | undefined {
 
 /** A phone number in E.164; undefined when it is not one, such as a number without its country. */
 export function phoneIdentity(number: string): string | undefined {
-  const digits = number
-    .trim()
-    .replaceAll(/[\s().\-/]/g, "")
-    .replace(/^00/, "+");
+  const digits = phoneKey(number);
   return /^\+[1-9]\d{6,14}$/.test(digits) ? digits : undefined;
 }
