@@ -85,6 +85,18 @@ export function isDatabaseFault(error: unknown, depth = 0): boolean {
 /** ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION and ER_READ_ONLY_MODE. */
 const readOnlyErrors: ReadonlySet<unknown> = new Set([1290, 1792, 1836]);
 
+/** SQLITE_READONLY and SQLITE_FULL. */
+const sqliteRefusals: ReadonlySet<number> = new Set([8, 13]);
+/** ER_DISK_FULL and ER_RECORD_FILE_FULL. */
+const fullErrors: ReadonlySet<unknown> = new Set([1021, 1114]);
+
+/** Whether the database takes no changes, while reads may succeed: it is read-only, or its disk is full. */
+export function refusesChanges(error: unknown): boolean {
+  const { errno, errcode } = propertiesOf(error);
+  if (typeof errcode === "number") return sqliteRefusals.has(errcode & 0xff);
+  return readOnlyErrors.has(errno) || fullErrors.has(errno);
+}
+
 /** Whether the server rejects changes. After a failover the connections lead to the wrong server. */
 export const isReadOnly = (error: unknown): boolean => readOnlyErrors.has(propertiesOf(error).errno);
 

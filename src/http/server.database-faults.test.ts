@@ -96,6 +96,22 @@ onMysql("the program while the database", (open) => {
     expect(lines.filter((line) => line.includes(cause)).length).toBeGreaterThan(4);
   });
 
+  it("takes no changes answers reads all the same", async () => {
+    const refusals = ["is read-only", "is in read-only mode", "has a full disk", "has a full table"];
+    for (const name of refusals) {
+      // The use of a key is stored once a minute.
+      app.clock.advance(60_000);
+      proxy.fail(/insert|update/, faults[name] ?? "before", 1_000);
+      const list = await app.get(`/v1/conversations?workspace_id=${app.workspace.id}&limit=1`);
+      const one = await app.get(`/v1/conversations/${conversationId}`);
+      const changed = await app.call("PATCH", `/v1/conversations/${conversationId}`, { body: { priority: "low" } });
+      proxy.restore();
+      expect([name, list.status, one.status, changed.status]).toEqual([name, 200, 200, 503]);
+      expect(list.body.conversations).toHaveLength(1);
+      expect(list.headers.get("x-ratelimit-limit-minute")).toMatch(/^[1-9]/);
+    }
+  });
+
   describe("loses its connection", () => {
     const cases = (["before", "after", "left", "late"] satisfies Fault[]).flatMap((fault) =>
       [/begin$/, /insert into .messages/, /commit$/].map((statement) => ({ fault, statement })),

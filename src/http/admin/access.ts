@@ -8,7 +8,8 @@ import type { Store } from "#database/contract.ts";
 import { agentOfAccessToken, recordTokenUse } from "#admin/access-tokens.ts";
 import { lacksSecondFactor } from "#admin/sign-in/settings.ts";
 import type { App } from "#http/app-type.ts";
-import { isReading, requireRole } from "#http/sign-in/role.ts";
+import { isReading, storeBeside } from "#http/middleware/reads.ts";
+import { requireRole } from "#http/sign-in/role.ts";
 import { refuseOtherSites, requireSameOrigin, signedIn } from "#http/sign-in/session.ts";
 import type { Caller } from "#http/v1/access/auth.ts";
 import type { Limits } from "#http/v1/access/rate-limits.ts";
@@ -43,10 +44,12 @@ export function requireAdministrator(app: App, access: Access): void {
     request.administrator = found.administrator;
     request.caller = found.caller;
     const own = found.administrator.tokenId === null ? sessionLimits : undefined;
-    const { rate, slot, problem } = await limits.take(found.caller, own);
-    reply.headers(rateHeaders(rate));
-    request.slot = slot;
-    if (problem !== null) throw problem;
+    const taken = await storeBeside(request, () => limits.take(found.caller, own));
+    if (taken !== undefined) {
+      reply.headers(rateHeaders(taken.rate));
+      request.slot = taken.slot;
+      if (taken.problem !== null) throw taken.problem;
+    }
     if (request.is404) throw routes.refusal(request);
     routes.requireMethod(request);
     requireRole(found.administrator.role, request, "admin");
@@ -99,7 +102,7 @@ async function byToken(store: Store, clock: Clock, request: FastifyRequest, head
   if (row.token.scope === "read" && !isReading(request)) {
     throw new Problem("insufficient_scope", "This access token may only read.");
   }
-  await recordTokenUse(store, row.token, now);
+  await storeBeside(request, () => recordTokenUse(store, row.token, now));
   return callerOfAgent(store, row.agent, row.token);
 }
 

@@ -2,9 +2,7 @@ import type { FastifyRequest } from "fastify";
 import type { AgentRole } from "#domain/workspace/agent-role.ts";
 import { roleAllows } from "#domain/workspace/agent-role.ts";
 import { Problem } from "#domain/problem.ts";
-
-/** Requests that change nothing. */
-export const isReading = ({ method }: FastifyRequest): boolean => method === "GET" || method === "HEAD";
+import { isReading } from "#http/middleware/reads.ts";
 
 /**
  * Throws Problem insufficient_role. A route names the least role that may use it (`config.least`); otherwise viewers may

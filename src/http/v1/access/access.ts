@@ -4,8 +4,10 @@ import type { Clock } from "#runtime/clock.ts";
 import type { Store } from "#database/contract.ts";
 import type { App } from "#http/app-type.ts";
 import { recordKeyUse } from "#admin/api-keys.ts";
+import type { Caller } from "./auth.ts";
 import { authenticate } from "./auth.ts";
 import type { InFlight } from "#http/middleware/in-flight.ts";
+import { storeBeside } from "#http/middleware/reads.ts";
 import type { Limits, RateState } from "./rate-limits.ts";
 import { limitsOfCaller, rateHeaders, unknownCallerRate } from "./rate-limits.ts";
 import type { RouteTable } from "#http/v1/route-table.ts";
@@ -30,29 +32,31 @@ export function requireAccess(app: App, { store, clock, limits, inFlight, routes
     request.caller = caller;
     callAtEnd(request, reply, enter(request, caller.keyId));
     leaveProgram.set(request, inFlight.enter());
-    const { rate, slot, problem } = await limits.take(caller);
-    request.rate = rate;
-    request.slot = slot;
-    if (problem !== null) throw problem;
+    const taken = await storeBeside(request, () => limits.take(caller));
+    request.rate = taken?.rate ?? uncountedRate(caller);
+    request.slot = taken?.slot ?? null;
+    if (taken !== undefined && taken.problem !== null) throw taken.problem;
     if (request.is404) throw routes.refusal(request);
     routes.requireMethod(request);
     if (caller.workspaceDeleted) throw new Problem("workspace_not_found", "This key's workspace was deleted.");
-    await recordKeyUse(store, caller, clock.now());
+    await storeBeside(request, () => recordKeyUse(store, caller, clock.now()));
   });
+
+  function uncountedRate(caller: Caller): RateState {
+    const { perMinute, perDay } = limitsOfCaller(caller);
+    return {
+      ...unknownCallerRate(clock.now()),
+      limitMinute: Math.min(perMinute, caller.limitMinute ?? perMinute),
+      limitDay: Math.min(perDay, caller.limitDay ?? perDay),
+    };
+  }
 
   /** A request beyond the limit of concurrent ones is not counted, but its response has the limits too. */
   function enter(request: FastifyRequest, keyId: string): () => void {
     try {
       return limits.enter(keyId);
     } catch (error) {
-      if (request.caller !== null) {
-        const { perMinute, perDay } = limitsOfCaller(request.caller);
-        request.rate = {
-          ...unknownCallerRate(clock.now()),
-          limitMinute: Math.min(perMinute, request.caller.limitMinute ?? perMinute),
-          limitDay: Math.min(perDay, request.caller.limitDay ?? perDay),
-        };
-      }
+      if (request.caller !== null) request.rate = uncountedRate(request.caller);
       throw error;
     }
   }
