@@ -95,6 +95,11 @@ export const forget: Command = ({ argv, output, config }) => {
             "Typesense does not answer. The deletion is queued: the running server, or the next one, makes it once Typesense answers.",
           ]
         : []),
+      ...(erased.searchEngine === "left"
+        ? [
+            "Not reached: Typesense, which was used before and still holds the conversations. Configure TYPESENSE_URL and TYPESENSE_API_KEY again, and the server deletes all that it held before; or delete its collections yourself.",
+          ]
+        : []),
       "Not erased: backups, log files, and data in other systems, such as platforms and receivers of webhooks.",
     ]);
     return 0;

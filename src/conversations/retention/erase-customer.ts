@@ -6,6 +6,7 @@ import { lockConversation } from "#database/queries/conversations.ts";
 import type { AuditTable } from "#database/schema/tables.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
+import { wereInTypesense } from "#database/queries/search-collections.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import type { TagMention } from "#conversations/reporting/forget-tags.ts";
 import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
@@ -35,8 +36,11 @@ export interface ErasureResult {
   readonly events: number;
   /** Stored API responses and queued work. */
   readonly leftovers: number;
-  /** `queued`: the engine is unavailable. `none`: the database itself is the engine. */
-  readonly searchEngine: "erased" | "queued" | "none";
+  /**
+   * `queued`: the engine is unavailable. `none`: the database itself is the engine. `left`: it is now, and the engine that
+   * was used before still holds the customer's messages.
+   */
+  readonly searchEngine: "erased" | "queued" | "none" | "left";
 }
 
 type Counts = Omit<ErasureResult, "searchEngine">;
@@ -68,7 +72,7 @@ export async function eraseCustomer(
   workspace: Workspace,
   email: string,
 ): Promise<ErasureResult> {
-  let searchEngine: ErasureResult["searchEngine"] = dependencies.search.erase === undefined ? "none" : "erased";
+  let searchEngine = await searchEngineOf(dependencies, workspace.id);
   const total: { -readonly [what in keyof Counts]: number } = {
     contacts: 0,
     conversations: 0,
@@ -90,6 +94,14 @@ export async function eraseCustomer(
   }
   await purgeIndex(dependencies);
   return { ...total, searchEngine };
+}
+
+async function searchEngineOf(
+  { store, search }: EraseCustomerDependencies,
+  workspaceId: string,
+): Promise<ErasureResult["searchEngine"]> {
+  if (search.erase !== undefined) return "erased";
+  return (await wereInTypesense(store.read, workspaceId)) ? "left" : "none";
 }
 
 /** Erases the customer as found. A contact with a new conversation stays, so that the next round finds it. */

@@ -94,13 +94,18 @@ export async function buildsOf(
 
 /**
  * Called by a start without Typesense, so that changes are no longer queued for it. When it is used again, all
- * collections are rebuilt, and the old ones dropped.
+ * collections are rebuilt, and the old ones dropped. The rows stay, since they say that the server still has text.
  */
 export async function leaveTypesense(store: Store): Promise<void> {
-  const left = await store.read.selectFrom("search_collections").select("workspace_id").limit(1).executeTakeFirst();
-  if (left === undefined) return;
+  const used = await store.read
+    .selectFrom("search_collections")
+    .select("workspace_id")
+    .where((eb) => eb.or([eb("live", "is not", null), eb("building", "is not", null)]))
+    .limit(1)
+    .executeTakeFirst();
+  if (used === undefined) return;
   await store.write(async (tx) => {
-    await tx.deleteFrom("search_collections").execute();
+    await tx.updateTable("search_collections").set({ live: null, live_version: 0, building: null, built: 0 }).execute();
     await tx.deleteFrom("outbox").where("kind", "=", searchKind.kind).execute();
   });
 }

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { contactEmailKey } from "#domain/customer/contact-keys.ts";
 import { addWebhook } from "#admin/webhooks/webhooks.ts";
+import { eraseCustomer } from "#conversations/retention/erase-customer.ts";
+import { createConversationSearch } from "#database/search/open.ts";
 import { leaveTypesense } from "./queue.ts";
 import { leaveTypesenseIndex } from "#knowledge/typesense/collection-state.ts";
+import { createWorkspaces } from "#database/queries/workspaces.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
@@ -142,6 +145,23 @@ eachDatabase("customers' data in Typesense", (open) => {
       expect(now.filter((name) => before.includes(name))).toEqual([]);
       expect(now.filter((name) => name.startsWith("parley_conversations"))).toHaveLength(1);
     });
+    await settled([other]);
+  });
+
+  it("is reported as not reached while Typesense is configured off, and deleted once it is used again", async () => {
+    const { other } = await askAll();
+    await leaveTypesense(app.store);
+    const { store, clock } = app;
+    const withoutTypesense = { store, clock, search: createConversationSearch(app.store) };
+    const workspace = await createWorkspaces(store, clock).get(app.workspace.id);
+    if (workspace === undefined) throw new Error("the workspace is gone");
+    expect(await eraseCustomer(withoutTypesense, workspace, email)).toMatchObject({
+      conversations: theirs,
+      searchEngine: "left",
+    });
+    expect(await held()).toHaveLength(theirs + 1);
+    await app.app.services.outside?.ensure();
+    await advanceUntilPasses(app, async () => expect(await held()).toEqual([other]));
     await settled([other]);
   });
 
