@@ -3,6 +3,9 @@ const partsMax = 200;
 /** Limits nesting: each level needs a boundary of its own. */
 const boundariesMax = 40;
 const scannedMax = 64 * 1024 * 1024;
+/** Space for more addresses than are read. The parser needs time for each, and for each comma. */
+const addressFieldMax = 20_000;
+const addressField = /^(?:to|cc|bcc|from|sender|reply-to|resent-[\w-]{1,20})[ \t]*:/i;
 
 /**
  * Returns why this mail must not be parsed; undefined: it may. Runs in linear time: lines that start with any declared
@@ -31,4 +34,17 @@ export function tooComplex(raw: Buffer): string | undefined {
     if (embedded > boundariesMax) return `it has mails within mails, more than ${boundariesMax}`;
   }
   return undefined;
+}
+
+/** The headers with lists of addresses that end, between two of them, where nobody reads on. */
+export function shortAddressFields(head: Buffer): Buffer {
+  if (head.length <= addressFieldMax) return head;
+  const fields = head.toString("latin1").split(/(?<=\n)(?![ \t])/);
+  const shortened = fields.map((field) => {
+    if (field.length <= addressFieldMax || !addressField.test(field)) return field;
+    const start = field.slice(0, addressFieldMax);
+    const comma = start.lastIndexOf(",");
+    return `${comma === -1 ? start : start.slice(0, comma)}\r\n`;
+  });
+  return Buffer.from(shortened.join(""), "latin1");
 }

@@ -3,7 +3,7 @@ import type { AddressObject, ParsedMail } from "mailparser";
 import { simpleParser } from "mailparser";
 import { bodyOf, readable } from "./body.ts";
 import { headersInUtf8 } from "./charset.ts";
-import { tooComplex } from "./limits.ts";
+import { shortAddressFields, tooComplex } from "./limits.ts";
 import type { Address, Mail } from "./mail.ts";
 import { bodyStart, headerNamed, readHeaders } from "./mail.ts";
 import type { MailPart } from "./parts.ts";
@@ -51,7 +51,10 @@ export async function readMail({ raw, bytes }: Source, depth = 0): Promise<Mail>
 const nothing = { attachments: [], headers: new Map(), headerLines: [], html: false } as unknown as ParsedMail;
 
 /** Reads subject, addresses and references; the text is empty. */
-const readHead = (head: Buffer): Promise<ParsedMail> => simpleParser(headersInUtf8(head, head.length));
+const readHead = (head: Buffer): Promise<ParsedMail> => {
+  const short = shortAddressFields(head);
+  return simpleParser(headersInUtf8(short, short.length));
+};
 
 async function inTime<T>(reading: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
