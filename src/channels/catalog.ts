@@ -29,6 +29,8 @@ export type ChannelTrait =
   | "desk"
   /** An account can carry replies to visitors who left the page. */
   | "follow-up"
+  /** A reply arrives without its formatting. */
+  | "plain-text"
   /** The platform shows the people who work on it whether a conversation is open, closed or snoozed. */
   | "platform-status"
   /** A reply that the customer's own channel cannot deliver may be sent to a thread of theirs here. */

@@ -8,6 +8,7 @@ import type { Strictness } from "#domain/workspace/settings.ts";
 import type { ActionResult, ActingAgent, Action } from "./agents/actions.ts";
 import type { AgentMessageResult, AgentMessage } from "./agents/inbox-messages.ts";
 import type { MacroRequest } from "./agents/macros.ts";
+import type { PreviewedReply } from "./agents/preview-reply.ts";
 import type { PrefetchOptions, FileSource } from "./attachments/prefetch.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { Trial, TrialResult } from "./trial/trial.ts";
@@ -26,6 +27,8 @@ export interface Engine {
   query(query: Query, signal: AbortSignal): Promise<QueryResult>;
   /** Queues an agent's reply for the customer's channel. Claims an open or escalated conversation. */
   reply(reply: AgentReply): Promise<{ readonly messageId: string; readonly seq: number }>;
+  /** The messages that the customer would get for an agent's reply. */
+  previewReply(workspaceId: string, conversationId: string, content: string): Promise<PreviewedReply>;
   /** Applies all fields of the change, or none. */
   update(workspaceId: string, conversationId: string, change: ConversationChange, actor: Actor): Promise<void>;
   /** Applies an agent's action. With `expected`, only if the conversation still has that state. */

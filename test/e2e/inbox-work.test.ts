@@ -196,6 +196,25 @@ function inTheBrowser(): void {
     await expect.poll(() => focusIn(page)).toContain("TEXTAREA");
   });
 
+  it("shows what the customer gets where that differs from what is typed", async () => {
+    const { conversationId: id } = await asked(app, "typed", "How do I divert calls?", "Ida Typed");
+    const page = await open("anna", {}, `#/all/${id}`);
+    const field = page.getByRole("textbox", { name: "Reply to Ida Typed" });
+    const shown = page.getByRole("region", { name: "The customer gets" });
+    await field.fill("Dial *21*number#, or **call** us:\n\n1. Wait.\n2. Say your name.");
+    await shown.getByText("Dial *21*number#, or call us:").waitFor();
+    expect(await shown.getByRole("listitem").allTextContents()).toEqual(["Wait.", "Say your name."]);
+    // Signs that arrive as they were typed are asked about, and shown by nothing.
+    const answer = page.waitForResponse(/\/preview$/u);
+    await field.fill("Dial *21*number#.");
+    expect(await (await answer).json()).toEqual({ blocks: null, texts: null });
+    await expect.poll(() => shown.count()).toBe(0);
+    await field.fill("Use **both** hands.");
+    await shown.waitFor();
+    await page.getByRole("button", { name: "Note", exact: true }).click();
+    await expect.poll(() => shown.count()).toBe(0);
+  });
+
   it("requests only the list that the address names", async () => {
     await asked(app, "address", "How long does delivery take?", "Ada Address");
     const page = await open("anna", {}, "#/all");

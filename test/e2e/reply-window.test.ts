@@ -94,6 +94,8 @@ describe("a customer with an e-mail address whose WhatsApp window is closed", ()
     expect((await bench.engine.window(await bench.row(id)))?.closed).toContain(
       "A reply goes to their verified e-mail address, ada@customers.example.",
     );
+    const previewed = await bench.engine.previewReply(bench.workspaceId, id, "Dial *21*, it arrives **tomorrow**.");
+    expect(previewed).toEqual({ channel: "whatsapp", texts: ["Dial *21*, it arrives tomorrow."] });
     await mail.reply(id, "It arrives **tomorrow**.");
     const [sent] = await mail.mailsTo(email);
     expect(sent?.parsed.text).toContain("It arrives");

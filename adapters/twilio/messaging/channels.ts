@@ -1,6 +1,6 @@
 import type { ChannelDescriptions } from "#channels/catalog.ts";
 
 export const channels: ChannelDescriptions = {
-  sms: { label: "SMS", publicAddress: "required", traits: ["reroute"] },
+  sms: { label: "SMS", publicAddress: "required", traits: ["plain-text", "reroute"] },
   whatsapp: { label: "WhatsApp", publicAddress: "required", traits: ["reroute"] },
 };

@@ -5,6 +5,7 @@ import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";
 import type { Store, Tx } from "#database/contract.ts";
+import { previewReply } from "./preview-reply.ts";
 import { sendLane } from "#queue/lanes.ts";
 import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
 import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
@@ -28,7 +29,10 @@ export interface AgentWritesDependencies {
   readonly workspaceOf: (id: string) => Promise<Workspace>;
 }
 
-type AgentWrites = Pick<Engine, "reply" | "update" | "addNote" | "applyAction" | "applyMacro" | "postAgentMessage">;
+type AgentWrites = Pick<
+  Engine,
+  "reply" | "previewReply" | "update" | "addNote" | "applyAction" | "applyMacro" | "postAgentMessage"
+>;
 
 /** Changes of a conversation by agents and API clients: one transaction each. */
 export function createAgentWrites(dependencies: AgentWritesDependencies): AgentWrites {
@@ -58,6 +62,7 @@ export function createAgentWrites(dependencies: AgentWritesDependencies): AgentW
       });
       return { messageId, seq };
     },
+    previewReply: (workspaceId, id, content) => previewReply(dependencies, workspaceId, id, content),
     async update(workspaceId, id, change, actor) {
       const workspace = await workspaceOf(workspaceId);
       if (change.status === "escalated") await readyToReply(dependencies, id);

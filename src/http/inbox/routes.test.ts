@@ -130,6 +130,7 @@ eachDatabase("the inbox", (open) => {
         ["notes", { content: "hello" }],
         ["reply", { content: "hello", clientId: "12345678", lastSeq: 99 }],
         ["typing", {}],
+        ["preview", { content: "hello" }],
       ];
       for (const [action, body] of attempts) {
         const answer = await stranger.send("POST", `conversations/${conversationId}/${action}`, body);
@@ -241,6 +242,27 @@ eachDatabase("the inbox", (open) => {
         { author: "Anna", delivery: { error: null } },
       ]);
       expect([shown.status, shown.assignee?.email]).toEqual(["claimed", anna.email]);
+    });
+
+    it("shows a reply as the customer will get it, and stores nothing", async () => {
+      const { conversationId } = await start("previewed");
+      const before = view(await anna.get(`conversations/${conversationId}`));
+      const content = "Dial *21*number#, it is **free**: 60*40*30.";
+      const { status, body } = await anna.send("POST", `conversations/${conversationId}/preview`, { content });
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        blocks: [
+          {
+            t: "p",
+            c: ["Dial ", "*", "21", "*", "number#, it is ", { t: "b", c: ["free"] }, ": 60", "*", "40", "*", "30."],
+          },
+        ],
+        texts: null,
+      });
+      const plain = { content: "Dial *21*number#." };
+      const same = await anna.send("POST", `conversations/${conversationId}/preview`, plain);
+      expect(same.body).toEqual({ blocks: null, texts: null });
+      expect(view(await anna.get(`conversations/${conversationId}`)).lastSeq).toBe(before.lastSeq);
     });
 
     it("holds back a reply whose author has not seen the newest messages", async () => {

@@ -7,8 +7,14 @@ import type { MacroAction } from "#domain/workspace/macro.ts";
 
 /** JSON between the inbox's server and its browser code. Times are epoch milliseconds. */
 
-export const views = ["unassigned", "mine", "claimed", "escalated", "open", "snoozed", "resolved", "all"] as const;
+export const views = ["unassigned", "escalated", "open", "mine", "claimed", "snoozed", "resolved", "all"] as const;
 export type View = (typeof views)[number];
+
+/** A reply as the customer would get it, where that differs from what was typed: formatted, or as plain messages. */
+export interface ReplyPreview {
+  readonly blocks: readonly Block[] | null;
+  readonly texts: readonly string[] | null;
+}
 
 export interface Person {
   readonly email: string;

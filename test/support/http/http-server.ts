@@ -105,6 +105,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       ingest: absent,
       query: options.query ?? absent,
       reply: absent,
+      previewReply: absent,
       tryQuestion: absent,
       upload: absent,
       prefetchFiles: absent,

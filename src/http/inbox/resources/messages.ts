@@ -1,5 +1,9 @@
 import { Type } from "typebox";
 import { Problem } from "#domain/problem.ts";
+import { hasTrait } from "#channels/catalog.ts";
+import type { Block } from "#channels/text/markdown.ts";
+import { safeTree } from "#channels/text/markdown.ts";
+import type { ReplyPreview } from "#http/inbox/wire.ts";
 import type { Engine } from "#conversations/contract.ts";
 import type { App } from "#http/app-type.ts";
 import type { AgentRequests } from "./agent-requests.ts";
@@ -20,8 +24,17 @@ const noteBody = Type.Object({ content: text, clientId: Type.Optional(clientId) 
 /** `was`: the text that the agent began to edit. */
 const amendBody = Type.Object({ content: text, was: Type.Optional(Type.String({ maxLength: 100_000 })) });
 
+const bare = (given: string): string => given.replaceAll(/\s+/gu, " ").trim();
+
+const isAsTyped = (block: Block): boolean =>
+  block.t === "p" && block.c.every((inline) => typeof inline === "string" || inline.t === "br");
+
 /** Replies, their edits and deletions, notes, and the typing signal. */
-export function messageRoutes(api: App, engine: Pick<Engine, "typing">, { postMessage }: AgentRequests): void {
+export function messageRoutes(
+  api: App,
+  engine: Pick<Engine, "typing" | "previewReply">,
+  { postMessage }: AgentRequests,
+): void {
   const { schema } = oneConversation;
 
   api.post("/conversations/:id/reply", { schema: { ...schema, body: replyBody } }, async (request) => {
@@ -61,6 +74,21 @@ export function messageRoutes(api: App, engine: Pick<Engine, "typing">, { postMe
     const message = own === undefined ? note : { ...note, clientId: `${agentOf(request).id}:${own}` };
     return postMessage(request, request.params.id, message);
   });
+
+  api.post(
+    "/conversations/:id/preview",
+    { schema: { ...schema, body: Type.Object({ content: text }) } },
+    async (request): Promise<ReplyPreview> => {
+      const content = request.body.content.trim();
+      const { workspace_id: workspaceId } = agentOf(request);
+      const { channel, texts } = await engine.previewReply(workspaceId, request.params.id, content);
+      if (hasTrait(channel, "plain-text")) {
+        return { blocks: null, texts: bare(texts.join(" ")) === bare(content) ? null : texts };
+      }
+      const blocks = safeTree(content);
+      return { blocks: blocks.every(isAsTyped) ? null : blocks, texts: null };
+    },
+  );
 
   api.post("/conversations/:id/typing", oneConversation, async (request, reply) => {
     const agent = agentOf(request);

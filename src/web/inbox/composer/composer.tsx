@@ -10,6 +10,7 @@ import { MacroOpener } from "./macros.tsx";
 import type { SavedReplies } from "./saved-replies.tsx";
 import { createSavedReplies, listId, optionId, SavedReplyList, SavedReplyOpener } from "./saved-replies.tsx";
 import { focusField } from "./sending.ts";
+import { SentText } from "./sent-text.tsx";
 import { Tray } from "./tray.tsx";
 
 const isMac = /mac|iphone|ipad/iu.test(navigator.userAgent);
@@ -79,6 +80,7 @@ export function Composer({ conversation }: ComposerProps) {
       </div>
       <SavedReplyList saved={saved} field={field} />
       <Field conversation={conversation} saved={saved} field={field} />
+      {!isNote && <SentText key={id} conversationId={id} />}
       {!isNote && <Tray conversationId={id} />}
       <div class="composer-foot">
         {team.savedReplies.value.length > 0 && <SavedReplyOpener saved={saved} field={field} />}

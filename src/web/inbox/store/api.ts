@@ -11,6 +11,7 @@ import type {
   Me,
   MessagePage,
   Refusal,
+  ReplyPreview,
   SavedReply,
   View,
   WaitingOrder,
@@ -90,6 +91,8 @@ export const api = {
       items: items.map(({ id, status, assignee }) => ({ id, status, assignedTo: assignee?.email ?? null })),
     })) as readonly BulkResult[],
   removeFile: async (id: string) => request("DELETE", `files/${id}`),
+  preview: async (id: string, content: string) =>
+    (await request("POST", `conversations/${id}/preview`, { content })) as ReplyPreview,
   typing: async (id: string) => request("POST", `conversations/${id}/typing`, {}),
 };
 

@@ -27,10 +27,10 @@ export function agentChoices(
 
 export const viewNames: Readonly<Record<View, string>> = {
   unassigned: "Unassigned",
+  escalated: "Needs a person",
+  open: "With the bot",
   mine: "Mine",
   claimed: "Claimed",
-  escalated: "Escalated",
-  open: "Open",
   snoozed: "Snoozed",
   resolved: "Resolved",
   all: "All",
