@@ -158,6 +158,64 @@ describe("answerer", () => {
     expect(embedded.length).toBeGreaterThan(new Set(embedded).size);
   });
 
+  describe("where words cover little of the question", () => {
+    const covered = "can i get hold of somebody by phone at weekends or late in the evening";
+    const asked: string[] = [];
+    /** Answers with these similarities; passages that are not named have none above 0.2. */
+    async function answerWith(
+      similarities: Readonly<Record<string, number>>,
+      { text, history }: Pick<Question, "text" | "history"> = {
+        text: covered,
+        history: [],
+      },
+    ) {
+      const chunks = await store.read.selectFrom("chunks").select(["id", "title"]).execute();
+      const near = chunks
+        .map(({ id, title }) => ({ chunkId: id, similarity: similarities[title.split(" › ").at(-1) ?? ""] ?? 0.2 }))
+        .toSorted((left, right) => right.similarity - left.similarity);
+      const hybrid = createHybridIndex({
+        words: index,
+        vectors: {
+          nearest: () => Promise.resolve(near),
+          prepare: () => Promise.resolve(),
+          close: () => Promise.resolve(),
+        },
+        embedder: {
+          model: "given",
+          calibration: { orderShare: 3, leadShare: 0.3, doubt: 0.06 },
+          trouble: () => null,
+          embed(texts) {
+            asked.push(...texts);
+            return Promise.resolve(texts.map(() => new Float32Array([1])));
+          },
+        },
+        read: store.read,
+        log: silentLog,
+      });
+      const question = { workspaceId, strictness: "strict", topK: 5, audience: [], settings: defaultSettings } as const;
+      const { signal } = new AbortController();
+      return createExtractiveAnswerer({ index: hybrid }).answer({ ...question, text, history }, signal);
+    }
+
+    it("answers where words and meaning lead to one heading", async () => {
+      expect((await ask(covered)).answered).toBe(false);
+      expect(await answerWith({ "Opening hours": 0.7 })).toMatchObject({
+        answered: true,
+        text: "Our phone line is open Monday to Friday from 9:00 to 17:00.",
+      });
+    });
+
+    it("refuses where another heading means as much", async () => {
+      expect((await answerWith({ "Opening hours": 0.7, Warranty: 0.8 })).answered).toBe(false);
+    });
+
+    it("compares a follow-up together with the question before it", async () => {
+      const history = [{ role: "user", content: "How long does delivery take?" }] as const;
+      await answerWith({}, { text: "And abroad?", history });
+      expect(asked).toContain("How long does delivery take? And abroad?");
+    });
+  });
+
   it("reads the second question as a follow-up of the first", async () => {
     const { text } = await ask("How do I return an item? And how long do I have for that?");
     expect(text).toContain("**How long do I have for that?**\n\nYou can return any item within 30 days");

@@ -25,10 +25,10 @@ export interface Embedder {
 export interface Calibration {
   /** Weight of the similarity in the order of passages, as a share of the best by words. */
   readonly orderShare: number;
-  /** A similarity above it is evidence for an answer, one below it evidence against. */
-  readonly neutral: number;
-  /** Evidence for each unit of similarity. */
-  readonly evidenceShare: number;
+  /** Evidence for a passage by its lead over the best one with another heading, for each unit of that order. */
+  readonly leadShare: number;
+  /** Taken from the evidence for every passage, with or without a lead. */
+  readonly doubt: number;
 }
 
 /** The server does not answer, or answers wrongly. A later attempt may succeed. */

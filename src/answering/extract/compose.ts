@@ -67,8 +67,7 @@ export function compose(
     if (placed.length === 0) continue;
     const penalty = evidencePenalty(placed, question, asked);
     const used = usedOf(placed);
-    const evidence =
-      Math.max(...used.map(({ score, candidate }) => confidenceOfScore(score) + (candidate.meaning ?? 0))) - penalty;
+    const evidence = Math.max(...used.map(({ score, lead }) => confidenceOfScore(score) + lead)) - penalty;
     const worth = at.score + evidenceShare * evidence;
     if (chosen === undefined || worth > chosen.worth) chosen = { placed, used, evidence, worth };
   }

@@ -6,6 +6,8 @@ export interface Ranked {
   readonly score: number;
   /** Sort key: the score plus the bonuses for the title, for word pairs and for vector similarity. */
   readonly worth: number;
+  /** Added to the evidence for an answer from this passage, by its lead over others in words and meaning together. */
+  readonly lead: number;
   /** How well the title matches the question, 0 to 1. */
   readonly fit: number;
   /** True when the heading repeats the question nearly word for word. */

@@ -22,7 +22,7 @@ const meaningShare = 0.4;
 /** Orders candidates by `worth`, best first. `wording` holds all words of the question, stop words included. */
 export function rank(
   asked: AskedTerms,
-  result: Pick<SearchResult, "candidates" | "averageTerms" | "similarityShare">,
+  result: Pick<SearchResult, "candidates" | "averageTerms" | "calibration">,
   wording: readonly string[] = [],
 ): Ranked[] {
   const limit = scoreLimit(asked);
@@ -36,23 +36,42 @@ export function rank(
     const worded = wordingFit(candidate.title, wording);
     const fit = Math.max(titleFit(candidate.title, asked), worded);
     const verbatim = worded >= verbatimFrom;
-    return { candidate, score, worth: score + pairShare * pairs + titleShare * limit * fit, fit, verbatim };
+    return { candidate, score, worth: score + pairShare * pairs + titleShare * limit * fit, lead: 0, fit, verbatim };
   });
-  const meant = withMeaning(ranked, result.similarityShare ?? meaningShare);
+  const best = Math.max(...ranked.map(({ worth }) => worth)) || 1;
+  const meant = withMeaning(ranked, best, result.calibration?.orderShare ?? meaningShare);
   // The id breaks ties: the same question must get the same answer.
-  return meant.toSorted(
+  const sorted = meant.toSorted(
     (left, right) => right.worth - left.worth || (left.candidate.chunkId < right.candidate.chunkId ? -1 : 1),
   );
+  return result.calibration === undefined ? sorted : withLead(sorted, best, result.calibration);
 }
 
 /** Adds vector similarity to `worth`. Returns the list unchanged when no candidate has a similarity. */
-function withMeaning(ranked: readonly Ranked[], share: number): readonly Ranked[] {
+function withMeaning(ranked: readonly Ranked[], best: number, share: number): readonly Ranked[] {
   if (!ranked.some(({ candidate }) => candidate.similarity !== undefined)) return ranked;
-  const best = Math.max(...ranked.map(({ worth }) => worth)) || 1;
   return ranked.map((each) => ({
     ...each,
     worth: each.worth + share * best * Math.max(0, each.candidate.similarity ?? 0),
   }));
+}
+
+/**
+ * Where words and meaning point at one heading, and at no other, less of the question needs to be covered. `sorted` is
+ * best first; `best` is the highest worth by words.
+ */
+function withLead(
+  sorted: readonly Ranked[],
+  best: number,
+  { leadShare, doubt }: NonNullable<SearchResult["calibration"]>,
+): Ranked[] {
+  const [first] = sorted;
+  const second = sorted.find(({ candidate }) => candidate.title !== first?.candidate.title);
+  return sorted.map((each) => {
+    const other = each.candidate.title === first?.candidate.title ? second : first;
+    const lead = (each.worth - (other?.worth ?? 0)) / best;
+    return { ...each, lead: leadShare * lead - doubt };
+  });
 }
 
 /** The BM25 score that no passage can exceed for this question. */

@@ -52,6 +52,9 @@ export interface RetrievalRequest extends Pick<
   readonly context?: string;
 }
 
+const lastAsked = (history: RetrievalRequest["history"]): string =>
+  history.findLast(({ role }) => role === "user")?.content ?? "";
+
 /** Masks personal data before the text is sent to an embedding server. */
 function withoutPersonalData(text: string): string {
   // The masks are numbered, not random: the same question must hit the same cache entry.
@@ -83,7 +86,7 @@ export async function retrieve(
     terms: withSynonyms([...terms, ...context, ...question.measured], synonyms),
     audience: lookup.audience,
     limit: candidatesMax,
-    text: () => withoutPersonalData(text),
+    text: () => withoutPersonalData(question.borrowed.length === 0 ? text : `${lastAsked(lookup.history)} ${text}`),
     // Names and addresses must not be corrected, however close they are to a known word.
     misspelt: question.words.filter(
       ({ word, term }) =>

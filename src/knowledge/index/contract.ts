@@ -1,3 +1,4 @@
+import type { Calibration } from "#models/embedding.ts";
 import type { Word } from "#language/words/terms.ts";
 
 /**
@@ -57,8 +58,6 @@ export interface Candidate {
   readonly bodyTerms: readonly string[];
   /** Cosine similarity to the question, -1 to 1. Absent when unknown. */
   readonly similarity?: number;
-  /** Added to the evidence for an answer from this passage; negative where it means something else than the question. */
-  readonly meaning?: number;
 }
 
 export interface SearchResult {
@@ -74,6 +73,6 @@ export interface SearchResult {
   readonly repaired?: ReadonlyMap<string, readonly string[]>;
   /** True while passages are being indexed for the first time. An empty result then proves nothing. */
   readonly partial?: boolean;
-  /** Weight of the similarity in the order of passages, as a share of the best by words. */
-  readonly similarityShare?: number;
+  /** How the similarities are read. Absent: they only order passages. */
+  readonly calibration?: Calibration;
 }

@@ -88,4 +88,28 @@ describe.each([
     expect(await other.nearest("w", at(0), 3)).toEqual([]);
     await other.close();
   });
+
+  it("takes a passage by its heading and its nearest sentence together", async () => {
+    const parts = createVectorCache({
+      store,
+      model,
+      clock,
+      log: silentLog,
+      hereMax,
+      vectorsIn: (stored) => {
+        const numbers = new Float32Array(stored.slice().buffer);
+        return Array.from({ length: numbers.length / 2 }, (__, n) => numbers.slice(n * 2, n * 2 + 2));
+      },
+    });
+    const passage = (...degrees: readonly number[]): Float32Array =>
+      Float32Array.from(degrees.flatMap((each) => [...at(each)]));
+    // Only the sentence is near, the heading and a sentence are, only the heading is, and there is no sentence.
+    await put({ a: passage(90, 0, 80), b: passage(20, 90, 30), c: passage(0, 90), d: passage(40) });
+    const found = await parts.nearest("w", at(0), 4);
+    expect(found.map(({ chunkId }) => chunkId)).toEqual(["b", "d", "a", "c"]);
+    const cos = (degrees: number): number => Math.cos((degrees * Math.PI) / 180);
+    expect(found[0]?.similarity).toBeCloseTo((cos(20) + cos(30)) / 2, 5);
+    expect(found[1]?.similarity).toBeCloseTo(cos(40), 5);
+    await parts.close();
+  });
 });

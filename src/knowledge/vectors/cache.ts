@@ -31,8 +31,6 @@ const patienceMs = 1_000;
 const idsAtOnce = 2_000;
 const vectorsAtOnce = 200;
 const blockSize = 1_000;
-/** Parts of one passage among the nearest, on average. */
-const partsPerPassage = 4;
 
 interface Block extends VectorBlock {
   readonly ids: string[];
@@ -114,7 +112,7 @@ export function createVectorCache({
         all ??= parts[0] === undefined ? undefined : empty(dimensions ?? parts[0].length);
         if (all === undefined) continue;
         const usable = parts.filter((part) => part.length === all?.dimensions);
-        for (const part of usable) put(all, id, part);
+        put(all, id, usable);
         if (usable.length === 0) all.useless.add(id);
       }
       if (all !== undefined) keep(workspaceId, all);
@@ -174,18 +172,13 @@ export function createVectorCache({
       const all = cached.get(workspaceId);
       if (all === undefined || all.dimensions !== vector.length) return [];
       keep(workspaceId, all);
-      const blocks = all.blocks.map(({ ids, numbers, count }) => ({ ids, numbers, count }));
-      const hits = await comparison.find(
-        { vector, blocks: blocks.map(({ numbers, count }) => ({ numbers, count })), limit: limit * partsPerPassage },
-        signal,
-      );
-      const nearest = new Map<string, number>();
-      for (const { block, at, similarity } of hits) {
+      const { blocks } = all;
+      const compared = blocks.map(({ numbers, firsts, count }) => ({ numbers, firsts, count }));
+      const hits = await comparison.find({ vector, blocks: compared, limit }, signal);
+      return hits.flatMap(({ block, at, similarity }) => {
         const chunkId = blocks[block]?.ids[at];
-        // The first is the nearest part of its passage.
-        if (chunkId !== undefined && !nearest.has(chunkId)) nearest.set(chunkId, similarity);
-      }
-      return [...nearest].slice(0, limit).map(([chunkId, similarity]) => ({ chunkId, similarity }));
+        return chunkId === undefined ? [] : [{ chunkId, similarity }];
+      });
     },
     async prepare(workspaceId) {
       const stamp = await stampOf(workspaceId);
@@ -222,17 +215,24 @@ const empty = (dimensions: number): CachedVectors => ({
 const newBlock = (dimensions: number): Block => ({
   ids: [],
   numbers: new SharedArrayBuffer(blockSize * dimensions * 4),
+  firsts: new SharedArrayBuffer(blockSize),
   count: 0,
 });
 
-function put(all: CachedVectors, id: string, vector: Float32Array): void {
+/** Adds the vectors of a passage, which must be in one block. */
+function put(all: CachedVectors, id: string, vectors: readonly Float32Array[]): void {
   const last = all.blocks.at(-1);
-  const block = last === undefined || last.count === blockSize ? newBlock(all.dimensions) : last;
+  const block = last === undefined || last.count + vectors.length > blockSize ? newBlock(all.dimensions) : last;
   if (block !== last) all.blocks = [...all.blocks, block];
-  // Appended after the count that a running comparison reads.
-  new Float32Array(block.numbers).set(vector, block.count * all.dimensions);
-  block.ids.push(id);
-  block.count += 1;
+  const numbers = new Float32Array(block.numbers);
+  const firsts = new Uint8Array(block.firsts);
+  for (const [part, vector] of vectors.entries()) {
+    // Appended after the count that a running comparison reads.
+    numbers.set(vector, (block.count + part) * all.dimensions);
+    firsts[block.count + part] = part === 0 ? 1 : 0;
+    block.ids.push(id);
+  }
+  block.count += vectors.length;
 }
 
 /** A copy of the block without deleted passages. The old block must not change: a comparison may be reading it. */
@@ -240,9 +240,11 @@ function without(block: Block, present: ReadonlySet<string>, dimensions: number)
   if (block.ids.every((id) => present.has(id))) return block;
   const made = newBlock(dimensions);
   const [from, to] = [new Float32Array(block.numbers), new Float32Array(made.numbers)];
+  const [fromFirsts, toFirsts] = [new Uint8Array(block.firsts), new Uint8Array(made.firsts)];
   for (const [at, id] of block.ids.entries()) {
     if (!present.has(id)) continue;
     to.set(from.subarray(at * dimensions, (at + 1) * dimensions), made.count * dimensions);
+    toFirsts[made.count] = fromFirsts[at] ?? 0;
     made.ids.push(id);
     made.count += 1;
   }

@@ -1,7 +1,7 @@
 import type { Log } from "#runtime/log.ts";
 import type { Reader } from "#database/contract.ts";
 import { confirmed } from "#knowledge/index/confirmed-passages.ts";
-import type { Calibration, Embedder } from "#models/embedding.ts";
+import type { Embedder } from "#models/embedding.ts";
 import { EmbedderAway, TextRefused } from "#models/embedding.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "#knowledge/index/contract.ts";
 import type { Near, VectorCache } from "./cache.ts";
@@ -9,9 +9,6 @@ import type { Near, VectorCache } from "./cache.ts";
 /** Maximum number of passages found by vector. */
 const nearMax = 30;
 const questionCharactersMax = 2_000;
-
-const meaningOf = (similarity: number, { neutral, evidenceShare }: Calibration): number =>
-  evidenceShare * (similarity - neutral);
 
 /**
  * Combines full-text search with vector search. Uses full-text search alone when the embedding server does not answer.
@@ -68,19 +65,14 @@ export function createHybridIndex({
       const found = new Set(result.candidates.map(({ chunkId }) => chunkId));
       const more = nearest.filter(({ chunkId }) => !found.has(chunkId)).map(({ chunkId }) => ({ id: chunkId }));
       const { calibration } = embedder;
-      // Passages beyond the nearest are no nearer than the last of them.
-      const least = nearest.length < nearMax ? -1 : (nearest.at(-1)?.similarity ?? -1);
+      // A passage beyond the nearest ones is no nearer than the last of them.
+      const least = nearest.length < nearMax ? 0 : (nearest.at(-1)?.similarity ?? 0);
+      const unknown = calibration === undefined ? {} : { similarity: least };
       const candidates = [...result.candidates, ...(await confirmed(read, more, request))].map((candidate) => {
         const similarity = similarityOf.get(candidate.chunkId);
-        const meaning =
-          calibration === undefined ? {} : { meaning: meaningOf(similarity ?? Math.max(least, 0), calibration) };
-        return similarity === undefined ? { ...candidate, ...meaning } : { ...candidate, similarity, ...meaning };
+        return { ...candidate, ...(similarity === undefined ? unknown : { similarity }) };
       });
-      return {
-        ...result,
-        candidates,
-        ...(calibration === undefined ? {} : { similarityShare: calibration.orderShare }),
-      };
+      return { ...result, candidates, ...(calibration === undefined ? {} : { calibration }) };
     },
     async close() {
       await vectors.close();

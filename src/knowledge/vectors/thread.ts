@@ -2,9 +2,11 @@ import type { Log } from "#runtime/log.ts";
 import type { CallThread } from "#knowledge/index/thread/call-thread.ts";
 import { createCallThread } from "#knowledge/index/thread/call-thread.ts";
 
-/** Unit vectors, stored one after another in shared memory. */
+/** Unit vectors, stored one after another in shared memory: those of a passage together, that of its heading first. */
 export interface VectorBlock {
   readonly numbers: SharedArrayBuffer;
+  /** A byte for each vector: 1 for the first of a passage. */
+  readonly firsts: SharedArrayBuffer;
   readonly count: number;
 }
 
@@ -16,6 +18,7 @@ export interface NearestCall {
 
 export interface Hit {
   readonly block: number;
+  /** The first vector of the passage. */
   readonly at: number;
   readonly similarity: number;
 }
@@ -26,7 +29,7 @@ const limitMs = 10_000;
 const idleMs = 60_000;
 
 export interface Nearest {
-  /** The nearest vectors of all blocks, nearest first. */
+  /** The nearest passages of all blocks, nearest first. */
   find(call: NearestCall, signal?: AbortSignal): Promise<readonly Hit[]>;
   stop(): Promise<void>;
 }
@@ -57,23 +60,41 @@ export function createNearest({
   };
 }
 
+/**
+ * The similarity of a passage is the mean of its heading's and of its nearest sentence's: headings alone are too short,
+ * and single sentences are near to many questions.
+ */
 export function nearest({ vector, blocks, limit }: NearestCall): Hit[] {
-  const dimensions = vector.length;
   const hits: Hit[] = [];
   let least = Number.NEGATIVE_INFINITY;
-  for (const [block, { numbers, count }] of blocks.entries()) {
+  const take = (hit: Hit): void => {
+    if (hits.length >= limit * 2 && hit.similarity <= least) return;
+    hits.push(hit);
+    if (hits.length < limit * 4) return;
+    hits.sort((left, right) => right.similarity - left.similarity);
+    hits.length = limit;
+    least = hits.at(-1)?.similarity ?? least;
+  };
+  for (const [block, { numbers, firsts, count }] of blocks.entries()) {
     const all = new Float32Array(numbers);
-    for (let at = 0, start = 0; at < count; at += 1, start += dimensions) {
-      let similarity = 0;
-      for (let i = 0; i < dimensions; i += 1) similarity += (vector[i] ?? 0) * (all[start + i] ?? 0);
-      if (hits.length >= limit * 2 && similarity <= least) continue;
-      hits.push({ block, at, similarity });
-      if (hits.length >= limit * 4) {
-        hits.sort((left, right) => right.similarity - left.similarity);
-        hits.length = limit;
-        least = hits.at(-1)?.similarity ?? least;
+    const isFirst = new Uint8Array(firsts);
+    for (let at = 0; at < count;) {
+      const heading = similarityAt(all, at, vector);
+      let sentence = Number.NEGATIVE_INFINITY;
+      let next = at + 1;
+      for (; next < count && isFirst[next] === 0; next += 1) {
+        sentence = Math.max(sentence, similarityAt(all, next, vector));
       }
+      take({ block, at, similarity: next === at + 1 ? heading : (heading + sentence) / 2 });
+      at = next;
     }
   }
   return hits.toSorted((left, right) => right.similarity - left.similarity).slice(0, limit);
+}
+
+function similarityAt(all: Float32Array, at: number, vector: Float32Array): number {
+  const start = at * vector.length;
+  let similarity = 0;
+  for (let i = 0; i < vector.length; i += 1) similarity += (vector[i] ?? 0) * (all[start + i] ?? 0);
+  return similarity;
 }

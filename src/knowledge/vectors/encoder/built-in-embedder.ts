@@ -21,7 +21,7 @@ const limitMs = 30_000;
 const idleMs = 600_000;
 
 /** Chosen by `bench:answers --meaning`, on the halves for that. */
-const calibration = { orderShare: 1, neutral: 0.5, evidenceShare: 0.3 };
+const calibration = { orderShare: 3, leadShare: 0.3, doubt: 0.06 };
 
 /**
  * Encodes in a thread of this process. The thread starts at the first need. Until it has loaded the model, questions are
