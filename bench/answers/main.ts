@@ -1,7 +1,7 @@
 // The quality of whole answers, on made-up companies with their documents, single messages and conversations:
 //   npm run bench:answers -- [--split tune|report|all] [--set NAME] [--mode strict|helpful] [--meaning] [--misses] [--json FILE]
-// Each folder here has `documents`, `questions.json` and `conversations.json`. The halves are fixed by hash: choose on
-// `tune`, and look at `report` once.
+// Each folder here has `documents` (`manual` has those of the project), `questions.json` and `conversations.json`. The
+// halves are fixed by hash: choose on `tune`, and look at `report` once.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -91,8 +91,9 @@ async function measure(set: string, strictness: Question["strictness"]): Promise
     const workspaceId = await newWorkspace(store);
     const documents = createDocuments({ store, clock, log: silentLog, fetch: noFetch });
     const names = new Map<string, string>();
-    for (const name of readdirSync(join(home, set, "documents"))) {
-      const bytes = readFileSync(join(home, set, "documents", name));
+    const place = set === "manual" ? join(home, "../../docs") : join(home, set, "documents");
+    for (const name of readdirSync(place).filter((each) => /\.\w+$/u.test(each))) {
+      const bytes = readFileSync(join(place, name));
       const { id } = await documents.add({ workspaceId, fileName: name, bytes });
       await documents.process(id);
       names.set(id, name);
