@@ -69,6 +69,87 @@ describe("parts of a page", () => {
       <div aria-hidden="true">Menu</div><div role="dialog">Would you like to chat with one of our people?</div>`;
     expect(shown(inMain(html))).toEqual([...head, "Press it twice."]);
   });
+
+  it.each([
+    [
+      "a button of a class for answers",
+      `<button class="accordion">Can I dim it</button><div class="panel">${answer}</div>`,
+    ],
+    ["a button of parts", `<button aria-expanded="false"><div>Can I</div><div>dim it</div></button><p>${answer}</p>`],
+    ["an element that is a button", `<div role="button" aria-expanded="false">Can I dim it</div><div>${answer}</div>`],
+  ])("keep the question and the answer of %s", (_name, html) => {
+    expect(shown(inMain(html))).toEqual([...head, "# Can I dim it", answer]);
+  });
+
+  it("keep a question in a button at any length", () => {
+    const question = `My lamp hums whenever ${"the ring is turned and ".repeat(6)}the shade is off, is that normal?`;
+    expect(shown(inMain(`<button aria-expanded="false">${question}</button><p>${answer}</p>`))).toEqual([
+      ...head,
+      question,
+      answer,
+    ]);
+  });
+
+  it("drop elements that are buttons and act", () => {
+    const html = `<p>Press <span role="button">the ring</span>.</p><div role="button">Duplicate page</div>`;
+    expect(shown(inMain(html))).toEqual([...head, "Press the ring."]);
+  });
+
+  it.each([
+    ["votes", `<div class="article-votes"><p>Did that help you with your lamp?</p><small>3 of 4 agree</small></div>`],
+    ["links of a blog", `<section class="related_articles"><h3>More</h3><p><a href="/a">Bulbs</a></p></section>`],
+    [
+      "what a wiki adds",
+      `<div class="printfooter">Retrieved from lamps</div><div id="siteSub">From the lamp wiki</div>`,
+    ],
+    ["profiles of a forum", `<dl class="postprofile"><dt>otto</dt><dd>Posts: 12, joined on a Sunday</dd></dl>`],
+    ["advertisements", `<div class="inline-promo"><p>Get our set of five bulbs now.</p></div>`],
+    [
+      "links to the pages before and after",
+      `<div><a rel="prev" href="/a">Bulbs</a><a rel="next" href="/b">Shades</a></div>`,
+    ],
+    ["a header of links", `<header><a href="/tour">Tour</a><a href="/in">Sign in</a></header>`],
+  ])("drop %s within the content", (_name, html) => {
+    expect(shown(inMain(html))).toEqual(head);
+  });
+
+  it("keep a long text of a class for prompts, and sections whose ids are the words of their headings", () => {
+    const text = "Tell us the number below the base of the lamp when you write, or we cannot find it.";
+    const html = `<div class="feedback"><p>${text}</p></div><section id="sharing"><h2>Sharing</h2><p>${answer}</p></section>`;
+    expect(shown(inMain(html))).toEqual([...head, text, "# Sharing", answer]);
+  });
+
+  it("end with the text of the only article, unless text or questions follow", () => {
+    const text = `<p>${"Dust the shade with a dry cloth once a month. ".repeat(6)}</p>`;
+    const page = (below: string): readonly string[] =>
+      shown(
+        `<main><h1>Shades</h1><p>For all sizes</p><div class="entry-content"><div class="article-body">${text}</div></div>${below}</main>`,
+      ).slice(3);
+    expect(page(`<div class="next"><h3>Read on</h3><p>Our bulbs</p><p><a href="/b">Bulbs</a></p></div>`)).toEqual([]);
+    const long = "Shades of paper are never washed: water leaves rings that no cloth takes away.";
+    expect(page(`<p>${long}</p>`)).toEqual([long]);
+    const questions = ["# Is silk safe?", "Yes.", "# Is wool?", "No."];
+    expect(page(`<h3>Is silk safe?</h3><p>Yes.</p><h3>Is wool?</h3><p>No.</p>`)).toEqual(questions);
+  });
+
+  it("keep all articles of a page", () => {
+    const post = (name: string): string =>
+      `<article><div class="post-content"><p>${`${name} turned the ring below the shade. `.repeat(6)}</p></div></article>`;
+    expect(shown(`<main>${post("Ada")}<p>Solved</p>${post("Otto")}<p>Closed</p></main>`)).toHaveLength(4);
+  });
+
+  it("have the heading above the content that the title of the page names", () => {
+    const html = (heading: string): string =>
+      `<title>Lamps: Dimming at night</title><h1>${heading}</h1><div id="content"><h1>Before</h1><p>${answer}</p></div>`;
+    expect(shown(html("Dimming at night"))).toEqual(["# Dimming at night", "# Before", answer]);
+    expect(parseHtml(html("Dimming at night")).title).toBe("Dimming at night");
+    expect(shown(html("Acme"))).toEqual(["# Before", answer]);
+  });
+
+  it("drop bars of links where no content is marked", () => {
+    const bar = `<div><a href="/1">Start</a> | <a href="/2">Prices</a> | <a href="/3">Guests</a></div>`;
+    expect(shown(`${bar}<div><h1>Shades</h1><p>${answer}</p></div>`)).toEqual(["# Shades", answer]);
+  });
 });
 
 describe("tables of a page", () => {

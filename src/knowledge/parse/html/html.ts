@@ -2,15 +2,15 @@ import { Parser } from "htmlparser2";
 import { createDepthGuard, oneLine } from "#knowledge/documents/blocks.ts";
 import type { ParsedDocument } from "#knowledge/documents/blocks.ts";
 import { createPageContent } from "./page-content.ts";
-import type { Part } from "./page-parts.ts";
-import { isContent, opensContent, partOf } from "./page-parts.ts";
+import type { Mark, Part } from "./page-parts.ts";
+import { markOf, opensContent, partOf } from "./page-parts.ts";
 import { addText, createPageText, endBlock, endButton, endRow, lettersOf, openButton } from "./page-text.ts";
 import { closeTag, openBlock, openTag, voidTags } from "./tags.ts";
 
 const pageTitleCharactersMax = 1_000;
 const fieldTags = new Set(["input", "select", "textarea"]);
 /** Parts that are kept or dropped as a whole at their end. */
-const judged: ReadonlySet<Part> = new Set(["form", "aside", "hidden"]);
+const judged: ReadonlySet<Part> = new Set(["form", "aside", "hidden", "header", "prompt"]);
 
 /**
  * HTML of any quality, read as a stream of tags; malformed markup never throws. Navigation, forms that are filled in and
@@ -26,9 +26,9 @@ export function parseHtml(source: string): ParsedDocument {
   let inTitle = false;
 
   /** Within a cell or a heading, text is not cut into blocks: such parts are read as the text around them. */
-  function doubtful(part: Part): Part {
+  function doubtful(part: Part, name: string): Part {
     if (!page.inCell && page.heading === 0) return part;
-    if (part === "button") return page.heading > 0 ? "content" : "beside";
+    if (part === "button" && name === "button") return page.heading > 0 ? "content" : "beside";
     return part === "hidden" ? "beside" : part === "beside" ? part : "content";
   }
 
@@ -37,8 +37,8 @@ export function parseHtml(source: string): ParsedDocument {
       onopentag(name, attributes) {
         guard.open();
         if (name === "title") inTitle = pageTitle === "";
-        let marksContent = false;
-        const part = dropDepth > 0 ? "beside" : doubtful(partOf(name, attributes, content.isInContent()));
+        let mark: Mark = "none";
+        const part = dropDepth > 0 ? "beside" : doubtful(partOf(name, attributes, content.isInContent()), name);
         if (part === "beside") {
           if (!voidTags.has(name)) dropDepth += 1;
           if (fieldTags.has(name)) content.addField();
@@ -47,11 +47,11 @@ export function parseHtml(source: string): ParsedDocument {
           else if (part !== "content") endBlock(page);
           if (fieldTags.has(name) && attributes["type"] !== "hidden") content.addField();
           if (!openTag(page, name, attributes)) {
-            marksContent = isContent(name, attributes);
-            openBlock(page, name, marksContent);
+            mark = markOf(name, attributes);
+            openBlock(page, name, mark !== "none");
           }
         }
-        content.open(marksContent, part, name === "a" && dropDepth === 0 && attributes["href"] !== undefined ? 1 : 0);
+        content.open(mark, part, name === "a" && dropDepth === 0 && attributes["href"] !== undefined ? 1 : 0);
       },
       ontext(data) {
         if (inTitle) {
@@ -66,12 +66,12 @@ export function parseHtml(source: string): ParsedDocument {
       onclosetag(name) {
         guard.close();
         const innermost = content.innermost();
-        if (innermost?.isContent === true) endBlock(page);
+        if (innermost !== undefined && innermost.mark !== "none") endBlock(page);
         if (name === "title") inTitle = false;
+        if (innermost?.part === "button") endButton(page);
         if (dropDepth === 0) closeTag(page, name);
         else if (!voidTags.has(name)) dropDepth -= 1;
-        if (innermost?.part === "button") endButton(page);
-        else if (innermost !== undefined && judged.has(innermost.part)) endBlock(page);
+        if (innermost !== undefined && judged.has(innermost.part)) endBlock(page);
         content.close();
       },
     },
@@ -81,7 +81,7 @@ export function parseHtml(source: string): ParsedDocument {
   endRow(page);
   endBlock(page);
 
-  const blocks = content.blocks();
+  const blocks = content.blocks(oneLine(pageTitle));
   const firstHeading = blocks.find((block) => block.kind === "heading" && block.depth === 1);
   const title = firstHeading?.kind === "heading" ? firstHeading.text : oneLine(pageTitle);
   return { title: title === "" ? null : title, blocks };

@@ -1,20 +1,22 @@
 import type { Block } from "#knowledge/documents/blocks.ts";
-import { createBlockList, linkMark } from "#knowledge/documents/blocks.ts";
-import type { Part } from "./page-parts.ts";
+import { createBlockList } from "#knowledge/documents/blocks.ts";
+import { charactersIn, endsWithBody, isLongText, isProse, withHeading } from "./page-choice.ts";
+import type { Body, Range } from "./page-choice.ts";
+import type { Mark, Part } from "./page-parts.ts";
 
 /** Content that a page marks is trusted when it has this many characters, or half of the page. */
 const markedCharactersMin = 200;
 /** A part of the page with this many links, and this share of its letters in them, is a list of links. */
 const linksMin = 4;
 const linkShareMin = 0.6;
-/** A block with this many words reads as prose. */
-const proseWordsMin = 5;
+/** A bar of links is shorter, and holds nothing else. */
+const linkBarMin = 3;
 /** A form that holds less is one that is filled in. */
 const formLettersMin = 200;
 
 /** Letters and links of an open element, with those of its closed children. */
 interface OpenElement {
-  readonly isContent: boolean;
+  readonly mark: Mark;
   readonly part: Part;
   /** Index of its first block. */
   readonly start: number;
@@ -23,11 +25,6 @@ interface OpenElement {
   links: number;
   /** Fields that are filled in. */
   fields: number;
-}
-
-interface Range {
-  readonly start: number;
-  readonly end: number;
 }
 
 /**
@@ -42,16 +39,17 @@ export function createPageContent() {
   const elements: OpenElement[] = [];
   const linkLists: Range[] = [];
   const dropped: Range[] = [];
+  const bodies: Body[] = [];
 
   return {
     add(block: Block): void {
       all.add(block);
       while (isMarked.length < all.blocks.length) isMarked.push(markedDepth > 0);
     },
-    open(isContent: boolean, part: Part, links: number): void {
-      if (isContent) markedDepth += 1;
+    open(mark: Mark, part: Part, links: number): void {
+      if (mark !== "none") markedDepth += 1;
       const counts = { letters: 0, linkLetters: 0, links, fields: 0 };
-      elements.push({ isContent, part, start: all.blocks.length, ...counts });
+      elements.push({ mark, part, start: all.blocks.length, ...counts });
     },
     addLetters(letters: number, isLinked: boolean): void {
       const element = elements.at(-1);
@@ -64,17 +62,19 @@ export function createPageContent() {
       if (element !== undefined) element.fields += 1;
     },
     isInContent: (): boolean => markedDepth > 0,
-    innermost: (): Pick<OpenElement, "isContent" | "part"> | undefined => elements.at(-1),
+    innermost: (): Pick<OpenElement, "mark" | "part"> | undefined => elements.at(-1),
     close(): void {
       const element = elements.pop();
       if (element === undefined) return;
-      if (element.isContent) markedDepth -= 1;
+      if (element.mark !== "none") markedDepth -= 1;
       const range = { start: element.start, end: all.blocks.length };
-      if (!isRead(element, all.blocks.slice(range.start))) {
+      const blocks = (): readonly Block[] => all.blocks.slice(range.start);
+      if (element.mark === "body" || element.mark === "article") bodies.push({ ...range, mark: element.mark });
+      if (!isRead(element, blocks)) {
         dropped.push(range);
         return;
       }
-      if (element.links >= linksMin && element.linkLetters >= element.letters * linkShareMin) {
+      if (isLinkList(element, blocks)) {
         // A list of links does not count for the element around it.
         linkLists.push(range);
         return;
@@ -86,13 +86,15 @@ export function createPageContent() {
       parent.links += element.links;
       parent.fields += element.fields;
     },
-    blocks(): readonly Block[] {
+    /** `pageTitle`: the title in the page's head, which shows the heading of the content. */
+    blocks(pageTitle: string): readonly Block[] {
       const isLeft = without(all.blocks.length, dropped);
+      const end = endsWithBody(all.blocks, bodies, (index) => isLeft[index] === 1 && isMarked[index] === true);
       const kept = all.blocks.filter((_, index) => isLeft[index] === 1);
-      const marked = all.blocks.filter((_, index) => isLeft[index] === 1 && isMarked[index] === true);
+      const marked = all.blocks.filter((_, index) => index < end && isLeft[index] === 1 && isMarked[index] === true);
       const [markedCharacters, characters] = [charactersIn(marked), charactersIn(kept)];
       const isTrusted = markedCharacters >= markedCharactersMin || markedCharacters * 2 >= characters;
-      if (isTrusted && marked.length > 0) return marked;
+      if (isTrusted && marked.length > 0) return withHeading(marked, kept, pageTitle);
       const isText = without(all.blocks.length, [...dropped, ...linkLists]);
       const text = all.blocks.filter((_, index) => isText[index] === 1);
       // A page that holds nothing but lists of links is taken as it is.
@@ -101,25 +103,28 @@ export function createPageContent() {
   };
 }
 
+function isLinkList({ links, letters, linkLetters }: OpenElement, blocks: () => readonly Block[]): boolean {
+  if (links >= linksMin && linkLetters >= letters * linkShareMin) return true;
+  // Rows come later than their cells, so those are not told from what is around them.
+  const isLine = links >= linkBarMin && linkLetters === letters;
+  return isLine && blocks().every((block) => block.kind === "paragraph" || block.kind === "item");
+}
+
 /** Whether a doubtful part is content: it reads as prose, a question or a warning, and is not filled in. */
-function isRead({ part, letters, linkLetters, fields }: OpenElement, blocks: readonly Block[]): boolean {
+function isRead({ part, letters, linkLetters, fields }: OpenElement, blocks: () => readonly Block[]): boolean {
   switch (part) {
     case "form":
-      return letters >= formLettersMin || blocks.some(({ kind }) => kind === "heading");
+      return letters >= formLettersMin || blocks().some(({ kind }) => kind === "heading");
     case "aside":
     case "hidden":
-      return fields === 0 && linkLetters * 2 <= letters && blocks.some(isProse);
+      return fields === 0 && linkLetters * 2 <= letters && blocks().some(isProse);
+    case "header":
+      return blocks().some((block) => block.kind === "heading" || isProse(block));
+    case "prompt":
+      return fields === 0 && blocks().some(isLongText);
     default:
       return true;
   }
-}
-
-function isProse(block: Block): boolean {
-  const text = block.kind === "row" ? block.cells.join(" ") : block.text;
-  if (block.kind === "heading" || text.startsWith(linkMark)) return false;
-  return (
-    text.endsWith("?") || block.kind === "code" || text.split(" ").length >= proseWordsMin || /\p{Lo}{10}/u.test(text)
-  );
 }
 
 function without(length: number, ranges: readonly Range[]): Uint8Array {
@@ -127,7 +132,3 @@ function without(length: number, ranges: readonly Range[]): Uint8Array {
   for (const { start, end } of ranges) isLeft.fill(0, start, end);
   return isLeft;
 }
-
-const charactersIn = (blocks: readonly Block[]): number => blocks.reduce((sum, block) => sum + charactersOf(block), 0);
-
-const charactersOf = (block: Block): number => (block.kind === "row" ? block.cells.join("").length : block.text.length);

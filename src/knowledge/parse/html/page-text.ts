@@ -64,7 +64,7 @@ export function createPageText(add: (block: Block) => void): PageText {
   };
 }
 
-export const lettersOf = (text: string): number => text.replaceAll(/[\s\p{P}]/gu, "").length;
+export const lettersOf = (text: string): number => text.replaceAll(/[\s\p{P}\p{S}]/gu, "").length;
 
 export function addText(page: PageText, data: string, letters: number): void {
   page.text += data;
@@ -72,9 +72,13 @@ export function addText(page: PageText, data: string, letters: number): void {
   if (page.links > 0) page.linkText += letters;
 }
 
-/** Ends a block. Text in a table cell is not cut into blocks. */
+/** Ends a block. Text in a table cell or on a button is not cut into blocks. */
 export function endBlock(page: PageText): void {
   if (page.inCell) return;
+  if (page.buttons.length > 0 && page.heading === 0 && page.text.length <= headingCharactersMax) {
+    page.text += " ";
+    return;
+  }
   const { text, boldText, linkText } = page;
   page.text = "";
   page.boldText = 0;
@@ -170,9 +174,9 @@ export function openButton(page: PageText, isOpener: boolean): void {
 export function endButton(page: PageText): void {
   const isOpener = page.buttons.pop() === true;
   const text = oneLine(describePictures(page.text));
-  if (text !== "" && text.length <= headingCharactersMax && (isOpener || text.endsWith("?"))) {
-    page.add({ kind: "heading", depth: 6, text });
-  }
+  // No label is that long.
+  if (text.length > headingCharactersMax) page.add({ kind: "paragraph", text });
+  else if (text !== "" && (isOpener || text.endsWith("?"))) page.add({ kind: "heading", depth: 6, text });
   page.text = "";
   page.boldText = 0;
   page.linkText = 0;
