@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import type { Logger } from "pino";
 import { openStore } from "#database/open.ts";
 import type { App } from "#app/app.ts";
@@ -5,7 +6,9 @@ import type { Config } from "#config/environment.ts";
 import { createApp } from "#app/app.ts";
 import { hasDemo } from "#app/demo.ts";
 import { systemClock } from "#runtime/clock.ts";
+import { makeWritableFolder } from "#runtime/data-folder.ts";
 import { createLog } from "#runtime/log.ts";
+import { becomeOnlyServer } from "#runtime/only-server.ts";
 import { firstStart } from "#app/first-start.ts";
 import { readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./command.ts";
@@ -31,6 +34,15 @@ export const migrate: Command = async ({ argv, output, config }) => {
 export const start: Command = async ({ argv, config }) => {
   readArguments(argv, []);
   const log = await createLog(config.logLevel);
+  const release = await refuseSecondServer(config);
+  try {
+    return await run(config, log);
+  } finally {
+    release();
+  }
+};
+
+async function run(config: Config, log: Logger): Promise<number> {
   const killAt = config.killAt;
   const app = await createApp(config, {
     clock: systemClock,
@@ -56,7 +68,15 @@ export const start: Command = async ({ argv, config }) => {
     throw error;
   }
   return stopped;
-};
+}
+
+/** Without Redis, two servers of one SQLite file would not tell each other of messages. */
+async function refuseSecondServer({ databaseUrl, redisUrl, role }: Config): Promise<() => void> {
+  if (!databaseUrl.startsWith("sqlite:") || redisUrl !== undefined || role !== "all") return () => undefined;
+  const file = databaseUrl.slice("sqlite:".length);
+  makeWritableFolder(dirname(file));
+  return becomeOnlyServer(file);
+}
 
 function untilStopped(app: App, log: Logger): Stopping {
   let stopping = false;

@@ -292,7 +292,8 @@ eachDatabase("the command line", (open) => {
   it("exits if its port is taken", async () => {
     const first = await startGateway(env);
     try {
-      const ran = await runProcess(["start"], { ...env, PORT: new URL(first.url).port });
+      const own = { PARLEY_DATA_DIR: join(folder, "beside"), DATABASE_URL: `sqlite:${join(folder, "beside.sqlite")}` };
+      const ran = await runProcess(["start"], { ...env, ...own, PORT: new URL(first.url).port });
       expect(ran.status).toBe(1);
       expect(ran.stderr).toContain(`Port ${new URL(first.url).port} is in use`);
       expect(ran.stderr).toContain("set PORT");
@@ -359,12 +360,19 @@ eachDatabase("the command line", (open) => {
     }
   });
 
-  it("warns a second process on the database that signals between processes need Redis", async () => {
+  it("refuses a second process on a SQLite file without Redis, and warns it on another database", async () => {
     const first = await startGateway(env);
-    const second = await startGateway(env);
-    expect(first.printed()).not.toContain("set REDIS_URL");
-    expect(second.printed()).toContain("set REDIS_URL");
-    await Promise.all([first.stop(), second.stop()]);
+    if (database.url.startsWith("sqlite:")) {
+      const { status, stderr } = await runProcess(["start"], { ...env, PORT: "0" });
+      expect(status).toBe(1);
+      expect(stderr).toContain(`Another server uses the database ${database.url.slice("sqlite:".length)}: stop it`);
+    } else {
+      const second = await startGateway(env);
+      expect(first.printed()).not.toContain("set REDIS_URL");
+      expect(second.printed()).toContain("set REDIS_URL");
+      await second.stop();
+    }
+    await first.stop();
   });
 
   it("does not start with an error in the configuration file, and reports file, line and allowed values", async () => {
