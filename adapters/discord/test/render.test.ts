@@ -1,3 +1,4 @@
+import { seeded } from "#test/support/tier.ts";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { DiscordPart } from "../render.ts";
@@ -49,6 +50,7 @@ describe("a message on Discord", () => {
           expect(content.trim()).not.toBe("");
         }
       }),
+      seeded,
     );
   });
 });

@@ -1,3 +1,4 @@
+import { seeded } from "#test/support/tier.ts";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { styledText, textOf } from "#channels/text/styled-text.ts";
@@ -44,6 +45,7 @@ describe("a customer's text in Slack", () => {
         expect(plainText(escapeText(text), { users: new Map(), emoji: new Map() })).toBe(text);
         expect(unescapeText(escapeText(text))).toBe(text);
       }),
+      seeded,
     );
   });
 
@@ -221,7 +223,7 @@ describe("a message to Slack", () => {
           expect(part.text).not.toBe("");
         }
       }),
-      { examples: [["**"], ["[](https://a.example)"], ["``` \n```"], ["> \n> "], ["# "]] },
+      { ...seeded, examples: [["**"], ["[](https://a.example)"], ["``` \n```"], ["> \n> "], ["# "]] },
     );
   });
 
