@@ -41,7 +41,7 @@ export function readUpdate(update: TelegramUpdate): Reading {
 }
 
 const startCommand = /^\/start(?:@\w+)?(?:\s+(?<payload>.*)|$)/is;
-/** What Telegram permits in a link: https://core.telegram.org/bots/features#deep-linking. */
+/** Telegram permits this in a link: https://core.telegram.org/bots/features#deep-linking. */
 const startPayload = /^[\w-]{1,64}$/;
 
 export function readMessage(message: TelegramMessage): Reading {

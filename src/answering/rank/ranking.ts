@@ -57,8 +57,8 @@ function withMeaning(ranked: readonly Ranked[], best: number, share: number): re
 }
 
 /**
- * Where words and meaning point at one heading, and at no other, less of the question needs to be covered. `sorted` is
- * best first; `best` is the highest worth by words.
+ * Less of the question needs to be covered where words and meaning lead to one heading, and to no other. `sorted` is best
+ * first; `best` is the highest worth by words.
  */
 function withLead(
   sorted: readonly Ranked[],
