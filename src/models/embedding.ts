@@ -27,6 +27,8 @@ export interface Calibration {
   readonly orderShare: number;
   /** Evidence for a passage by its lead over the best one with another heading, for each unit of that order. */
   readonly leadShare: number;
+  /** The least similarity from which a lead is evidence: among passages that are all far, one always leads. */
+  readonly nearFrom: number;
   /** Taken from the evidence for every passage, with or without a lead. */
   readonly doubt: number;
 }

@@ -63,14 +63,15 @@ function withMeaning(ranked: readonly Ranked[], best: number, share: number): re
 function withLead(
   sorted: readonly Ranked[],
   best: number,
-  { leadShare, doubt }: NonNullable<SearchResult["calibration"]>,
+  { leadShare, nearFrom, doubt }: NonNullable<SearchResult["calibration"]>,
 ): Ranked[] {
   const [first] = sorted;
   const second = sorted.find(({ candidate }) => candidate.title !== first?.candidate.title);
   return sorted.map((each) => {
     const other = each.candidate.title === first?.candidate.title ? second : first;
     const lead = (each.worth - (other?.worth ?? 0)) / best;
-    return { ...each, lead: leadShare * lead - doubt };
+    const isNear = (each.candidate.similarity ?? 0) >= nearFrom;
+    return { ...each, lead: leadShare * (isNear ? lead : Math.min(0, lead)) - doubt };
   });
 }
 
