@@ -1,19 +1,18 @@
 import { createHybridIndex } from "#knowledge/vectors/hybrid-index.ts";
-import { createBuiltInEmbedder } from "#knowledge/vectors/encoder/built-in-embedder.ts";
+import { builtInCalibration, createBuiltInEmbedder } from "#knowledge/vectors/encoder/built-in-embedder.ts";
 import { createVectors } from "#knowledge/vectors/vectors.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import { queueVectors, vectorLane } from "#knowledge/index/work.ts";
 import type { OpenStore } from "#database/open.ts";
+import type { Calibration } from "#models/embedding.ts";
 import { silentLog } from "#test/support/knowledge/knowledge.ts";
 
 const clock = { now: () => Date.now(), timer: () => () => undefined };
 
-/** The index with the built-in encoder, once every passage has its vectors. */
-export async function withMeaning(
-  store: OpenStore,
-  words: KnowledgeIndex,
-  workspaceId: string,
-): Promise<KnowledgeIndex> {
+/** Opens the index with the built-in encoder, once every passage has its vectors. `changed` replaces its calibration. */
+export type WithMeaning = (changed?: Partial<Calibration>) => KnowledgeIndex;
+
+export async function withMeaning(store: OpenStore, words: KnowledgeIndex, workspaceId: string): Promise<WithMeaning> {
   const embedder = createBuiltInEmbedder({ log: silentLog });
   const vectors = createVectors({ store, embedder, clock, log: silentLog });
   await store.write((tx) => queueVectors(tx, workspaceId, clock.now()));
@@ -38,5 +37,14 @@ export async function withMeaning(
     );
   }
   await vectors.prepare(workspaceId);
-  return createHybridIndex({ words, vectors, embedder, read: store.read, log: silentLog });
+  return (changed) => {
+    const calibration = { ...builtInCalibration, ...changed };
+    return createHybridIndex({
+      words,
+      vectors,
+      embedder: { ...embedder, calibration },
+      read: store.read,
+      log: silentLog,
+    });
+  };
 }

@@ -1,7 +1,10 @@
 // The quality of whole answers, on made-up companies with their documents, single messages and conversations:
-//   npm run bench:answers -- [--split tune|report|all] [--set NAME] [--mode strict|helpful] [--meaning] [--misses] [--json FILE]
+//   npm run bench:answers -- [--split tune|report|all] [--set NAME] [--mode strict|helpful] [--meaning] [--misses]
+//     [--off-domain FILE] [--calibration JSON]... [--json FILE]
 // Each folder here has `documents` (`manual` has those of the project), `questions.json` and `conversations.json`. The
-// halves are fixed by hash: choose on `tune`, and look at `report` once.
+// halves are fixed by hash: choose on `tune`, and look at `report` once. The file of `--off-domain` has `questions` that no
+// document answers: they are put to each folder too. Each `--calibration`, such as {"nearFrom":0.35}, is measured beside
+// the others with one line of counts: it changes how the evidence of the encoder counts.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,10 +35,23 @@ const { values: options } = parseArgs({
     misses: { type: "boolean", default: false },
     json: { type: "string" },
     meaning: { type: "boolean", default: false },
+    calibration: { type: "string", multiple: true, default: [] },
+    "off-domain": { type: "string" },
   },
 });
 const half = options.split as Half;
 const modes = options.mode === undefined ? (["strict", "helpful"] as const) : [options.mode as Question["strictness"]];
+const variants = options.calibration.length === 0 ? [undefined] : options.calibration;
+const Changed = Type.Partial(
+  Type.Object({ orderShare: Type.Number(), leadShare: Type.Number(), nearFrom: Type.Number(), doubt: Type.Number() }),
+);
+const OffDomain = Type.Object({ questions: Type.Array(Type.String()) });
+const offDomain =
+  options["off-domain"] === undefined
+    ? []
+    : Value.Parse(OffDomain, JSON.parse(readFileSync(options["off-domain"], "utf8"))).questions.filter((text) =>
+        inHalf(text, half),
+      );
 const neverAborted = new AbortController().signal;
 const clock = { now: () => Date.now(), timer: () => () => undefined };
 
@@ -81,7 +97,10 @@ function read<T extends TSchema>(schema: T, ...path: string[]): Static<T> {
   return Value.Parse(schema, JSON.parse(readFileSync(join(home, ...path), "utf8")));
 }
 
-async function measure(set: string, strictness: Question["strictness"]): Promise<readonly Result[]> {
+/** Called once for each mode and variant. */
+type Found = (mode: Question["strictness"], variant: string | undefined, results: readonly Result[]) => void;
+
+async function measure(set: string, found: Found): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "parley-answers-"));
   const store = await openStore(`sqlite:${join(folder, "parley.sqlite")}`);
   const words = openEmbeddedIndex({ store, path: join(folder, "index"), log: silentLog });
@@ -99,9 +118,18 @@ async function measure(set: string, strictness: Question["strictness"]): Promise
       names.set(id, name);
     }
     await words.prepare(workspaceId, neverAborted);
-    if (options.meaning) index = await withMeaning(store, words, workspaceId);
-    const ask = asking(createExtractiveAnswerer({ index }), { workspaceId, strictness }, names);
-    return [...(await askMessages(set, ask)), ...(await askConversations(set, ask))];
+    const opened = options.meaning ? await withMeaning(store, words, workspaceId) : () => words;
+    for (const variant of variants) {
+      index = opened(variant === undefined ? {} : Value.Parse(Changed, JSON.parse(variant)));
+      for (const strictness of modes) {
+        const ask = asking(createExtractiveAnswerer({ index }), { workspaceId, strictness }, names);
+        found(strictness, variant, [
+          ...(await askMessages(set, ask)),
+          ...(await askConversations(set, ask)),
+          ...(await askOffDomain(set, ask)),
+        ]);
+      }
+    }
   } finally {
     await index.close();
     await store.close();
@@ -173,6 +201,17 @@ async function askConversations(set: string, ask: Ask): Promise<readonly Result[
   return results;
 }
 
+async function askOffDomain(set: string, ask: Ask): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (const text of offDomain) {
+    const given = await ask(text, []);
+    const verdict = judgeAnswer(given, [null]);
+    const { confidence, text: said } = given;
+    results.push({ set, id: text, group: "off-domain", kind: "off-domain", verdict, confidence, text, said });
+  }
+  return results;
+}
+
 const resamples = 1_000;
 
 /** A share in percent with its 95 % interval, by the bootstrap over the results. */
@@ -214,12 +253,25 @@ function show(title: string, results: readonly Result[]): void {
   }
 }
 
-const all: Record<string, readonly Result[]> = {};
-for (const mode of modes) {
-  const results: Result[] = [];
-  for (const set of sets) results.push(...(await measure(set, mode)));
-  all[mode] = results;
-  show(`${mode}, ${half}`, results);
+/** One line of a variant: right, partly right and wrong answers of each group. */
+function line(results: readonly Result[]): string {
+  const counts = (of: readonly Result[]): string =>
+    (["right", "partly", "wrong"] as const)
+      .map((each) => of.filter(({ verdict }) => verdict === each).length)
+      .join("/");
+  const groups = Map.groupBy(results, ({ set, group }) => (set === "manual" && group === "single" ? set : group));
+  return [...groups].map(([name, of]) => `${name} ${counts(of)}`).join(", ");
+}
+
+const all: Record<string, Result[]> = {};
+for (const set of sets)
+  await measure(set, (mode, variant, results) => (all[`${mode}, ${variant ?? half}`] ??= []).push(...results));
+for (const [name, results] of Object.entries(all).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+  if (options.calibration.length > 0) {
+    console.log(`${name.padEnd(44)} ${line(results)}`);
+    continue;
+  }
+  show(name, results);
   if (!options.misses || half === "report") continue;
   for (const { id, kind, verdict, confidence, text, said } of results) {
     if (verdict === "right" || verdict === "refused rightly") continue;

@@ -182,7 +182,7 @@ describe("answerer", () => {
         },
         embedder: {
           model: "given",
-          calibration: { orderShare: 3, leadShare: 0.3, nearFrom: 0.33, doubt: 0.06 },
+          calibration: { orderShare: 3, leadShare: 0.3, nearFrom: 0.34, doubt: 0.06 },
           trouble: () => null,
           embed(texts) {
             asked.push(...texts);
