@@ -61,6 +61,7 @@ import { dueOrder } from "./migrations/0056-due-order.ts";
 import { skippedMessages } from "./migrations/0057-skipped-messages.ts";
 import { pendingStart } from "./migrations/0058-pending-start.ts";
 import { oneSpellingOfNumbers } from "./migrations/0059-one-spelling-of-numbers.ts";
+import { noteOfPages } from "./migrations/0060-note-of-pages.ts";
 import type { Database } from "./schema/tables.ts";
 import { openDatabase, sqliteAccess, sqliteSelect } from "./dialects/sqlite.ts";
 import { inTransaction, isInTransaction } from "./transaction-context.ts";
@@ -112,6 +113,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0057-skipped-messages": skippedMessages,
   "0058-pending-start": pendingStart,
   "0059-one-spelling-of-numbers": oneSpellingOfNumbers,
+  "0060-note-of-pages": noteOfPages,
 };
 
 export interface OpenStore extends Store {

@@ -38,7 +38,9 @@ function inTheBrowser(): void {
     proxy = createServer((request, response) => {
       const { url = "/", method, headers } = request;
       const onward = forward(`${target}${url}`, { method, headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        // The app's keep-alive is longer than this server's: a client that believed it would use a closed connection.
+        const { "keep-alive": _keepAlive, ...answered } = answer.headers;
+        response.writeHead(answer.statusCode ?? 502, answered);
         answer.pipe(response);
       });
       request.pipe(onward);

@@ -21,6 +21,8 @@ interface AddedSource {
   readonly error: string | null;
   /** Pages of a website that are not used, and why. */
   readonly left_out?: readonly { readonly url: string; readonly reason: string }[];
+  /** Pages of a website of which little was read, and why. */
+  readonly partly_read?: readonly { readonly url: string; readonly reason: string }[];
 }
 
 /** A website stays indexed when a later crawl of it fails, and then has the error. */
@@ -92,6 +94,7 @@ async function addAll(
     const what = done ? `${pages}${counted(outcome.chunks, "passage")}` : outcome.error;
     output.progress(`[${i + 1}/${sources.length}] ${done ? green("✓") : red("✗")} ${source}: ${what}`);
     for (const { url, reason } of outcome.left_out ?? []) output.progress(dim(`      left out ${url}: ${reason}`));
+    for (const { url, reason } of outcome.partly_read ?? []) output.progress(`      partly read ${url}: ${reason}`);
   }
   const indexed = added.filter(isDone).length;
   output.result(added, [`${indexed} of ${sources.length} indexed.`]);
@@ -109,7 +112,7 @@ async function addAll(
         pages: done.pages,
         chunks: done.chunks,
         error: done.error,
-        ...(progress === undefined ? {} : { left_out: progress.left }),
+        ...(progress === undefined ? {} : { left_out: progress.left, partly_read: progress.partly }),
       };
     } catch (error) {
       const reason = error instanceof Error ? error.message : "unknown failure";

@@ -88,6 +88,8 @@ export interface CrawlPagesTable {
   state: "queued" | "kept" | "skipped" | "failed" | "gone";
   /** The reason why the page is not kept, for people. */
   reason: string | null;
+  /** Why little of a kept page was read, for people. */
+  note: string | null;
   attempts: number;
   etag: string | null;
   last_modified: string | null;

@@ -94,6 +94,7 @@ async function insertAddresses(tx: Tx, { document }: SiteRun, urls: readonly str
       page_id: null,
       state: "queued" as const,
       reason: null,
+      note: null,
       attempts: 0,
       etag: null,
       last_modified: null,
@@ -144,10 +145,12 @@ async function applyResult(
       const twin = await twinOf(tx, site, page, result.textHash);
       if (twin !== undefined) {
         await removePage(tx, site, page.page_id, now);
-        return { state: "skipped", reason: `it says the same as ${twin}`, page_id: null };
+        return { state: "skipped", reason: `it says the same as ${twin}`, note: null, page_id: null };
       }
       const id = await keepPage(tx, site, page, result, now);
-      return { state: "kept", reason: null, page_id: id, etag, last_modified: lastModified, fetched_hash: fetchedHash };
+      const { note } = result.document;
+      const validators = { etag, last_modified: lastModified, fetched_hash: fetchedHash };
+      return { state: "kept", reason: null, note, page_id: id, ...validators };
     }
     case "unchanged":
       return {
@@ -162,6 +165,7 @@ async function applyResult(
       return {
         state: result.kind,
         reason: result.reason,
+        note: null,
         page_id: null,
         etag: null,
         last_modified: null,

@@ -217,6 +217,42 @@ eachDatabase("a crawl", (open) => {
     });
   });
 
+  it("tells which pages were read only in small part, also after a crawl that finds them unchanged", async () => {
+    const words = "Parcels to the islands take a week longer in winter. ".repeat(40);
+    site.pages.set(
+      "/",
+      htmlPage("Help", "Welcome to the help of the shop.", ["/asides", "/app", "/empty-app", "/whole"]),
+    );
+    const etag = { etag: '"1"' };
+    const asides = `<main><h1>Islands</h1><p>See below.</p></main><div class="sidebar"><p>${words}</p></div>`;
+    site.pages.set("/asides", { headers: { "content-type": "text/html", ...etag }, body: asides });
+    site.pages.set(
+      "/app",
+      '<title>Shop</title><div id="root"><p>Loading the shop.</p></div><script src="/app.js"></script>',
+    );
+    site.pages.set("/empty-app", '<div id="__next"></div><script src="/app.js"></script>');
+    site.pages.set("/whole", htmlPage("Islands in winter", words));
+    const done = await crawled();
+    const partly = async () =>
+      ((await crawling.documents.progress(done.id))?.partly ?? []).map(({ url, reason }) => [
+        url.replace(site.origin, ""),
+        reason.split(/[,:]/u)[0],
+      ]);
+    const expected = [
+      ["/asides", "Only 1 % of the text on this page was read"],
+      ["/app", "Scripts put this page together in the browser"],
+    ];
+    expect(await partly()).toEqual(expected);
+    expect(await why(done)).toMatchObject({ "/empty-app": expect.stringContaining("no scripts run here") as unknown });
+    await crawling.documents.recrawl(workspaceId, done.id);
+    await crawling.finish(done);
+    expect(await partly()).toEqual(expected);
+    site.pages.set("/asides", htmlPage("Islands", words));
+    await crawling.documents.recrawl(workspaceId, done.id);
+    await crawling.finish(done);
+    expect(await partly()).toEqual(expected.slice(1));
+  });
+
   it("indexes a page whose canonical address is missing, and one of two that name each other", async () => {
     const own = (href: string) => `<link rel="canonical" href="${href}">`;
     site.pages.set("/", htmlPage("Help", "Welcome.", ["/left", "/right", "/lost"]));

@@ -18,6 +18,8 @@ export interface ParsedDocument {
   /** The title in the content; null where it has none. */
   readonly title: string | null;
   readonly blocks: readonly Block[];
+  /** Why little of a page was read, for the person who added it. */
+  readonly note?: string | null;
 }
 
 /** A file without readable text. The message is shown to the person who added it. */

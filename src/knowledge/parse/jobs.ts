@@ -20,6 +20,8 @@ export interface ParseTask {
 export interface ReadDocument {
   readonly title: string;
   readonly chunks: readonly Chunk[];
+  /** Why little of a page was read, for the person who added it. */
+  readonly note: string | null;
 }
 
 /** A page of a website, with its links. */

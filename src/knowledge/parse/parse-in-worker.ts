@@ -101,7 +101,7 @@ async function readDocument({
   const chunks = chunkDocument(parsed, title, isArticle ? title : (parsed.title ?? title));
   if (chunks.length === 0)
     throw new UnreadableDocument("The file holds nothing but links to other pages. Add a file with text.");
-  return { title, chunks };
+  return { title, chunks, note: parsed.note ?? null };
 }
 
 async function readPage(task: ParseTask, url: string): Promise<ReadPage> {

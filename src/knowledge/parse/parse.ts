@@ -46,6 +46,7 @@ export function parseTextDocument(bytes: Uint8Array, type: TextType, charset?: s
 
 function requireText(parsed: ParsedDocument): ParsedDocument {
   if (!parsed.blocks.some((block) => block.kind !== "heading")) {
+    if (typeof parsed.note === "string") throw new UnreadableDocument(parsed.note);
     throw new UnreadableDocument(
       parsed.blocks.length === 0
         ? "The file holds no text. Add one with text."
@@ -55,6 +56,7 @@ function requireText(parsed: ParsedDocument): ParsedDocument {
   return {
     title: parsed.title === null ? null : parsed.title.slice(0, titleCharactersMax),
     blocks: parsed.blocks,
+    note: parsed.note ?? null,
   };
 }
 

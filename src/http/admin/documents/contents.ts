@@ -16,7 +16,7 @@ const page = Type.Object(
   {
     url: Type.String(),
     state: Type.Enum([...pageStates]),
-    reason: schemas.nullable(Type.String({ description: "Why the page is not in use" })),
+    reason: schemas.nullable(Type.String({ description: "Why the page is not in use, or why little of it was read" })),
     title: schemas.nullable(Type.String()),
     passages: Type.Integer(),
   },
@@ -78,10 +78,10 @@ export function documentContentRoutes(app: App, { store, cursorKey }: Resources)
     const rows = await pageRows(store.read, list, after.at, limit + 1);
     const shown = rows.slice(0, limit);
     return {
-      pages: shown.map(({ url, state: is, reason, title, chunks }) => ({
+      pages: shown.map(({ url, state: is, reason, note, title, chunks }) => ({
         url,
         state: is,
-        reason,
+        reason: reason ?? note,
         title,
         passages: chunks ?? 0,
       })),
@@ -123,7 +123,7 @@ function pageRows(
   let query = db
     .selectFrom("crawl_pages")
     .leftJoin("documents", "documents.id", "crawl_pages.page_id")
-    .select(["crawl_pages.url", "state", "reason", "position", "documents.title", "documents.chunks"])
+    .select(["crawl_pages.url", "state", "reason", "note", "position", "documents.title", "documents.chunks"])
     .where("document_id", "=", id)
     .where("position", ">", after);
   if (state !== undefined) query = query.where("state", "=", state);

@@ -174,14 +174,15 @@ eachDatabase("documents of the dashboard", (open) => {
 
   it("adds a website, shows its progress and pages, and crawls it again", slow, async () => {
     const site = await startSite(app.clock.now);
-    site.pages.set("/", htmlPage("Sphinxes", "Sphinxes ask riddles.", ["/a", "/missing"]));
+    site.pages.set("/", htmlPage("Sphinxes", "Sphinxes ask riddles.", ["/a", "/missing", "/app"]));
+    site.pages.set("/app", '<div id="root"><p>Loading the sphinxes.</p></div><script src="/app.js"></script>');
     site.pages.set("/a", htmlPage("Riddles", "A riddle has one answer."));
     const added = await admin.call("POST", "documents/crawl", { url: `${site.origin}/`, max_pages: 10 });
     const { id } = documentOf(added);
     expect(documentOf(added)).toMatchObject({ kind: "website", status: "pending", progress: { found: 0, kept: 0 } });
     expect(await settled(id)).toMatchObject({
       status: "indexed",
-      progress: { found: 3, queued: 0, kept: 2, failed: 1 },
+      progress: { found: 4, queued: 0, kept: 3, partly: 1, failed: 1 },
     });
     const first = (await viewer.call("GET", `documents/${id}/pages?limit=2`)).body as {
       readonly pages: readonly { readonly state: string; readonly title: string | null }[];
@@ -190,7 +191,10 @@ eachDatabase("documents of the dashboard", (open) => {
     expect(first.pages).toMatchObject([{ title: "Sphinxes", state: "kept", passages: 1 }, {}]);
     const cursor = encodeURIComponent(first.pagination.next_cursor);
     const rest = (await viewer.call("GET", `documents/${id}/pages?limit=2&cursor=${cursor}`)).body;
-    expect(rest).toMatchObject({ pages: [{}], pagination: { has_more: false } });
+    expect(rest).toMatchObject({
+      pages: [{}, { state: "kept", reason: expect.stringContaining("no scripts run here") as unknown }],
+      pagination: { has_more: false },
+    });
     const gone = (await viewer.call("GET", `documents/${id}/pages?state=gone`)).body as typeof first;
     const failed = (await viewer.call("GET", `documents/${id}/pages?state=failed`)).body as typeof first;
     expect([...gone.pages, ...failed.pages]).toMatchObject([{ url: `${site.origin}/missing` }]);

@@ -12,11 +12,13 @@ interface Progress {
   readonly found: number;
   readonly queued: number;
   readonly kept: number;
+  /** Those of the kept pages of which little was read. */
+  readonly partly: number;
   readonly skipped: number;
   readonly failed: number;
 }
 
-const nothingYet: Progress = { found: 0, queued: 0, kept: 0, skipped: 0, failed: 0 };
+const nothingYet: Progress = { found: 0, queued: 0, kept: 0, partly: 0, skipped: 0, failed: 0 };
 
 const editableTypes: ReadonlySet<string> = new Set(["text/markdown", "text/plain"]);
 
@@ -54,14 +56,16 @@ async function progressOf(db: Reader, ids: readonly string[]): Promise<ReadonlyM
   if (ids.length === 0) return byId;
   const counts = await db
     .selectFrom("crawl_pages")
-    .select((eb) => ["document_id", "state", eb.fn.countAll().as("count")])
+    .select((eb) => ["document_id", "state", eb.fn.countAll().as("count"), eb.fn.count("note").as("notes")])
     .where("document_id", "in", ids)
     .groupBy(["document_id", "state"])
     .execute();
-  for (const { document_id: id, state, count } of counts) {
+  for (const { document_id: id, state, count, notes } of counts) {
     const before = byId.get(id) ?? nothingYet;
     const key = state === "gone" ? "failed" : state;
-    byId.set(id, { ...before, found: before.found + Number(count), [key]: before[key] + Number(count) });
+    const found = before.found + Number(count);
+    const partly = before.partly + Number(notes);
+    byId.set(id, { ...before, found, partly, [key]: before[key] + Number(count) });
   }
   return byId;
 }

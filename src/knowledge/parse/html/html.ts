@@ -2,6 +2,8 @@ import { Parser } from "htmlparser2";
 import { createDepthGuard, oneLine } from "#knowledge/documents/blocks.ts";
 import type { ParsedDocument } from "#knowledge/documents/blocks.ts";
 import { createPageContent } from "./page-content.ts";
+import { textOf } from "./page-choice.ts";
+import { createPageNote } from "./page-note.ts";
 import type { Mark, Part } from "./page-parts.ts";
 import { markOf, opensContent, partOf } from "./page-parts.ts";
 import { addText, createPageText, endBlock, endButton, endRow, lettersOf, openButton } from "./page-text.ts";
@@ -20,6 +22,7 @@ const judged: ReadonlySet<Part> = new Set(["form", "aside", "hidden", "header", 
 export function parseHtml(source: string): ParsedDocument {
   const content = createPageContent();
   const page = createPageText(content.add);
+  const note = createPageNote();
   const guard = createDepthGuard();
   let dropDepth = 0;
   let pageTitle = "";
@@ -37,6 +40,7 @@ export function parseHtml(source: string): ParsedDocument {
       onopentag(name, attributes) {
         guard.open();
         if (name === "title") inTitle = pageTitle === "";
+        note.open(name, attributes);
         let mark: Mark = "none";
         const part = dropDepth > 0 ? "beside" : doubtful(partOf(name, attributes, content.isInContent()), name);
         if (part === "beside") {
@@ -58,8 +62,9 @@ export function parseHtml(source: string): ParsedDocument {
           if (pageTitle.length < pageTitleCharactersMax) pageTitle += data;
           return;
         }
-        if (dropDepth > 0) return;
         const letters = lettersOf(data);
+        note.addLetters(letters);
+        if (dropDepth > 0) return;
         addText(page, data, letters);
         content.addLetters(letters, page.links > 0);
       },
@@ -68,6 +73,7 @@ export function parseHtml(source: string): ParsedDocument {
         const innermost = content.innermost();
         if (innermost !== undefined && innermost.mark !== "none") endBlock(page);
         if (name === "title") inTitle = false;
+        note.close(name);
         if (innermost?.part === "button") endButton(page);
         if (dropDepth === 0) closeTag(page, name);
         else if (!voidTags.has(name)) dropDepth -= 1;
@@ -84,5 +90,6 @@ export function parseHtml(source: string): ParsedDocument {
   const blocks = content.blocks(oneLine(pageTitle));
   const firstHeading = blocks.find((block) => block.kind === "heading" && block.depth === 1);
   const title = firstHeading?.kind === "heading" ? firstHeading.text : oneLine(pageTitle);
-  return { title: title === "" ? null : title, blocks };
+  const kept = blocks.reduce((sum, block) => sum + lettersOf(textOf(block)), 0);
+  return { title: title === "" ? null : title, blocks, note: note.text(kept) };
 }

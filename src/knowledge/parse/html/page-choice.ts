@@ -38,7 +38,7 @@ export function isLongText(block: Block): boolean {
   return text.split(" ").length >= longWordsMin || text.replaceAll(/\P{Lo}/gu, "").length >= longLettersMin;
 }
 
-const textOf = (block: Block): string => (block.kind === "row" ? block.cells.join(" ") : block.text);
+export const textOf = (block: Block): string => (block.kind === "row" ? block.cells.join(" ") : block.text);
 
 /**
  * The index after the last block of the content. After the text of a page's only article come votes, links to others and

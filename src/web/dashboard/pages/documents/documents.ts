@@ -23,6 +23,7 @@ export interface KnowledgeDocument {
     readonly found: number;
     readonly queued: number;
     readonly kept: number;
+    readonly partly: number;
     readonly failed: number;
   } | null;
 }

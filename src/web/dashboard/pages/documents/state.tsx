@@ -15,6 +15,7 @@ export function DocumentState({ of: document }: { readonly of: KnowledgeDocument
         <Badge tone="good">In use</Badge>
       )}
       {isBusy(document) && <CrawlProgress of={document} />}
+      <PartlyRead of={document} />
       {error !== null && <p class="document-error">{error}</p>}
     </div>
   );
@@ -30,6 +31,13 @@ function CrawlProgress({ of: { title, progress } }: { readonly of: KnowledgeDocu
       <p class="hint">{`${found - queued} of ${found} visited, ${kept} in use${failures}`}</p>
     </div>
   );
+}
+
+/** The reason stands beside each page. */
+function PartlyRead({ of: { progress } }: { readonly of: KnowledgeDocument }) {
+  const partly = progress?.partly ?? 0;
+  if (partly === 0) return null;
+  return <p class="hint">{`Little was read of ${partly === 1 ? "1 page" : `${partly} pages`}`}</p>;
 }
 
 /** The tags of customers who get answers from a document. */
