@@ -19,6 +19,8 @@ const Sentences = Type.Object({
       text: Type.String(),
       wants: Type.Optional(Type.Boolean()),
       angry: Type.Optional(Type.Boolean()),
+      /** Written after the word lists, and then read while they were extended: never in the report. */
+      half: Type.Optional(Type.Literal("tune")),
     }),
   ),
 });
@@ -37,7 +39,9 @@ const { values } = parseArgs({
 function read(name: string) {
   const content: unknown = JSON.parse(readFileSync(new URL(`answers/${name}`, import.meta.url), "utf8"));
   const isTuned = (text: string): boolean => (createHash("sha256").update(text).digest()[0] ?? 0) < 128;
-  return Value.Parse(Sentences, content).sentences.filter(({ text }) => isTuned(text) === (values.split === "tune"));
+  return Value.Parse(Sentences, content).sentences.filter(
+    ({ text, half }) => (half === "tune" || isTuned(text)) === (values.split === "tune"),
+  );
 }
 
 const threshold = defaultSettings.angerToEscalate ?? 1;
