@@ -281,7 +281,9 @@ function refusesMachines(folded: string): string | undefined {
     const words = wordsOf(clause).map(({ text }) => text);
     if (!words.some((word) => machines.has(word))) continue;
     if (!words.some((word) => speaks.has(word) && !machines.has(word))) continue;
-    if (words.some((word) => isNegation(word)) && !words.some((word) => isPerson(people, word))) return clause.trim();
+    // "En" is a negation at the start of a Finnish clause, and "in" elsewhere.
+    const isDenial = words[0] === "en" || words.some((word) => isNegation(word));
+    if (isDenial && !words.some((word) => isPerson(people, word))) return clause.trim();
   }
   return undefined;
 }

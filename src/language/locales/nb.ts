@@ -73,7 +73,7 @@ export const nb: Locale = {
     talk: "snakke prate tale chatte snakker prater kontakte",
     talkLast: "",
     transfer:
-      "sett meg over|sett meg|koble meg|gi meg|fa tak i|fa kontakt med|i kontakt med|kontakt med|send meg videre|settes over til|bli satt over til|sette meg|settes|satt over|koble|kobles|send meg|far tak i|komme i kontakt|kommer jeg til|komme til|kommer jeg i kontakt|eskaler|eskalere|videre til|over til|snakke med|prate med|chatte med",
+      "sett meg over|sett meg|koble meg|gi meg|fa tak i|fa kontakt med|i kontakt med|kontakt med|send meg videre|settes over til|bli satt over til|sette meg|settes|satt over|koble|kobles|send meg|far tak i|komme i kontakt|kommer jeg til|komme til|kommer jeg i kontakt|eskaler|eskalere|videre til|over til|snakke med|prate med|chatte med|hjelp fra|hjelp av|svar fra",
     want: "jeg vil ha|vil ha|jeg trenger|trenger|finnes det|er det|har dere|kan jeg fa|far jeg|heller|jeg vil ha en|trenger en|onsker en|krever|krever en|er det en|finnes det en|har dere en|kan jeg fa en|gi meg|gi meg en|heller en|hvor er|bare en|vil|onsker|hent|ønsker en|ønsker",
     articles: "en et ei den det de deres din med av bare na gjerne heller annen ha fa",
     staff:
@@ -83,7 +83,7 @@ export const nb: Locale = {
     mine: "min mitt mine var vart vare hans hennes deres",
     being: "er du|er det|er dere|snakker jeg|er dette|prater jeg",
     idioms:
-      "ekte menneske|ekte person|virkelig menneske|levende menneske|ring meg|bli ringt opp|noen hjemme|en av dere|noen av dere|et ekte|en virkelig|menneskelig kontakt|menneskelig hjelp|med maskiner|med en maskin|med roboter|med en robot|med en bot|ikke en bot|ingen bot|nok av bot|lei av boten|lei av bot|i stedet for en bot|i stedet for en robot|ut av boten|ring meg opp|bli oppringt|ringe meg opp|ring tilbake|ringe tilbake|kontakt meg|ta kontakt med meg|eskaler|sett meg over|settes over|sjefen din|snakke med en|med noen hos|hos dere|neste niva|hoyere opp|i ko til|i ko for|la noen|noen andre|ring til meg|ringe meg|hvem kan jeg snakke|noen som snakker|levende vesen|over telefon|høyere opp|i kø til|i kø for",
+      "ekte menneske|ekte person|virkelig menneske|levende menneske|ring meg|bli ringt opp|noen hjemme|en av dere|noen av dere|et ekte|en virkelig|menneskelig kontakt|menneskelig hjelp|med maskiner|med en maskin|med roboter|med en robot|med en bot|ikke en bot|ingen bot|nok av bot|lei av boten|lei av bot|i stedet for en bot|i stedet for en robot|ut av boten|ring meg opp|bli oppringt|ringe meg opp|ring tilbake|ringe tilbake|kontakt meg|ta kontakt med meg|eskaler|sett meg over|settes over|sjefen din|snakke med en|med noen hos|hos dere|neste niva|hoyere opp|i ko til|i ko for|la noen|noen andre|ring til meg|ringe meg|hvem kan jeg snakke|noen som snakker|levende vesen|over telefon|kan dere ringe|kan noen ringe|fa noen til|be noen|bli kontaktet|hvordan far jeg kontakt|hvordan far jeg tak|kan man snakke med|høyere opp|i kø til|i kø for",
     asks: "er du|er det|snakker jeg|hvordan|hva|hvilken|hvilke|hvor|nar|hvem",
     unspaced: "",
     yes: "ja jo ok okei gjerne fint takk",
