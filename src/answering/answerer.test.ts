@@ -182,6 +182,7 @@ describe("answerer", () => {
         },
         embedder: {
           model: "given",
+          isLocal: true,
           calibration: { orderShare: 3, leadShare: 0.3, nearFrom: 0.34, doubt: 0.06 },
           trouble: () => null,
           embed(texts) {
@@ -207,6 +208,15 @@ describe("answerer", () => {
 
     it("refuses where another heading means as much", async () => {
       expect((await answerWith({ "Opening hours": 0.7, Warranty: 0.8 })).answered).toBe(false);
+    });
+
+    it("asks no encoder of this process where words are enough", async () => {
+      expect(await answerWith({}, { text: "What are your opening hours?", history: [] })).toMatchObject({
+        answered: true,
+      });
+      expect(asked).not.toContain("What are your opening hours?");
+      await answerWith({}, { text: covered, history: [] });
+      expect(asked).toContain(covered);
     });
 
     it("compares a follow-up together with the question before it", async () => {

@@ -15,6 +15,8 @@ export interface Embedder {
   partsOf?(title: string, text: string): readonly string[];
   /** How its similarities are read. Absent: they only order passages. */
   readonly calibration?: Calibration;
+  /** True: it computes in this process, and takes time from others. */
+  readonly isLocal?: true;
   /** Absent: numbers of four bytes. */
   readonly packing?: "bytes";
   /** The last failure, for the operator; null after a success. */

@@ -25,6 +25,9 @@ const contextTermsMax = 12;
 /** Weight of a context term that no document has, when the question has no term of its own. */
 const unknownShare = 0.35;
 
+/** Confidence by words from which meaning changes nothing. */
+const sureFrom = 0.6;
+
 export interface Retrieval {
   readonly question: Understood;
   /** The question's own terms and the borrowed ones. */
@@ -81,7 +84,12 @@ export async function retrieve(
   const question = await interpretQuestion(index, { ...lookup, text }, synonyms, signal);
   const terms = [...question.own, ...question.borrowed];
   const context = contextTerms(lookup.context, question, synonyms);
+  const isEnough = (found: SearchResult): boolean => {
+    const byWords = rankResult(found, question, { wanted: terms, context }, synonyms);
+    return byWords.ranked[0]?.verbatim === true || byWords.confidence >= sureFrom;
+  };
   const request: SearchRequest = {
+    isEnough,
     workspaceId: lookup.workspaceId,
     terms: withSynonyms([...terms, ...context, ...question.measured], synonyms),
     audience: lookup.audience,

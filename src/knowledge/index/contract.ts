@@ -30,6 +30,8 @@ export interface SearchRequest {
   readonly misspelt?: readonly Word[];
   /** The question without personal data, for vector search. */
   readonly text?: () => string;
+  /** Whether the result by words is enough, so that the text needs no vector. */
+  readonly isEnough?: (result: SearchResult) => boolean;
   /** The same object in all searches for one message. Vectors are cached for its lifetime. */
   readonly message?: object;
   /** Restricts the search to these documents. */
@@ -43,7 +45,7 @@ export interface SearchRequest {
 }
 
 /** The part of a request that can be sent to another thread. */
-export type IndexSearch = Omit<SearchRequest, "signal" | "text" | "message">;
+export type IndexSearch = Omit<SearchRequest, "signal" | "text" | "isEnough" | "message">;
 
 export interface Candidate {
   readonly chunkId: string;

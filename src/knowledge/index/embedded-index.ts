@@ -175,7 +175,13 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
     return call({ kind: "finish", workspaceId, view });
   }
 
-  async function search({ signal, text: _, message: __, ...request }: SearchRequest): Promise<SearchResult> {
+  async function search({
+    signal,
+    text: _,
+    isEnough: __,
+    message: ___,
+    ...request
+  }: SearchRequest): Promise<SearchResult> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         signal?.throwIfAborted();

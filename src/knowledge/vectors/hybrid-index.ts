@@ -58,7 +58,10 @@ export function createHybridIndex({
   return {
     ...words,
     async search(request): Promise<SearchResult> {
-      const [result, nearest] = await Promise.all([words.search(request), near(request)]);
+      const byWords = words.search(request);
+      // An encoder in this process costs more than a search by words; a server is asked at the same time.
+      if (embedder.isLocal === true && request.isEnough?.(await byWords) === true) return byWords;
+      const [result, nearest] = await Promise.all([byWords, near(request)]);
       // The full-text index has no passages when the workspace was deleted. Nothing must be shown then.
       if (nearest.length === 0 || result.chunkCount === 0) return result;
       const similarityOf = new Map(nearest.map(({ chunkId, similarity }) => [chunkId, similarity]));

@@ -74,6 +74,7 @@ export function createBuiltInEmbedder({ log, entry }: { readonly log: Log; reado
   return {
     model: encoderModel,
     packing: "bytes",
+    isLocal: true,
     calibration: builtInCalibration,
     trouble: () => trouble,
     partsOf(title, text) {
