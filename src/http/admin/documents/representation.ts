@@ -12,7 +12,7 @@ interface Progress {
   readonly found: number;
   readonly queued: number;
   readonly kept: number;
-  /** Those of the kept pages of which little was read. */
+  /** Kept pages of which little was read. */
   readonly partly: number;
   readonly skipped: number;
   readonly failed: number;

@@ -12,7 +12,7 @@ const progress = Type.Object(
     found: Type.Integer({ description: "Addresses found so far" }),
     queued: Type.Integer({ description: "Addresses not visited yet in this crawl" }),
     kept: Type.Integer({ description: "Pages in use" }),
-    partly: Type.Integer({ description: "Those of the pages in use of which little was read" }),
+    partly: Type.Integer({ description: "Pages in use of which little was read" }),
     skipped: Type.Integer({ description: "Addresses without a page of their own" }),
     failed: Type.Integer({ description: "Pages that could not be read, or are gone" }),
   },
