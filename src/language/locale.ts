@@ -136,7 +136,7 @@ export interface Letters {
   readonly closings: string;
 }
 
-/** A customer's wish for a person. Words are without accents and apostrophes; "*" ends the stem of a word. */
+/** A customer's wish for a person. Words are without accents and apostrophes. */
 export interface Handover {
   /** Verbs of talking, which need a person after them. */
   readonly talk: string;
@@ -144,33 +144,16 @@ export interface Handover {
   readonly talkLast: string;
   /** Wishes to be passed to a person, which follows; phrases. */
   readonly transfer: string;
-  /** Wishes for a person, who follows after nothing but small words; phrases. */
+  /** Wishes for one of `persons`, which follows; phrases. */
   readonly want: string;
-  /** Small words that can stand between such a wish and the person, beside `beside` and `real`. */
-  readonly articles: string;
   /** Persons that are a request only with such a verb. */
   readonly staff: string;
-  /** Said of a person beside them, they are a request: "someone real". */
-  readonly real: string;
-  /** Wishes that name a person first: "can someone call me"; phrases. */
-  readonly act: string;
-  /** Own such a person, who is then none of the company's. */
-  readonly mine: string;
-  /** Begin a clause that asks about the nature of the bot: "are you"; phrases. */
-  readonly being: string;
   /** Are a request by themselves; phrases. */
   readonly idioms: string;
   /** Begin a clause that asks about a person instead of for one; phrases. */
   readonly asks: string;
   /** For scripts without spaces: a regular expression. */
   readonly unspaced: string;
-  /** Begin an answer to an offer to pass the customer on: "yes". */
-  readonly yes: string;
-  /** Verbs of passing a customer on, in such an answer. */
-  readonly pass: string;
-  /** Verbs of talking that with a negation refuse one of `machines`. */
-  readonly speaks: string;
-  readonly machines: string;
   /** Words that are a request by themselves: "Human!". */
   readonly persons: string;
   /** Words that may accompany them. */
@@ -179,16 +162,12 @@ export interface Handover {
   readonly negations: string;
   /** Negate a request that precedes them. */
   readonly trailing: string;
-  /** Negate a request that stands right before them. */
-  readonly trailingClose: string;
   /** Words after which an earlier negation no longer applies. */
   readonly clauses: string;
   /** Begin a new request; phrases. */
   readonly wishes: string;
   /** Are a new request anywhere in a clause. */
   readonly wishVerbs: string;
-  /** Ask whether there is something, before its negation: "is there no"; phrases. */
-  readonly exists: string;
   readonly whys: string;
   readonly cans: string;
   readonly pronouns: string;

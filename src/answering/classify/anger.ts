@@ -1,16 +1,12 @@
 import { phrasesOfAllLocales, wordsOfAllLocales } from "#language/locales.ts";
-import { formsOf } from "./word-list.ts";
 import { fold } from "#language/words/runs.ts";
 
-/** Words and stems of angry messages, by weight. A word in several lists has its last weight. */
+/** Words of angry messages, by weight. A word in several lists has its last weight. */
 const weights: ReadonlyMap<string, number> = new Map([
-  ...wordsOfAllLocales(({ anger }) => anger.strong).map((word) => [fold(word), 0.55] as const),
-  ...wordsOfAllLocales(({ anger }) => anger.medium).map((word) => [fold(word), 0.4] as const),
-  ...wordsOfAllLocales(({ anger }) => anger.mild).map((word) => [fold(word), 0.15] as const),
+  ...wordsOfAllLocales(({ anger }) => anger.strong).map((word) => [word, 0.55] as const),
+  ...wordsOfAllLocales(({ anger }) => anger.medium).map((word) => [word, 0.4] as const),
+  ...wordsOfAllLocales(({ anger }) => anger.mild).map((word) => [word, 0.15] as const),
 ]);
-/** A strong word is enough in a message of so few words: "Pathetic." */
-const shortWords = 3;
-const shortWeight = 0.3;
 /** One reaches the usual limit. */
 const phraseWeight = 0.8;
 const phrase = new RegExp(
@@ -40,7 +36,7 @@ export function angerOf(text: string): number {
   let weak = 0;
   const seen = new Set<string>();
   for (const [at, word] of plain.entries()) {
-    const weight = weightOf(word);
+    const weight = weights.get(word);
     if (weight === undefined || seen.has(word)) continue;
     seen.add(word);
     if (weight <= small) {
@@ -54,17 +50,8 @@ export function angerOf(text: string): number {
   strong += phraseWeight * new Set(folded.match(phrase)).size;
   strong += unspacedWeight * new Set(folded.match(unspaced)).size;
   if (strong === 0) return 0;
-  if (words.length <= shortWords) strong += shortWeight;
   const score = strong + Math.min(weak, 0.3) + shouting(sample);
   return Math.min(1, Math.round(score * 100) / 100);
-}
-
-function weightOf(word: string): number | undefined {
-  for (const form of formsOf(word)) {
-    const weight = weights.get(form);
-    if (weight !== undefined) return weight;
-  }
-  return undefined;
 }
 
 /** Extra weight for capitals and repeated exclamation marks. Must not count alone. */

@@ -3,14 +3,12 @@ import { locales, phrasesOfAllLocales, wordsOfAllLocales } from "#language/local
 import { isUnspaced } from "#language/words/runs.ts";
 import { memoize } from "#runtime/memoize.ts";
 import { fold } from "#language/words/runs.ts";
-import type { WordList } from "./word-list.ts";
-import { formsOf, isForm, wordList } from "./word-list.ts";
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
 /** The words of a list in every language. */
-const setOf = (list: keyof Handover): WordList =>
-  wordList(wordsOfAllLocales(({ handover }) => handover[list]).join(" "));
-const oneOf = (list: keyof Handover): string => wordsOfAllLocales(({ handover }) => handover[list]).join("|");
+const setOf = (list: keyof Handover): ReadonlySet<string> =>
+  new Set(wordsOfAllLocales(({ handover }) => handover[list]));
+const oneOf = (list: keyof Handover): string => [...setOf(list)].join("|");
 
 /** Negations that apply to a request for a human shortly after them. */
 const negations = setOf("negations");
@@ -19,9 +17,6 @@ const frenchNe = /^n(?:ai|as|avons|avez|ont|est|etes|aime|en|y)$/u;
 /** Negations that can follow the request: "einen Menschen brauche ich nicht". */
 const trailing = setOf("trailing");
 const trailingReach = 4;
-/** "Ring mig inte": later in the clause they negate something else. */
-const trailingClose = setOf("trailingClose");
-const trailingCloseReach = 2;
 /** A negation before one of these does not apply: "this does not work, I want a human". */
 const clauseEnd = new RegExp(String.raw`[.,;:!?¡¿\n()–—]|(?:^|\s)(?:${oneOf("clauses")})(?=\s|$)`, "u");
 /** Nor does one before a new request, even without a comma: "non funziona voglio parlare con una persona". */
@@ -37,23 +32,17 @@ const sentencePart = /[.,;:!?¡¿()–—]/u;
 const people = setOf("persons");
 /** Words that may accompany them. */
 const beside = setOf("beside");
-/** Words that may stand between a wish and the person. */
-const small = wordList(
-  wordsOfAllLocales(({ handover }) => `${handover.beside} ${handover.real} ${handover.articles}`).join(" "),
-);
 const besideMax = 6;
 /** May follow a person whom the customer wants: "I need a human to help me". */
-const afterPerson = wordList(
-  "to who that from for on at here instead not asap immediately about i not zum um für fur der die que qui pour para por che per aan om die te som att at om jonka kanssa чтобы которыи",
-);
+const afterPerson = new Set([
+  ...beside,
+  ..."to who that from for on at here instead not asap immediately about i not zum um für fur der die que qui pour para por che per aan om die te som att at om jonka kanssa чтобы которыи".split(
+    " ",
+  ),
+]);
 
 /** Words before a phrase that make it about others, or name a chat: "how do customers get a human?". */
 const notOwn = new Set(["customers", "users", "visitors", "clients", "they", "a", "the", "this"]);
-
-const isPerson = (named: WordList, word: string): boolean => named.has(word) || named.hasMisspelt(word);
-
-/** "How many operators can I connect?" asks about persons. */
-const counts = wordList("many viele viel combien cuant* quant* hoeveel manga mange montako сколько");
 
 interface Word {
   readonly text: string;
@@ -74,15 +63,11 @@ interface Pattern {
   readonly words: readonly string[];
   /** Absent: the words suffice. */
   readonly person?: {
-    readonly named: WordList;
+    readonly named: ReadonlySet<string>;
     /** The most words to the person: after the pattern, or before it where negative. */
     readonly reach: number;
-    /** True: nothing but small words stands before the person. */
-    readonly isNext?: true;
-    /** True: the clause ends with the person, or goes on about it. */
+    /** True: the person must end the clause, but for words such as "please" and "to". */
     readonly isLast?: true;
-    /** Owns the person, who is then another: "my manager will call me". */
-    readonly mine?: WordList;
   };
   /** Begin a clause that asks about persons. */
   readonly asks: readonly (readonly string[])[];
@@ -91,48 +76,43 @@ interface Pattern {
 /** Patterns by their first word, and a search in scripts without spaces. */
 interface Matcher {
   readonly unspaced: (folded: string) => string | undefined;
-  readonly beginningWith: (word: string) => readonly Pattern[];
+  readonly byFirst: ReadonlyMap<string, readonly Pattern[]>;
 }
 
 const talkReach = 6;
 const talkLastReach = 5;
 const transferReach = 5;
-const wantReach = 4;
-const actReach = 7;
+const wantReach = 2;
 
-const splitWords = (text: string): readonly string[] =>
-  fold(text)
-    .split(/\s+/u)
-    .map((word) => word.replaceAll(/['’ʼ]/gu, ""))
-    .filter((word) => word !== "");
+const splitWords = (text: string): readonly string[] => wordsOf(fold(text)).map((word) => word.text);
 const splitPhrases = (text: string): (readonly string[])[] =>
   text.split("|").flatMap((phrase) => (phrase === "" ? [] : [splitWords(phrase)]));
 
 function patternsOf({ handover }: Locale): readonly Pattern[] {
-  const anyone = wordList(`${handover.persons} ${handover.staff}`);
-  const mine = wordList(handover.mine);
+  const named = splitWords(handover.persons);
+  const anyone = new Set([...named, ...splitWords(handover.staff)]);
   const asks = splitPhrases(handover.asks);
-  const being = splitPhrases(handover.being);
-  const phrases = (list: string, person: NonNullable<Pattern["person"]>, about: Pattern["asks"] = []) =>
-    splitPhrases(list).map((words): Pattern => ({ words, person, asks: about }));
-  const verbs = (list: string): string => splitWords(list).join("|");
+  const verbs = (list: string, reach: number): readonly Pattern[] =>
+    splitWords(list).map((verb) => ({ words: [verb], person: { named: anyone, reach }, asks: [] }));
   return [
-    ...phrases(verbs(handover.talk), { named: anyone, reach: talkReach }),
-    ...phrases(verbs(handover.talkLast), { named: anyone, reach: -talkLastReach }),
-    ...phrases(handover.transfer, { named: anyone, reach: transferReach }),
-    ...phrases(handover.want, { named: anyone, reach: wantReach, isNext: true, isLast: true }),
-    ...phrases(verbs(handover.real), { named: anyone, reach: 3, isNext: true }, being),
-    ...phrases(verbs(handover.real), { named: anyone, reach: -1 }, being),
-    ...phrases(handover.act, { named: anyone, reach: -actReach, mine }),
+    ...verbs(handover.talk, talkReach),
+    ...verbs(handover.talkLast, -talkLastReach),
+    ...splitPhrases(handover.transfer).map((words) => ({
+      words,
+      person: { named: anyone, reach: transferReach },
+      asks: [],
+    })),
+    ...splitPhrases(handover.want).map((words) => ({
+      words,
+      person: { named: new Set(named), reach: wantReach, isLast: true },
+      asks: [],
+    })),
     ...splitPhrases(handover.idioms).map((words) => ({ words, asks })),
   ];
 }
 
-/** A pattern begins with a word, or with the stem of one. */
-function byFirstWord(patterns: readonly Pattern[]): Matcher["beginningWith"] {
-  const byFirst = Map.groupBy(patterns, ({ words: [first = ""] }) => first);
-  return (word) => formsOf(word).flatMap((form) => byFirst.get(form) ?? []);
-}
+const byFirstWord = (patterns: readonly Pattern[]): Matcher["byFirst"] =>
+  Map.groupBy(patterns, ({ words: [first = ""] }) => first);
 
 const unspacedRequest = new RegExp(
   phrasesOfAllLocales(({ handover }) => handover.unspaced),
@@ -140,11 +120,11 @@ const unspacedRequest = new RegExp(
 );
 const builtIn: Matcher = {
   unspaced: (folded) => unspacedRequest.exec(folded)?.[0],
-  beginningWith: byFirstWord(Object.values(locales).flatMap(patternsOf)),
+  byFirst: byFirstWord(Object.values(locales).flatMap(patternsOf)),
 };
 
 /** Cached by phrase: phrases of the settings come as a new array each time. */
-const phraseWords = memoize(200_000, (phrase: string) => wordsOf(fold(phrase)).map((word) => word.text));
+const phraseWords = memoize(200_000, splitWords);
 
 function matcherOf(phrases: readonly string[]): Matcher {
   const unspaced = phrases.filter(isUnspaced).map((phrase) => fold(phrase).trim());
@@ -153,7 +133,7 @@ function matcherOf(phrases: readonly string[]): Matcher {
     .map((phrase) => ({ words: phraseWords(phrase), asks: [] }));
   return {
     unspaced: (folded) => unspaced.find((phrase) => folded.includes(phrase)),
-    beginningWith: byFirstWord(patterns),
+    byFirst: byFirstWord(patterns),
   };
 }
 
@@ -164,18 +144,16 @@ function matcherOf(phrases: readonly string[]): Matcher {
  */
 export function humanRequestIn(text: string, phrases: readonly string[] | null): string | undefined {
   if (phrases?.length === 0) return undefined;
-  const folded = withoutQuotations(fold(text));
+  const folded = fold(text);
   const words = wordsOf(folded);
-  if (namesPersonOnly(words) || agreesToTransfer(words)) return words.map((word) => word.text).join(" ");
-  const refused = refusesMachines(folded);
-  if (refused !== undefined) return refused;
-  const { unspaced, beginningWith } = phrases === null ? builtIn : matcherOf(phrases);
+  if (namesPersonOnly(words)) return words.map((word) => word.text).join(" ");
+  const { unspaced, byFirst } = phrases === null ? builtIn : matcherOf(phrases);
   const found = unspaced(folded);
   if (found !== undefined) return found;
   let clauseStart = 0;
   for (const [at, { text: first, start }] of words.entries()) {
     if (at > 0 && sentencePart.test(folded.slice(words[at - 1]?.end, start))) clauseStart = at;
-    for (const pattern of beginningWith(first)) {
+    for (const pattern of byFirst.get(first) ?? []) {
       const span = spanOf(pattern, folded, words, at);
       if (span === undefined || isAbout(pattern, words, clauseStart, at)) continue;
       if ((pattern.person !== undefined || pattern.words.length > 2) && isOfOthers(folded, words, at)) continue;
@@ -187,15 +165,6 @@ export function humanRequestIn(text: string, phrases: readonly string[] | null):
     }
   }
   return undefined;
-}
-
-const quotation =
-  /(?<![\p{L}\p{N}])'[^'\n]{3,80}'(?![\p{L}\p{N}])|"[^"\n]{1,80}"|[“„][^“”„\n]{1,80}[“”]|[«»][^«»\n]{1,80}[«»]|「[^「」\n]{1,80}」/gu;
-
-/** A quotation within a message, such as the text of a button, is no request; a message that is one quotation is. */
-function withoutQuotations(text: string): string {
-  const rest = text.replaceAll(quotation, (quoted) => " ".repeat(quoted.length));
-  return rest.trim() === "" ? text : rest;
 }
 
 interface Span {
@@ -210,7 +179,7 @@ function spanOf(
   words: readonly Word[],
   at: number,
 ): Span | undefined {
-  if (wanted.length === 0 || !wanted.every((word, offset) => isForm(words[at + offset]?.text, word))) return undefined;
+  if (wanted.length === 0 || !wanted.every((word, offset) => words[at + offset]?.text === word)) return undefined;
   const last = at + wanted.length - 1;
   if (person === undefined) return { first: at, last };
   const isForward = person.reach > 0;
@@ -220,16 +189,12 @@ function spanOf(
     if (word === undefined) return undefined;
     const between = isForward ? folded.slice(words[last]?.end, word.start) : folded.slice(word.end, words[at]?.start);
     if (sentencePart.test(between)) return undefined;
-    if (isNegation(word.text)) return undefined;
-    if (isPerson(person.named, word.text)) {
-      if (person.mine?.has(words[other - 1]?.text ?? "") === true) return undefined;
-      if (!isForward && counts.has(words[other - 1]?.text ?? "")) return undefined;
+    if (person.named.has(word.text)) {
       if (!isForward) return { first: other, last };
       let end = other;
-      while (isPerson(person.named, words[end + 1]?.text ?? "")) end += 1;
+      while (person.named.has(words[end + 1]?.text ?? "")) end += 1;
       return person.isLast === true && !endsClause(folded, words, end) ? undefined : { first: at, last: end };
     }
-    if (person.isNext === true && !small.has(word.text)) return undefined;
   }
   return undefined;
 }
@@ -238,54 +203,21 @@ function spanOf(
 function endsClause(folded: string, words: readonly Word[], at: number): boolean {
   const next = words[at + 1];
   return (
-    next === undefined ||
-    sentencePart.test(folded.slice(words[at]?.end, next.start)) ||
-    beside.has(next.text) ||
-    afterPerson.has(next.text)
+    next === undefined || sentencePart.test(folded.slice(words[at]?.end, next.start)) || afterPerson.has(next.text)
   );
 }
 
 /** True in a clause that asks about persons: "Are you a real person?". `start` is the clause's first word. */
 function isAbout({ asks }: Pattern, words: readonly Word[], start: number, first: number): boolean {
-  return asks.some(
-    (ask) => start + ask.length <= first && ask.every((word, at) => isForm(words[start + at]?.text, word)),
-  );
+  return asks.some((ask) => start + ask.length <= first && ask.every((word, at) => words[start + at]?.text === word));
 }
 
 function namesPersonOnly(words: readonly Word[]): boolean {
   return (
     words.length <= besideMax &&
-    words.some(({ text }) => isPerson(people, text)) &&
-    words.every(({ text }) => isPerson(people, text) || beside.has(text))
+    words.some(({ text }) => people.has(text)) &&
+    words.every(({ text }) => people.has(text) || beside.has(text))
   );
-}
-
-const yes = setOf("yes");
-const passes = setOf("pass");
-const agreedMax = 7;
-
-/** "Yes please, connect me." */
-const agreesToTransfer = (words: readonly Word[]): boolean =>
-  words.length > 1 &&
-  words.length <= agreedMax &&
-  yes.has(words[0]?.text ?? "") &&
-  words.some(({ text }) => passes.has(text)) &&
-  !words.some(({ text }) => isNegation(text));
-
-const speaks = setOf("speaks");
-const machines = setOf("machines");
-
-/** The clause that says "I do not talk to machines". */
-function refusesMachines(folded: string): string | undefined {
-  for (const clause of folded.split(sentencePart)) {
-    const words = wordsOf(clause).map(({ text }) => text);
-    if (!words.some((word) => machines.has(word))) continue;
-    if (!words.some((word) => speaks.has(word) && !machines.has(word))) continue;
-    // "En" is a negation at the start of a Finnish clause, and "in" elsewhere.
-    const isDenial = words[0] === "en" || words.some((word) => isNegation(word));
-    if (isDenial && !words.some((word) => isPerson(people, word))) return clause.trim();
-  }
-  return undefined;
 }
 
 function isOfOthers(folded: string, words: readonly Word[], at: number): boolean {
@@ -317,9 +249,7 @@ function isDeniedAfter(folded: string, words: readonly Word[], last: number): bo
   for (let after = last + 1; after <= Math.min(words.length - 1, last + trailingReach); after += 1) {
     const word = words[after];
     if (word === undefined || clauseEnd.test(folded.slice(phraseEnd, word.start))) return false;
-    if (trailing.has(word.text) || (after - last <= trailingCloseReach && trailingClose.has(word.text))) {
-      // "… possible ou pas" asks for it.
-      if (ors.has(words[after - 1]?.text ?? "")) return false;
+    if (trailing.has(word.text)) {
       // "… geht das nicht?" asks for it.
       return !/^\s*\?/u.test(folded.slice(word.end));
     }
@@ -327,14 +257,9 @@ function isDeniedAfter(folded: string, words: readonly Word[], last: number): bo
   return false;
 }
 
-const ors = wordList("or ou oder o of eller tai или");
 const whys = setOf("whys");
 const cans = setOf("cans");
 const pronouns = setOf("pronouns");
-const existence = new RegExp(
-  String.raw`(?:^|\s)(?:${phrasesOfAllLocales(({ handover }) => handover.exists)})(?:\s\S+){0,2}$`,
-  "u",
-);
 /** Characters. A text has many negations, and each must not read it to its end. */
 const questionReach = 400;
 const turned = new Set(["cant", "dont", "wont", "isnt", "doesnt", "cannot"]);
@@ -346,9 +271,6 @@ function isAsked(folded: string, words: readonly Word[], negation: number): bool
   if ([-1, -2, -3, -4, -5].some((offset) => whys.has(word(offset)))) return true;
   if (word(-1) === "que" && word(-2) === "por") return true;
   if (turned.has(word(0)) && pronouns.has(word(1))) return true;
-  // "is there no human", "er der slet ikke nogen".
-  const clause = folded.slice(0, words[negation]?.start).split(sentencePart).at(-1) ?? "";
-  if (existence.test(clause.trimEnd())) return true;
   // "can I not", "kann ich nicht", "ne puis je pas".
   if (pronouns.has(word(-1)) && cans.has(word(-2))) return true;
   // "no podria hablar con alguien", "non potrei": the negation begins a question, with or without its mark.

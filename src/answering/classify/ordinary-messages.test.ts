@@ -141,6 +141,36 @@ Jak dodać osobę do konta?
 Czy jest zniżka dla pracowników?
 Super, znowu działa
 Jak odpowiedzieć na negatywną opinię?
+Fan noise loud
+LED blinkt rot
+pros and cons?
+piscina riscaldata orari
+Hoe vaak moet ik het filter vervangen?
+Wie oft muss ich den Filter wechseln?
+Combien de fois par an faut-il le changer ?
+¿Cuántas veces puedo usar el cupón?
+Quante volte posso usarlo?
+Quantas vezes posso usar o cupom?
+Сколько раз можно применить промокод?
+Ile razy mogę użyć kodu?
+Hur många gånger kan jag byta?
+Hvor mange gange kan jeg bytte?
+Is there a queue? I am in the queue already
+Rappelle-moi comment on change la langue
+Finnes det noen andre farger?
+suomenkielistä ohjetta?
+Er varan på plats i butiken?
+Kann ich ein Stück weiter oben anfangen?
+Yes, reset my password
+yes please send me the link
+yes i want to connect whatsapp
+The bot does not speak Spanish
+the software doesn't talk to the printer
+Kann ich das mit einem Computer verbinden?
+как связать телефон с компьютером
+Es compatible con robots de cocina
+do you have a live chat plugin
+I want to escalate an incident in the app
 `
   .trim()
   .split("\n");

@@ -70,36 +70,24 @@ export const da: Locale = {
   pleasantries: [],
   letters: { salutations: "", closings: "" },
   handover: {
-    talk: "tale snakke chatte taler snakker chatter kontakte",
+    talk: "tale snakke chatte",
     talkLast: "",
     transfer:
-      "stil mig|stille mig|sat mig|saet mig|viderestil mig|forbind mig|giv mig|fa fat i|fa fat pa|i kontakt med|kontakt med|send mig videre|komme igennem til|stilles om til|stillet om til|stille|stilles|stillet|viderestil|viderestilles|viderestillet|sat os|forbind|forbinde|forbindes|send mig|send videre|sende mig|tilkald|fa fat|far fat i|far fat pa|far jeg fat|komme i kontakt|kommer jeg i kontakt|komme igennem|kommer jeg igennem|tale med|snakke med|chatte med|hjaelp fra|hjaelp af|hore fra|eskaler|eskalere|eskaleres|videre til|overgiv til|inddrag|hjælp fra|hjælp af|svar fra|svar af|sæt mig",
-    want: "jag vil have|jeg vil have|vil have|jeg vil gerne have|jeg skal bruge|jeg har brug for|har brug for|er der|findes der|har i|kan jeg fa|ma jeg fa|jeg onsker|onsker|hellere|vil have en|vil gerne have en|vil gerne have|vil bare have en|vil hellere have en|skal bruge en|har brug for en|er der en|er der ikke en|findes der en|har i en|kan jeg fa en|ma jeg fa en|kraever|kraever en|forlanger|onsker en|hellere en|giv mig|giv mig en|hvor er|bare en|soger|gerne en|vil|behov for|brug for|giv|hent|hente|kald pa|jeg ønsker|ønsker|kræver|kræver en|ønsker en|søger",
-    articles: "en et den det de jeres din med af bare nu gerne hellere anden rigtig have fa",
+      "stil mig|stille mig|sat mig|saet mig|viderestil mig|forbind mig|giv mig|fa fat i|fa fat pa|i kontakt med|kontakt med|send mig videre|komme igennem til|stilles om til|stillet om til",
+    want: "jag vil have|jeg vil have|vil have|jeg vil gerne have|jeg skal bruge|jeg har brug for|har brug for|er der|findes der|har i|kan jeg fa|ma jeg fa|jeg onsker|onsker|hellere",
     staff:
-      "nogen menneske mennesker person personer medarbejder medarbejdere kundeservice radgiver chef leder kollega support supporten agent konsulent tekniker ansatte ansat supporter nogle menneske* personale* medarbejder* kundeservice* kundecenter* radgiver* chef* leder* kolleg* support* agent* konsulent* tekniker* ansat* specialist* ansvarlig* ledelse* sagsbehandler* medhjaelper* operator* administration bogholderi* regnskab* vejleder* medarb medarbj* fru hr medhjælper*",
-    real: "rigtig* levende menneskelig* virkelig* fysisk* kompetent*",
-    act: "ringe mig|ringer mig|kontakte mig|kontakter mig|vende tilbage|vender tilbage|tage over|tager over|overtage|overtager|kigger pa|tage et kig|gennemga|vurderer|svare mig|svarer mig|handtere|handterer|tage sig af|tager sig af|traede ind|hjaelpe mig rigtigt|til radighed|tilgaengelig|pa vagt|til stede|i roret|i den anden ende|bag skaermen|der forstar|der svarer|der ikke er|jeg kan tale|jeg kan snakke|jeg kan chatte|jeg kan ringe|man kan tale|man kan snakke|at tale med|at snakke med|at chatte med|derude|jeg kan fa fat|ringe til os|tage den|håndterer|træde ind|hjælpe mig rigtigt|til rådighed|i røret|bag skærmen",
-    mine: "min mit mine vores hans hendes deres sin",
-    being: "er du|er det|er i|taler jeg|snakker jeg|er jeg|er det her|er dette|skriver jeg med",
+      "nogen menneske mennesker person personer medarbejder medarbejdere kundeservice radgiver chef leder kollega support supporten agent konsulent tekniker ansatte ansat supporter",
     idioms:
-      "rigtigt menneske|rigtig person|levende menneske|rigtig medarbejder|ring til mig|ring mig op|ringer mig op|blive ringet op|kontakte mig|kontakter mig|viderestil|overtage chatten|levende supporter|stop bot|stop botten|stop robotten|ring mig|er der nogen der|nogen derude|nogen hjemme|nogen ledig|nogen til stede|nogen pa vagt|en af jer|nogen af jer|en fra jer|et levende|rigtige mennesker|menneskelig kontakt|menneskelig hjaelp|menneskelig support|menneskelig medarbejder|med maskiner|med en maskine|med robotter|med en robot|med botter|med bots|med en bot|med en computer|ikke ai|ikke en bot|ikke en maskine|ingen bot|slut med bot|slut med botten|nok af bot|nok af den bot|nok med bot|nok af robotter|traet af botten|traet af den her bot|traet af bot|traet af robotter|i stedet for en bot|i stedet for bot|i stedet for en robot|istedet for en bot|istedet for en robot|ud af botten|forbi botten|sluk botten|sluk bot|ringe mig op|ringet op|blive ringet|blive kontaktet|kontakt mig|ring tilbage|ringe tilbage|tilbagekald|tale telefonisk|personlig kontakt|personlig betjening|personlig hjaelp|eskaler|eskaleres|stil mig|stil om|stillet om|stilles om|stille mig videre|viderestilles|menneske tak|medarbejder tak|kundeservice tak|supporter tak|agent tak|din chef|jeres chef|snakke med en|tale med en|er der nogen derinde|nogen derinde|med et menneske|med nogen hos|med en hos|hos jer|bede om et opkald|et opkald pa|menneskeojne|par menneske*|ojne pa den|ansatte man kan|ansatte jeg kan|i overhovedet ansatte|er * pa arbejde|op i systemet|hojere op|naeste niveau|en leder ind|ind over|der taler tysk|en der taler|nogen der taler|find en person|find et menneske|i ko til|i ko for|i koen|saet mig i ko|lad en anden|lad nogen|lad et menneske|en anden tage|ring lige|ring lige til mig|ringe til os|ringe til mig|over telefonen|hvem kan jeg tale|hvem kan jeg snakke|hvem kan hjaelpe mig|hvem skal jeg tale|radgiver i roret|i roret|nogen i roret|levende vaesen|medarb pls|medarb tak|kundeservice medarb|kan en af jeres|kan en af dine|en radgiver i roret|rigtige folk|kan i ringe|kan nogen ringe|vil i ringe|ringer i til mig|ringe til mig pa|kan du fa nogen|fa nogen til|bed nogen|bede nogen|bed en kollega|bed en af|kontaktet af|hvor kan jeg tale|hvordan far jeg fat|hvordan far jeg kontakt|hvordan kommer jeg i kontakt|kan man tale med|kan man snakke med|kan man fa fat|kan jeg fa nogen|kan jeg fa en person|rigtige personer|hvordan kommer jeg ud af|hvordan kommer jeg forbi|en fra jeres|menneskelig hjælp|træt af botten|træt af den her bot|træt af bot|træt af robotter|personlig hjælp|menneskeøjne|øjne pa den|højere op|næste niveau|i kø til|i kø for|i køen|sæt mig i kø|hvem kan hjælpe mig|radgiver i røret|i røret|nogen i røret|levende væsen|en radgiver i røret",
+      "rigtigt menneske|rigtig person|levende menneske|rigtig medarbejder|ring til mig|ring mig op|ringer mig op|blive ringet op|kontakte mig|kontakter mig|viderestil|overtage chatten|levende supporter|stop bot|stop botten|stop robotten|ring mig",
     asks: "er du|er det|taler jeg|snakker jeg|hvordan|hvad|hvilken|hvilke|hvor|hvornar|hvem",
     unspaced: "",
-    yes: "ja jo ok okay gerne fint tak",
-    pass: "stil* viderestil* send* forbind* videre overlad*",
-    speaks: "tal* snak* skriv* chat*",
-    machines: "maskin* robot* bot bots botten computer* ai chatbot* program*",
-    persons:
-      "menneske medarbejder kundeservice supporter ansatte medarbejder* kundeservice* ansat* kundeservicemedarbejder sagsbehandler radgiver personale operator medarb medarbj*",
-    beside: "tak venligst pls plz nu hej bare en et straks",
+    persons: "menneske medarbejder kundeservice supporter ansatte",
+    beside: "tak venligst",
     negations: "ikke uden",
     trailing: "",
-    trailingClose: "ikke",
     clauses: "",
     wishes: "jeg vil",
     wishVerbs: "",
-    exists: "er der|findes der|har i",
     whys: "hvorfor",
     cans: "far kan kunne",
     pronouns: "jeg",
@@ -114,13 +102,13 @@ export const da: Locale = {
   },
   anger: {
     strong:
-      "svindel svindlere fup advokat skandale skandalost fanden satans helvede rasende lort tyve pis idioter forbrugerklagenaevnet skandal* svindl* svindel* tyve* lort* lorte* idiot* fup* fandeme sgu satan* helved* pis* pinlig* latterlig* elendig* ubrugelig* uduelig* uacceptabel* loegn* løgn* amatør* amator* klovn* dilettant* skam* bedrag* rovere røvere",
+      "svindel svindlere fup advokat skandale skandalost fanden satans helvede rasende lort tyve pis idioter forbrugerklagenaevnet",
     medium:
-      "uacceptabelt latterligt frygteligt forfaerdeligt vaerste elendig elendigt ubrugelig ubrugeligt vred frustreret skuffet inkompetente skammeligt pinligt haabloest uduelige respektløst respektlost træt traet sur rasende arrogant katastrof* ringe uforskammet urimelig* under",
+      "uacceptabelt latterligt frygteligt forfaerdeligt vaerste elendig elendigt ubrugelig ubrugeligt vred frustreret skuffet inkompetente skammeligt pinligt haabloest uduelige",
     mild: "igen stadig aldrig ingen intet dage uger maneder ventet ignorerer",
     negations: "ikke ej",
     phrases:
-      "det er (?:sgu |simpelthen |fandeme |jo )?(?:en |et )?(?:joke|vits|skandale|svindel|til grin|under al kritik|for darligt|utroligt)|(?:vil have|giv mig) mine penge|aldrig mere|nu er det nok|har faet nok|traet af|(?:tredje|fjerde|femte|tiende) gang|(?:tillykke|bravo|flot|super|godt gaet)[ ,!.]+(?:[a-z]+ ){0,2}tredje|tager i pis|er i klar over|forbrugerradet|darligste (?:service|kundeservice)|hvad fanden|under al kritik|flot klaret|klap jer selv|behandlet som en idiot|tak for endnu et|hvor svaert kan det|skam jer|til konkurrenten|fup og svindel|tager i (?:gas|pis|fusen|røven|roven)|tager pis|sikke (?:et|en)|(?:sjette|femte|fjerde|syvende|tiende) gang|ingen (?:svarar|svarer|ringer|gør|gor|reagerer|hjælper)|endnu et standardsvar|standardsvar|arets arbejdsplads|(?:min|til min|en) advokat(?= ?(?:[.!,]|$|tager|overtager|kontakter|ind))|gar jeg til|hører jeg ikke|horer jeg ikke|forbruger(?:klage|rad|ombud)\\w*|ryger sagen|klagenævn\\w*|i er (?:sgu|da|jo|simpelthen|så|sa|godt nok|ubrugelige|elendige|til grin)|træt af (?:det|jer|at|den)|traet af|bliver man (?:spist|behandlet)|kunde i|behandler (?:i|man) (?:jeres|kunder)|hold nu (?:op|kæft)|hvor er i|kan i (?:ikke |overhovedet )?læse|læser i|læser nogen|en stjerne|én stjerne|1 stjerne|nul stjerner|velbekomme|sidste (?:varsel|chance|advarsel|gang)|politianmeld\\w*|skifter (?:selskab|bank|udbyder|leverandør)|til konkurren\\w*|hvor mange gange|hvor svært|(?:min|mit) (?:hund|kat|barn|mormor|farmor)[a-zæøå ]{0,15}(?:giver|kan|kunne|gør|ville)|(?:tusind )?tak for (?:at )?(?:ødelægge|ingenting|spildt|lort)|ødelagt|ødelægge|har ødelagt|mine penge|for fanden|for helvede|hvad fanden|rend mig|tag jer sammen|skam jer|i burde skamme|under al|til grin|vittighed|joke|tålmodighed\\w*|talmodighed\\w*|(?:fem|fire|tre|seks|syv|ti|\\d+) (?:mails|beskeder|opkald)[a-zæøå ,]{0,20}(?:ingen|intet|ikke|nul)|tillykke|bravo|flot klaret|godt gået|imponerende|værste (?:firma|kundeservice|service)|det er for dårligt|simpelthen for dårligt|det kan i ikke være bekendt",
+      "det er (?:sgu |simpelthen |fandeme |jo )?(?:en |et )?(?:joke|vits|skandale|svindel|til grin|under al kritik|for darligt|utroligt)|(?:vil have|giv mig) mine penge|aldrig mere|nu er det nok|har faet nok|traet af|(?:tredje|fjerde|femte|tiende) gang|(?:tillykke|bravo|flot|super|godt gaet)[ ,!.]+(?:[a-z]+ ){0,2}tredje|tager i pis|er i klar over|forbrugerradet|darligste (?:service|kundeservice)|hvad fanden|under al kritik|flot klaret|klap jer selv|behandlet som en idiot|tak for endnu et|hvor svaert kan det|skam jer|til konkurrenten|fup og svindel",
     unspaced: "",
   },
   unfinished: {

@@ -68,39 +68,24 @@ export const fi: Locale = {
   pleasantries: [],
   letters: { salutations: "", closings: "" },
   handover: {
-    talk: "puhua jutella keskustella puhuisin yhdistaa chatata yhdistamaan juttelemaan puhun juttelisin keskustelisin chattailla chattaa puhumaan keskustelemaan yhteyden yhteytta tavoittaa tavoitan asioida asioisin",
-    talkLast:
-      "puhua jutella keskustella puhumaan juttelemaan yhdista yhdistaa puhelimeen puhun puhuisin keskustelemaan yhteyden yhteytta chatata chattaamaan puheille linjoille asioida",
+    talk: "puhua jutella keskustella puhuisin yhdistaa chatata yhdistamaan juttelemaan",
+    talkLast: "puhua jutella keskustella puhumaan juttelemaan yhdista yhdistaa puhelimeen",
     transfer:
-      "yhdista|yhdistakaa|yhdistaisitko|yhdistaisitteko|voitko yhdistaa|voitteko yhdistaa|siirra|siirra minut|yhdistaa minut|siirra mut|siirtakaa|yhdistatko|siirratko|siirretaan|ohjaa|ohjatkaa|ohjaisitko|pyyda|pyytakaa|kutsu|kutsukaa|eskaloi|valita|valittakaa",
-    want: "haluan|haluaisin|tarvitsen|tarvitsisin|onko|loytyyko|saisiko|saako|vaadin|haluun|haluisin|tahdon|tarviin|tarttisin|tarvis|toivon|onko siella|onks siella|saisinko|saanko|annas|anna|antakaa|missa on|mieluummin|mielummin|kunnon|pliis|pyydan|pyytaisin|saisko|saisiks|kaipaan|kaipaisin|haluaisimme|haluamme|halutaan|tarvitaan|tarvitsemme|annappa|hommaa|tahtoisin|toivoisin|voinko|voisinko|onks|miten saan|hanki|hae",
-    articles:
-      "se tuo jokin jonkun joku teidan sinun ihan vain vaan nyt heti jotain siella siellä teilla edes mulle minulle meille mua minua taa tahan tassa jo yksi yhden oma",
+      "yhdista|yhdistakaa|yhdistaisitko|yhdistaisitteko|voitko yhdistaa|voitteko yhdistaa|siirra|siirra minut|yhdistaa minut|siirra mut|siirtakaa",
+    want: "haluan|haluaisin|tarvitsen|tarvitsisin|onko|loytyyko|saisiko|saako|vaadin",
     staff:
-      "ihminen ihmisen ihmiselle ihmista ihmisia joku jonkun jollekin henkilo henkilon henkilolle asiakaspalvelija asiakaspalvelijan asiakaspalvelijalle asiakaspalvelijaa asiakaspalveluun asiakaspalvelun asiakaspalvelu esimies esimiehen paallikko edustaja edustajan virkailija virkailijan virkailijalle tyontekija tyontekijan tyontekijalle myyjan asiantuntijan henkilokunta ketaan tyypeille tyypille immeisen kaverille ihmi* jotakuta jollain jokun henkilo* asiakaspalvel* esimie* paallik* edusta* virkailij* tyokaver* asiantunti* ketään tyyp* immei* kolleg* pomo* johtaj* tukihenkil* tukeen neuvoj* konsult* agent* vastuuhenkil* kasittelij* operaattorill* ammattilai* teista laskutuks* tyypill* aspa aspaan aspalle aspaa palvelija* herra rouva",
-    real: "oike* elav* aito aidon aidolle kunno* tavalli* todelli* lihaa",
-    act: "soittaisi|soittaako|soittakaa|ottaa yhteytta|ottaisi yhteytta|ottaisi minuun|ottaa minuun|yhteytta|vastaisi|vastaisiko|katsoisi|katsomaan|vilkaista|vilkaisisi|tarkistaisi|selvittaa|selvittaisi|kasittelisi|hoitaisi|ottaa koppi|ottaisi koppia|auttaa oikeasti|paikalla|langan paassa|toisessa paassa|linjoilla|tavoitettavissa|vapaana|joka ymmartaa|joka tietaa|joka puhuu|joka ei ole|jonka kanssa|kenen kanssa",
-    mine: "minun mun oma omani meidan hanen heidan",
-    being: "oletko|oletteko|onko tama|onko tämä|puhunko|ootko|onks tama|olet|oletkos|juttelenko",
+      "ihminen ihmisen ihmiselle ihmista ihmisia joku jonkun jollekin henkilo henkilon henkilolle asiakaspalvelija asiakaspalvelijan asiakaspalvelijalle asiakaspalvelijaa asiakaspalveluun asiakaspalvelun asiakaspalvelu esimies esimiehen paallikko edustaja edustajan virkailija virkailijan virkailijalle tyontekija tyontekijan tyontekijalle myyjan asiantuntijan henkilokunta ketaan tyypeille tyypille immeisen kaverille",
     idioms:
-      "oikea ihminen|oikean ihmisen|oikealle ihmiselle|oikeaa ihmista|elava ihminen|elavan ihmisen|soittakaa minulle|soita minulle|soittaisi minulle|soittopyynto|soittopyynnon|takaisinsoitto|en botin kanssa|ihmista linjoille|ottaisi minuun yhteytta|ottakaa minuun yhteytta|ota minuun yhteytta|otetaan minuun yhteytta|elavaa asiakaspalvelijaa|lopeta botti|onko siella ketaan|onks siella ketaan|onko ketaan|onks ketaan|onko siella joku|ketaan paikalla|joku teista|jonkun teista|jotain muuta kuin bottia|elava olento|ihan oikea|oikeen ihmisen|oikee ihminen|oikeeta ihmista|oikeaan ihmiseen|oikean ihmisen kanssa|ihmisasiakaspalvelu|ihmiskontakti|henkilokohtaista palvelua|koneen kanssa|koneille|robotin kanssa|robotille|botin kanssa|botille|bottien kanssa|robottien kanssa|ei botti|ei bottia|ei konetta|ei tekoaly|tekoalyn kanssa|botti riittaa|riittaa botti|tarpeeksi botista|kyllastynyt bottiin|ulos botista|botin ohi|botin sijaan|robotin sijaan|botin tilalle|stop botti|soita mulle|soittakaa mulle|soittakaa takaisin|soita takaisin|soittaa takaisin|soittaisitteko|soittaisitko|takaisinsoiton|takaisin soitto|yhteydenotto|yhteydenottoa|yhteydenottopyynto|olkaa yhteydessa|ottakaa yhteytta|ota yhteytta minuun|puhua puhelimessa|puhelimitse jonkun|yhdista minut|yhdistakaa minut|yhdista mut|yhdistakaa mut|siirra minut|ihminen kiitos|virkailija kiitos|asiakaspalvelija kiitos|ihmisen kiitos|ihminen pliis|eskaloi|esimies puhelimeen|esimiehen puheille|pomon puheille|pomolle|jonkun kanssa|jonkun muun|botista paasee|botista ihmiselle|paasee ihmiselle|paasen ihmiselle|ihmissilma*|taas asioida|hoiti asiani|aspa pls|aspa kiitos|aspaan|aspalle|aspaa|ylemmalle taholle|ylempaan|seuraavalle tasolle|ylospain|suomenkielist*|ruotsinkielist*|englanninkielist*|jatkaa joku|joku muu|jollekin muulle|anna jonkun|teknisen tuen kanssa|tekniseen tukeen|puhelimessa jonkun|kenen kanssa voin|kenen kaa|kenelle voin puhua|kenelle voin soittaa|tyontekija tasta|ottakoon|ottaa tasta kopin|koppia tasta|jonoon|jonossa chattiin|chattijono*|tyoskenteleeko siella|onko siella toissa|onko teilla ihmisia|onko teilla oikeita|toista ihmista|elavan olennon|jonkun elavan|miten tast botista|miten tasta botista|miten botista|soittaa mulle|soittaa minulle|soittaisi mulle|soittais mulle|joku soittaa|joku soittaisi|soitatteko|voitteko soittaa|voitko soittaa|voisitteko soittaa|voisitko soittaa|ihmisen langan|langan paahan|ihmisen puhelimeen|ihmista puhelimeen|ihmisen kiinni|saa ihmisen|saan ihmisen|saada ihmisen|saanko ihmisen|saisinko ihmisen|ihmista kiinni|saan kiinni ketaan|saada kiinni|oikeaa tyyppia|oikean tyypin|jonkun oikean|asiakaspalvelijan puheille|puheille|ottaisiko joku|ottaako joku|voiko joku|voisko joku|voisiko joku|pystyyko joku|osaisiko joku|joku ihminen|joku teilta|jonkun teilta|jollekulle|jotakuta|kehen voin|keneen voin|ketka|miten saan yhteyden|miten paasen puhumaan|miten paasee puhumaan|ihmiskasittely|ihmiskasittelyyn|eteenpain|ohjatkaa eteenpain|siirtakaa eteenpain|teikalaisen kanssa|teikalaisia|jonkun teikalaisen|mista numerosta saan|vastaako taalla|vastaako siella|vastaako kukaan|kukaan muu kuin|apua ihmiselta|joku neiti|joka juttelisi|ihminen puikkoihin|jonoon aspaan|miten taalta paasee|miten tasta paasee",
+      "oikea ihminen|oikean ihmisen|oikealle ihmiselle|oikeaa ihmista|elava ihminen|elavan ihmisen|soittakaa minulle|soita minulle|soittaisi minulle|soittopyynto|soittopyynnon|takaisinsoitto|en botin kanssa|ihmista linjoille|ottaisi minuun yhteytta|ottakaa minuun yhteytta|ota minuun yhteytta|otetaan minuun yhteytta|elavaa asiakaspalvelijaa|lopeta botti",
     asks: "oletko|onko tama|puhunko|miten|mika|mitka|missa|milloin|kuka|kuinka",
     unspaced: "",
-    yes: "joo kylla juu ok okei jep kiitos selva",
-    pass: "yhdist* siirr* siirt* ohjaa ohjat*",
-    speaks: "puhu* keskust* juttel* chat* kirjoit* asioi* keskustele*",
-    machines:
-      "kone koneen konetta koneiden koneelle robot* botti* botin botille botteja bottien tietoko* tekoaly* ai automaat* ohjelma*",
-    persons:
-      "ihminen ihmista asiakaspalvelija asiakaspalvelijaa asiakaspalvelu asiakaspalvelij* virkailij* asiakaspalvelu* aspa",
-    beside: "kiitos nyt pliis pls plz heti hei moi tanne",
+    persons: "ihminen ihmista asiakaspalvelija asiakaspalvelijaa asiakaspalvelu",
+    beside: "kiitos nyt",
     negations: "ei ala ilman",
     trailing: "",
-    trailingClose: "",
     clauses: "",
     wishes: "mina haluan",
     wishVerbs: "haluan",
-    exists: "onko|eiko|eiko ole|onks",
     whys: "miksi",
     cans: "voinko voisinko voi",
     pronouns: "",

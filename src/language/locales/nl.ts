@@ -132,37 +132,24 @@ export const nl: Locale = {
     closings: "(?:met )?vriendelijke groeten?|groeten?|groetjes|alvast bedankt|bedankt",
   },
   handover: {
-    talk: "praten spreken chatten overleggen praat spreek gesproken overleg bereik bereiken kletsen babbelen aanspreken telefoneren",
-    talkLast:
-      "praten spreken chatten doorverbinden doorverbonden overleggen spreek doorschakelen inschakelen aanspreken",
+    talk: "praten spreken chatten overleggen praat",
+    talkLast: "praten spreken chatten doorverbinden doorverbonden overleggen",
     transfer:
-      "verbind me|verbind mij|verbindt u mij|verbindt u me|verbinden met|doorverbinden met|doorverbonden worden met|geef me|geef mij|geeft u mij|zet me door|stuur me door|schakel me door|in contact met|contact met|in contact komen met|verbind|verbinden|verbindt|doorverbinden|doorverbonden|schakel|schakelen|schakelt|breng me|breng mij|vraag om|vraag naar|contact opnemen met|contact krijgen met|spreken met|gesprek met|bereik ik|bereik je|kom ik bij|kom ik in contact|kom ik terecht bij|doorsturen naar|doorgestuurd naar|doorgeven aan|doorzetten naar|escaleren naar|escaleer|geholpen worden door|geholpen door|behandeld door|in contact brengen met|hulp van|antwoord van|reactie van|ondersteuning van",
-    want: "ik wil|ik wou|ik zou graag|ik eis|liever|wil een|wil gewoon een|ik wil gewoon een|ik wil een|graag een|liever een|ik zoek|zoek een|eis|ik heb|is er geen|is er ook een|hebben jullie|hebben jullie geen|mag ik een|kan ik een|krijg ik een|waar is de|gewoon een|verzoek|verzoek om|aub een|even een|eindelijk een|wil|graag|zoek|krijg ik|kan ik|mag ik|heb|geef|geeft|haal|haalt|zet|stuur",
-    articles: "een de het n jullie je uw met van gewoon nu even toch graag liever echt andere andere",
+      "verbind me|verbind mij|verbindt u mij|verbindt u me|verbinden met|doorverbinden met|doorverbonden worden met|geef me|geef mij|geeft u mij|zet me door|stuur me door|schakel me door|in contact met|contact met|in contact komen met",
+    want: "ik wil|ik wou|ik zou graag|ik eis|liever",
     staff:
-      "iemand mens mensen persoon medewerker medewerkers medewerkster collega collegas adviseur manager leidinggevende baas klantenservice supportmedewerker helpdesk agent servicemedewerker adviseurs deskundige mensen team supporters iemnd iemant medewerk* collega* adviseur* manager* leidinggevende* chef klantendienst supportmedewerk* servicemedewerk* deskundige* supporter* specialist* verkoper* vertegenwoordiger* verantwoordelijk* teamleider* supervisor* directie directeur* eigenaar consulent* operator receptie administratie mdw mevrouw meneer dhr mevr verkoop planning",
-    real: "echt* levend* menselijk* normaal normale fysiek* warmbloedig*",
-    act: "mij belt|me belt|terugbellen|terugbelt|contact opnemen|contact opneemt|opneemt|opnemen met mij|overnemen|overneemt|meekijkt|naar kijken|naar kijkt|bekijkt|behandelt|antwoordt|reageert|helpen die|persoonlijk helpen|verder helpen die|oppakken|oppakt|uitzoeken|uitzoekt|beoordeelt|aan de lijn|aan de telefoon|aan de andere kant|die me|die mij|die wel|die meedenkt|die begrijpt|die snapt|waarmee ik|met wie ik|te woord|met verstand|van vlees|in levenden lijve|contact met me op|contact met mij op|contact met ons op|contact met me opnemen|contact met mij opnemen|me bellen|mij bellen|me even bellen|mij even bellen",
-    mine: "mijn m'n onze ons zijn haar hun",
-    being: "ben je|ben jij|bent u|is dit|praat ik|spreek ik|chat ik|zijn jullie|is dat|ben ik",
+      "iemand mens mensen persoon medewerker medewerkers medewerkster collega collegas adviseur manager leidinggevende baas klantenservice supportmedewerker helpdesk agent servicemedewerker adviseurs deskundige mensen team supporters",
     idioms:
-      "echt mens|echt persoon|echte persoon|echte mens|echt iemand|levend mens|levend persoon|mens van vlees|echte medewerker|bel me terug|bel mij terug|me terugbellen|mij terugbellen|teruggebeld worden|terugbelverzoek|teruggebeld|niet met een bot|niet met een robot|menselijke hulp|menselijk contact|live medewerker|stop de bot|stop bot|stop met de bot|telefonisch contact|live chat met een|is daar iemand|iemand aanwezig|iemand beschikbaar|iemand daar|iemand online|iemand thuis daar|iemand van jullie|een van jullie|met een mens|met een medewerker|met een collega|met klantenservice|met de klantenservice|met jullie manager|met je baas|met de baas|met een leidinggevende|met machines|met een machine|met robots|met een robot|met bots|met een bot|met een computer|geen ai|geen computer|geen machine|klaar met de bot|klaar met deze bot|klaar met die bot|genoeg van de bot|genoeg van deze bot|zat van de bot|zat van die bot|weg met de bot|uit deze bot|van de bot af|in plaats van een bot|in plaats van een robot|in plaats van de bot|ipv een bot|ipv bot|ipv de bot|stop met die bot|stop met de robot|vlees en bloed|menselijke medewerker|menselijke ondersteuning|menselijke tussenkomst|menselijke reactie|bel me|bel mij|bellen jullie mij|bellen jullie me|kunnen jullie me bellen|kunnen jullie mij bellen|kun je me bellen|kunt u mij bellen|kunt u me bellen|graag gebeld|graag gebeld worden|gebeld worden|telefonisch spreken|telefonisch overleg|telefonisch iemand|telefonisch overleggen|persoonlijk contact|persoonlijk gesprek|contact met jullie|contact opnemen met mij|neem contact met mij|neem contact met me|contact met me op|contact met mij op|doorverbinden|doorverbonden|live iemand|escaleren|medewerker aub|medewerker graag|mens aub|manager spreken|leidinggevende spreken|verbind me door|verbind mij door|terugbellen op|mij terug bellen|me terug bellen|kunnen terugbellen|terugbellen graag|werken er bij jullie|werken er mensen|werkt er iemand|werkt daar iemand|weer aan de lijn|aan de lijn krijgen|hogerop|iemand die pools|iemand die * spreekt|die nederlands spreekt|een mens te pakken|een mens aan de|mens aan de lijn|contact met me opnemen|contact met mij opnemen|contact met ons opnemen|in de wachtrij voor|in de wachtrij|in de rij voor|haal er iemand|haal iemand|iemand bij halen|iemand erbij|in contact brengen|me in contact brengen|mij in contact brengen|levend wezen|wie kan ik hierover|wie kan ik spreken|met wie kan ik|met wie moet ik|overnemen door|laat iemand|laat een collega|iemand anders|menselijk oog|menselijke blik|mensenogen|met iemand van|met een van jullie|bij een mens|mdw pls|klantenservice mdw|kan iemand me|kan iemand mij|iemand mij bellen|iemand me bellen|laat me bellen|laat mij bellen|kun je mij bellen|bel me even|bel mij even|een lid van jullie|hoe kom ik uit deze bot|hoe kom ik van deze bot",
+      "echt mens|echt persoon|echte persoon|echte mens|echt iemand|levend mens|levend persoon|mens van vlees|echte medewerker|bel me terug|bel mij terug|me terugbellen|mij terugbellen|teruggebeld worden|terugbelverzoek|teruggebeld|niet met een bot|niet met een robot|menselijke hulp|menselijk contact|live medewerker|stop de bot|stop bot|stop met de bot|telefonisch contact|live chat met een",
     asks: "ben je|ben jij|bent u|is dit|praat ik|spreek ik|hoe|wat|welke|waar|wanneer|wie",
     unspaced: "",
-    yes: "ja jawel ok oke prima graag goed doe",
-    pass: "verbind* doorverbind* schakel* doorschakel* door overnemen",
-    speaks: "praat* praten spreek* sprek* chat* schrijf* klets*",
-    machines: "machine* robot* bot bots computer* ai chatbot* automaat automaten programma",
-    persons:
-      "medewerker mens medewerk* operator klantenservicemedewerk* supportmedewerk* mdw leidinggevende* medwerker specialist",
-    beside: "een alsjeblieft alstublieft nu en aub svp graag pls bedankt hallo hoi dringend even gewoon",
+    persons: "medewerker mens",
+    beside: "een alsjeblieft alstublieft nu en",
     negations: "niet geen zonder nooit",
     trailing: "",
-    trailingClose: "niet",
     clauses: "",
     wishes: "ik wil",
     wishVerbs: "",
-    exists: "is er|zijn er|hebben jullie",
     whys: "waarom",
     cans: "kan kunnen",
     pronouns: "ik we",
@@ -177,13 +164,13 @@ export const nl: Locale = {
   },
   anger: {
     strong:
-      "oplichters oplichting oplichterij advocaat schandalig schande schaamteloos kut klote fuck woedend razend dieven belachelijk rotbedrijf godverdomme klootzakken oplicht* prutser* kut* klote* schand* schaamte* belachelijk* bedrog* bedrieg* leugen* idiot* debiel* sukkel* stelletje rot* schoft* verdomme godver* tering* tyfus* kanker* shit* waardeloos waardeloze wanprestatie aanfluiting flut* bagger* amateur*",
+      "oplichters oplichting oplichterij advocaat schandalig schande schaamteloos kut klote fuck woedend razend dieven belachelijk rotbedrijf godverdomme klootzakken",
     medium:
-      "onacceptabel waardeloos verschrikkelijk vreselijk slechtste nutteloos boos gefrustreerd teleurgesteld incompetent onbeschoft idioten idioot prutsers amateurs bagger treurig triest schandalig respectloos afgescheept incompetent* ongelofelijk ongehoord beneden woest kwaad zat",
+      "onacceptabel waardeloos verschrikkelijk vreselijk slechtste nutteloos boos gefrustreerd teleurgesteld incompetent onbeschoft idioten idioot prutsers amateurs bagger",
     mild: "weer nog steeds nooit niemand niks niets dagen weken maanden wachten genegeerd",
     negations: "niet geen",
     phrases:
-      "wat een (?:grap|aanfluiting|schande|klotezooi|rotzooi|bende|waardeloze)|(?:wil|geef) (?:me |nu |gewoon )?mijn geld(?: terug)?|nooit meer|ben (?:het |er )?(?:helemaal |echt |zo )?(?:zat|klaar mee)|spuugzat|(?:derde|vierde|vijfde|tiende|zoveelste) keer|(?:geweldig|bravo|fijn|super|lekker|gefeliciteerd|goed bezig)[ ,!.]+(?:[a-z]+ ){0,2}(?:alweer|derde)|consumentenbond|aanfluiting|neem je me in de maling|in de maling|is dit een grap|zijn jullie (?:wel )?(?:goed|serieus)|zeg alles maar op|naar de concurrent|schandalig|kassa en radar|bij radar|te schandalig|hoe moeilijk kan|zooitje|flikker op|schaam(?:t)? (?:je|jullie)|voor de gek|in de maling|voor lul|(?:vier|drie|vijf|zes|zeven|tien|\\d+) ?(?:keer|x|mails|mailtjes|berichten|telefoontjes)[a-z ,]{0,25}(?:niks|niets|geen|nog steeds|niemand)|nog steeds (?:niks|niets|geen)|geweldig hoor|lekker dan|mooi is dat|fijn hoor|goed bezig|echt wat aan|alweer een standaard|weer een standaard|(?:mijn|een|m'n) advocaat(?= ?(?:[.!,]|in|$|neemt|zal|komt|wel|er))|schakel ik|ingebrekestelling|geschillencommissie|consumentenbond|naar de rechter|naar radar|kassa|juridische stappen|aangifte|stelletje|geduld (?:begint|is|raakt|op)|zoek het (?:maar )?uit|(?:geef|wil|terug)[a-z ]{0,12}(?:mijn|mn|m'n) geld(?: terug)?(?= ?(?:[.!]|oplicht|nu|direct|$))|jaar klant|jaren klant|word je zo|zo (?:behandel|ga) (?:je|jullie)|afgescheept|niet lezen|kunnen jullie lezen|leest (?:er|hier) (?:eigenlijk |wel )?iemand|lezen jullie|een ster|1 ster|nul sterren|(?:slechte|negatieve) (?:review|recensie|beoordeling)|laatste (?:waarschuwing|kans|keer)|grote grap|lachertje|wat een (?:grap|aanfluiting|schande|kut|rot|klote|zooi|puinhoop|prut|waardeloos|flut|drama|circus)|hoe vaak|hoeveel keer|(?:kleuter|hond|kat|oma|peuter)[a-z ]{0,15}(?:doet|kan|snapt|had|helpt)|bedankt voor (?:de verpeste|niks|niets|het verpesten|het verknallen|de verknalde|de verziekte)|verpest|verziek|naar de concurrent|stap over naar|ben ik weg|zeg alles op|schaam je|jullie (?:zouden je|moeten je) (?:moeten )?schamen|schamen|slechtste (?:bedrijf|service|klantenservice)|ben er klaar mee|spuugzat|helemaal (?:klaar|zat)|het zat|beu|ik ben (?:woest|laaiend|razend)|(?:derde|vierde|vijfde|zesde|zevende|tiende) keer|slaat nergens op|hoe moeilijk (?:kan|is)|hoe is het mogelijk|niemand (?:reageert|antwoordt|doet|belt)|reageert niemand|wat (?:denken|zijn) jullie wel|flikker op|rot op|krijg de|val dood|bravo|applaus|petje af|proficiat|gefeliciteerd",
+      "wat een (?:grap|aanfluiting|schande|klotezooi|rotzooi|bende|waardeloze)|(?:wil|geef) (?:me |nu |gewoon )?mijn geld(?: terug)?|nooit meer|ben (?:het |er )?(?:helemaal |echt |zo )?(?:zat|klaar mee)|spuugzat|(?:derde|vierde|vijfde|tiende|zoveelste) keer|(?:geweldig|bravo|fijn|super|lekker|gefeliciteerd|goed bezig)[ ,!.]+(?:[a-z]+ ){0,2}(?:alweer|derde)|consumentenbond|aanfluiting|neem je me in de maling|in de maling|is dit een grap|zijn jullie (?:wel )?(?:goed|serieus)|zeg alles maar op|naar de concurrent|schandalig|kassa en radar|bij radar|te schandalig|hoe moeilijk kan|zooitje|flikker op|schaam(?:t)? (?:je|jullie)",
     unspaced: "",
   },
   unfinished: {
