@@ -26,13 +26,13 @@ if (settingsOfPage !== undefined) {
 
 function start(settings: Settings): void {
   const host = el(elementName as "div");
-  const ended = claimPage(host);
+  let view: View | undefined;
+  const ended = claimPage(host, settings, () => view?.attached());
   if (ended === undefined) return;
   if (settings.mode === "page") {
     document.documentElement.lang = settings.lang;
     document.documentElement.dir = directionOf(settings.lang);
   }
-  let view: View | undefined;
   let preview: Branding | undefined;
   const state = (): ChatState => (preview === undefined ? chat.state() : { ...chat.state(), branding: preview });
   const chat: Chat = createChat(settings, ended, () => view?.render(state()));

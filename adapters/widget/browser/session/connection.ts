@@ -63,7 +63,7 @@ export function createConnection(
 
   const connect = (): void => {
     clearTimeout(retryTimer);
-    if (!wanted || link !== undefined) return;
+    if (!wanted || events.ended.aborted || link !== undefined) return;
     if (!navigator.onLine) return events.status("offline");
     events.status(attempt === 0 ? "connecting" : "reconnecting");
     const open = overHttp ? openHttpLink : openSocketLink;

@@ -167,6 +167,7 @@ export function createSession(
       update({ lead: sent ? "saving" : "failed" });
     },
     identify(next) {
+      if (next.user_token === identity?.user_token) return;
       identity = { ...identity, ...next };
       const { connection: status } = store.state();
       if (status === "expired") connection.open();

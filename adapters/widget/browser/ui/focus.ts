@@ -16,3 +16,21 @@ export function trapTab(event: KeyboardEvent, shadow: ShadowRoot, panel: HTMLEle
   event.preventDefault();
   (event.shiftKey ? stops.at(-1) : stops[0])?.focus();
 }
+
+/** Remembers the focused element while `host` is out of the page, which loses it. Returns how to focus it again. */
+export function rememberFocus(host: HTMLElement, shadow: ShadowRoot): () => void {
+  let focused: HTMLElement | undefined;
+  shadow.addEventListener("focusin", ({ target }) => {
+    if (target instanceof HTMLElement) focused = target;
+  });
+  shadow.addEventListener("focusout", ({ target }) => {
+    // Some browsers report it before they remove the element, and some after.
+    queueMicrotask(() => {
+      if (host.isConnected && focused === target) focused = undefined;
+    });
+  });
+  return () => {
+    // The new page may have a field of its own that takes the focus.
+    if (document.activeElement === document.body) focused?.focus({ preventScroll: true });
+  };
+}

@@ -4,7 +4,7 @@ import type { Settings } from "../settings.ts";
 import { createBrowserStorage } from "../storage/browser-storage.ts";
 import { createComposer } from "./composer.ts";
 import { button, el, icon } from "./dom.ts";
-import { keepFocus, trapTab } from "./focus.ts";
+import { keepFocus, rememberFocus, trapTab } from "./focus.ts";
 import { createHeader, setText } from "./header.ts";
 import { createLauncher } from "./launcher.ts";
 import { createLeadForm } from "./lead-form.ts";
@@ -19,6 +19,8 @@ export interface View {
   render(state: ChatState): void;
   open(): void;
   close(): void;
+  /** Restores scroll position and focus. Called when the element is in the page again. */
+  attached(): void;
   /** Shows the launcher. Called when the workspace's colour is known. */
   reveal(): void;
 }
@@ -74,6 +76,7 @@ export function createView(
   composer.dropsOn(panel);
   root.append(panel, ...(isPage ? [] : [launcher.element]));
   const shadow = attachShadow(host, root);
+  const restoreFocus = rememberFocus(host, shadow);
   const phone = createPhoneLayout(root, panel, ended, () => isOpen && !isPage);
 
   const show = (open: boolean, moveFocus = true): void => {
@@ -144,6 +147,10 @@ export function createView(
     render,
     open: () => show(true),
     close: () => show(false),
+    attached() {
+      log.restore();
+      restoreFocus();
+    },
     reveal() {
       if (isPage) return composer.focus();
       if (!launcher.element.hidden) return;

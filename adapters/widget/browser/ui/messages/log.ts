@@ -10,7 +10,7 @@ import type { LogScroll } from "./scroll.ts";
 import { createLogScroll } from "./scroll.ts";
 import { createTypingRow } from "./typing.ts";
 
-export interface MessageLog extends Pick<LogScroll, "atEnd" | "toEnd"> {
+export interface MessageLog extends Pick<LogScroll, "atEnd" | "toEnd" | "restore"> {
   readonly element: HTMLElement;
   render(state: ChatState): void;
 }
@@ -94,6 +94,7 @@ export function createMessageLog(
     element,
     atEnd: scroll.atEnd,
     toEnd: scroll.toEnd,
+    restore: scroll.restore,
     render(state) {
       const { messages, older } = state;
       const oldFirst = first;

@@ -7,6 +7,8 @@ export interface LogScroll {
   toEnd(): void;
   /** Shows the beginning of a node. */
   toStartOf(node: HTMLElement): void;
+  /** Scrolls to the place before the element was taken out of the page, which loses it. */
+  restore(): void;
   /** Runs a change above what is read, which stays where it is. */
   keepPlace(change: () => void): void;
 }
@@ -46,6 +48,10 @@ export function createLogScroll(element: HTMLElement, list: HTMLElement, nearSta
     toStartOf(node) {
       element.scrollTop = node.offsetTop - 12;
       pinned = atEnd();
+    },
+    restore() {
+      if (pinned) toEnd();
+      else element.scrollTop = top;
     },
     keepPlace(change) {
       const fromEnd = element.scrollHeight - element.scrollTop;
