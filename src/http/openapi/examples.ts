@@ -1,7 +1,7 @@
 /** One request and its answer for each operation, as the reference shows them. A test holds them against the schemas. */
 export interface Example {
   /** Values for the path and the query string. */
-  readonly parameters?: Readonly<Record<string, string | number>>;
+  readonly parameters?: Readonly<Record<string, string | number | readonly string[]>>;
   readonly body?: Readonly<Record<string, unknown>>;
   /** Fields of a form; a value that begins with @ names a file. */
   readonly form?: Readonly<Record<string, string>>;
@@ -165,7 +165,7 @@ export const examples: Readonly<Record<string, Example>> = {
     response: { conversations: [item], pagination },
   },
   "GET /v1/analytics": {
-    parameters: { from: "2026-01-01", to: "2026-01-31", by: "channel", metrics: "resolved" },
+    parameters: { from: "2026-01-01", to: "2026-01-31", by: "channel", metrics: ["resolved"] },
     response: {
       timezone: "Europe/Berlin",
       from: "2026-01-01",

@@ -164,7 +164,8 @@ it("has an example of every request and response that its own schemas accept", (
     expect(ajv.validate(schema, example), `${name}: ${ajv.errorsText()}`).toBe(true);
   };
   for (const { name, parameters = [], requestBody, responses } of keyed()) {
-    for (const each of parameters.filter((one) => one.required === true)) accepts(`${name} ${each.name}`, each);
+    for (const each of parameters.filter((one) => one.required === true || one.example !== undefined))
+      accepts(`${name} ${each.name}`, each);
     for (const content of Object.values(requestBody?.content ?? {})) accepts(name, content);
     for (const [status, { content = {} }] of Object.entries(responses)) {
       if (status === "204") expect(content).toEqual({});
