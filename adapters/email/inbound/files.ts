@@ -35,7 +35,7 @@ export interface MailFiles {
 export function filesOf(mail: Mail, place: MailLocation): MailFiles {
   const all = mail.attachments.flatMap(({ part, nth, name, mediaType, bytes, inline }): InboundFile[] => {
     // Skips tracking pixels and small logos of signatures.
-    if (inline && bytes < 200) return [];
+    if (inline && bytes < 200 && mediaType.startsWith("image/")) return [];
     const ref: FileRef = {
       folder: place.folder,
       v: place.uidValidity,

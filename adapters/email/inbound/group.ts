@@ -15,9 +15,11 @@ export function groupSender(mail: Mail, isOwnAddress: (address: string) => boole
   );
   if (![...(list === undefined ? [] : [list]), ...posts].some(isOwnAddress)) return undefined;
   if (mail.from !== null && !isOwnAddress(mail.from.address)) return mail;
-  const author = [addressIn(headerNamed(mail, "x-original-from")), ...mail.replyTo].find(
-    (each) => each !== undefined && !isOwnAddress(each.address),
-  );
+  const author = [
+    addressIn(headerNamed(mail, "x-original-from")),
+    ...mail.replyTo,
+    addressIn(headerNamed(mail, "x-original-sender")),
+  ].find((each) => each !== undefined && !isOwnAddress(each.address));
   return author === undefined ? undefined : { ...mail, from: author };
 }
 
@@ -26,6 +28,8 @@ export const withoutList = (headers: readonly Header[]): readonly Header[] =>
 
 function addressIn(value: string | undefined): Address | undefined {
   const [, name = "", address] =
-    /^"?([^"<]{0,190})"?[ \t]{0,9}<([^\s<>"(),;:@]{1,90}@[^\s<>"(),;:@]{1,90})>/.exec(value ?? "") ?? [];
+    /^(?:"?([^"<]{0,190})"?[ \t]{0,9}<)?([^\s<>"(),;:@]{1,90}@[^\s<>"(),;:@]{1,90})>?[ \t]{0,9}(?:$|\()/.exec(
+      value?.trim() ?? "",
+    ) ?? [];
   return address === undefined ? undefined : { address, name: libmime.decodeWords(name).trim() };
 }

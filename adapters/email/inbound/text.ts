@@ -58,11 +58,11 @@ function withoutMarks(text: string, attachments: Mail["attachments"]): string {
     .trim();
 }
 
+const subjectMarks =
+  /^(?:(?:re|aw|antw|antwort|sv|vs|res|réf|rép|rif|odp|ynt|fwd?|wg|tr|rv|enc|vb|vl|pd|doorst|回复|回覆|答复|返信|转发|轉寄|転送)\s{0,3}(?:\[\d{1,3}\])?\s{0,3}[:：]\s{0,5}){1,20}/iu;
+
 /** Without the marks of replies and forwards. */
-export const baseSubject = (subject: string): string =>
-  subject
-    .replace(/^(?:(?:re|aw|sv|vs|antw|fwd?|wg|tr|rif|odp)\s{0,3}(?:\[\d{1,3}\])?\s{0,3}:\s{0,5}){1,20}/i, "")
-    .trim();
+export const baseSubject = (subject: string): string => subject.replace(subjectMarks, "").trim();
 
 /** `begins`: the subject is part of the message. `text`: the message. `original`: the whole text, if it is longer. */
 export function messageText(

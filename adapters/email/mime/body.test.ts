@@ -2,7 +2,8 @@ import * as fc from "fast-check";
 import iconv from "iconv-lite";
 import { describe, expect, it } from "vitest";
 import { seeded } from "#test/support/tier.ts";
-import { messageText } from "../inbound/text.ts";
+import { filesOf } from "../inbound/files.ts";
+import { baseSubject, messageText } from "../inbound/text.ts";
 import { readMail } from "./parse.ts";
 
 const crlf = "\r\n";
@@ -192,6 +193,80 @@ describe("the text of a mail", () => {
     ]);
   });
 
+  it("is found behind a type in wrong syntax", async () => {
+    const words = "Größe M fehlt.";
+    const types = ["text/plain charset=utf-8", "text; charset=utf-8", "plain/text", "text/plain, charset=utf-8"];
+    for (const type of [...types, "text/plain/html"]) {
+      const { text, files } = await messageOf(
+        multipart("mixed", [part([`Content-Type: ${type}`], words), png("coat.png")]),
+      );
+      expect([text, files], type).toEqual([words, ["coat.png"]]);
+    }
+    const { text } = await messageOf(part(["Content-Type: html/text; charset=utf-8"], `<p>${words}</p>`));
+    expect(text).toBe(words);
+    const koi8 = part(["Content-Type: text/plain charset=koi8-r"], iconv.encode("Где она?", "koi8-r"));
+    expect((await messageOf(koi8)).text).toBe("Где она?");
+  });
+
+  it("holds the mails of a digest, whose type is not named", async () => {
+    const mails = ["It is broken.", "It is late."].map((words) =>
+      part([""], ["From: Ada <ada@people.example>", "Subject: Lamp", "", words].join(crlf)).subarray(2),
+    );
+    const { text, files } = await messageOf(multipart("digest", mails));
+    expect(text).toContain("It is broken.");
+    expect(text).toContain("It is late.");
+    expect(files).toEqual(["mail-1.eml", "mail-2.eml"]);
+  });
+
+  it("has drawings that the HTML holds as text, and small files that it refers to", async () => {
+    const drawing = `<svg xmlns='http://www.w3.org/2000/svg'><text>Größe</text></svg>`;
+    const { text, mail } = await messageOf(
+      html(`Here: <img src="data:image/svg+xml;utf8,${drawing}"> <img src='data:image/svg+xml,%3Csvg/%3E'>. Why?`),
+    );
+    expect(text.replaceAll(/\s+/g, " ")).toBe("Here: . Why?");
+    expect(mail.attachments).toMatchObject([
+      { name: "picture-1.svg", mediaType: "image/svg+xml", bytes: Buffer.byteLength(drawing) },
+      { name: "picture-2.svg", bytes: 6 },
+    ]);
+    const list = part(
+      ['Content-Type: text/csv; name="sizes.csv"', "Content-ID: <1>", "Content-Disposition: inline"],
+      "S;M",
+    );
+    const { mail: withList } = await messageOf(multipart("related", [html("The list"), list]));
+    const place = { folder: "INBOX", uidValidity: "1", uid: 1, receivedAt: 0, sent: false };
+    expect(filesOf(withList, place).files.map(({ name }) => name)).toEqual(["sizes.csv"]);
+  });
+
+  it("is readable where its charset is named wrongly, or by the HTML alone", async () => {
+    const polish = "Gdzie jest moja paczka? Zażółć gęślą jaźń.";
+    const head = '<html><head><meta http-equiv="Content-Type" content="text/html; charset=iso-8859-2"></head>';
+    const cases = [
+      ["text/html", `${head}<p>${polish}</p>`, "iso-8859-2", polish],
+      ["text/plain; charset=x-user-defined", "Wo ist das Päckchen?", "utf-8", "Wo ist das Päckchen?"],
+      ["text/plain; charset=binary", "Où est le colis?", "windows-1252", "Où est le colis?"],
+      ["text/plain; charset=utf-16", "Wo ist das Päckchen?", "utf-8", "Wo ist das Päckchen?"],
+      ["text/plain; charset=ucs-2", "Où est le colis?", "windows-1252", "Où est le colis?"],
+      ["text/plain; charset=utf-16le", "Où est le colis?", "utf-16le", "Où est le colis?"],
+    ] as const;
+    for (const [type, words, charset, expected] of cases) {
+      const { text } = await messageOf(part([`Content-Type: ${type}`], iconv.encode(words, charset)));
+      expect(text, type).toBe(expected);
+    }
+  });
+
+  it("is no stand-in for HTML that the mail program could not show", async () => {
+    const stubs = [
+      "Your e-mail program cannot display this message.",
+      "Please enable viewing of rich text.",
+      "Su programa de correo no puede mostrar este mensaje.",
+      "Ihr Programm kann diese Nachricht nicht anzeigen.",
+    ];
+    for (const stub of stubs) {
+      const both = multipart("alternative", [plain(stub), html("Where is the lamp?")]);
+      expect((await messageOf(both)).text).toBe("Where is the lamp?");
+    }
+  });
+
   it("is readable where its charset is not named", async () => {
     const cases = [
       ["Где моя посылка? Она должна была прийти вчера.", "koi8-r", ""],
@@ -209,4 +284,11 @@ describe("the text of a mail", () => {
       expect(mail.texts.map(({ text }) => text)).toEqual([words]);
     }
   });
+});
+
+it("is named without the marks of replies and forwards of any mail program", () => {
+  for (const mark of ["Re: ", "Antwort: ", "RES: ", "Réf : ", "回复:", "AW: WG: ", "SV: Re[2]: ", "转发:"]) {
+    expect(baseSubject(`${mark}Lamp`)).toBe("Lamp");
+  }
+  expect(baseSubject("Resolution: 4k or 8k?")).toBe("Resolution: 4k or 8k?");
 });

@@ -1,6 +1,6 @@
 import libmime from "libmime";
 import { htmlText } from "#channels/text/html-text.ts";
-import { charsetOfWords, decodeText } from "./charset.ts";
+import { charsetOfHtml, charsetOfWords, decodeText } from "./charset.ts";
 import { invitationText } from "./invitation.ts";
 import type { Attachment, MailText } from "./mail.ts";
 import type { MailPart } from "./parts.ts";
@@ -64,13 +64,14 @@ export async function bodyOf(root: MailPart, { rawSubject, readMailText }: BodyO
 
   function textOf(part: MailPart): Found {
     if (part.content.length === 0) return nothing;
-    const decoded = decodeText(part.content, part.charset, hint).replaceAll("\r\n", "\n").replaceAll("\0", "");
+    const named = part.charset ?? (part.mediaType === "text/html" ? charsetOfHtml(part.content) : null);
+    const decoded = decodeText(part.content, named, hint).replaceAll("\r\n", "\n").replaceAll("\0", "");
     if (part.mediaType === "text/html") {
       const { html, pictures } = takePictures(decoded);
       const files = pictures.map(({ mediaType, content }, nth) => ({
         ...fileOf(part, false),
         inline: false,
-        fileName: `picture-${nth + 1}.${mediaType.split("/")[1] ?? "png"}`,
+        fileName: `picture-${nth + 1}.${libmime.detectExtension(mediaType)}`,
         mediaType,
         content,
         bytes: content.length,
@@ -139,7 +140,8 @@ function chosen(alternatives: readonly (readonly MailText[])[]): readonly MailTe
   return [...(best ?? []), ...invitations];
 }
 
-const placeholder = /\bhtml\b|(?:view|see|read|open) (?:this|it|the) (?:e-?mail|message|newsletter) (?:in|on|with)/i;
+const placeholder =
+  /\bhtml\b|\brich text\b|(?:view|see|read|open) (?:this|it|the) (?:e-?mail|message|newsletter) (?:in|on|with)|(?:cannot|can't|unable to|(?:does not|doesn't) support) (?:display|show|view|read)|kann diese (?:nachricht|e-?mail) nicht|ne peut pas afficher|no puede (?:mostrar|ver|leer) este|não (?:consegue|pode) (?:mostrar|exibir)|non può visualizzare/i;
 const placeholderWordsMax = 60;
 
 function isPlaceholder(plain: readonly MailText[], rich: readonly MailText[]): boolean {
@@ -166,8 +168,10 @@ const isMail = ({ mediaType }: MailPart): boolean => /^message\/(?:rfc822|global
 const isBodyText = ({ mediaType, fileName, isAttachment }: MailPart): boolean =>
   /^text\/(?:plain|html)$/.test(mediaType) && fileName === null && !isAttachment;
 
-const isSignedData = ({ mediaType, contentType }: MailPart): boolean =>
-  /^application\/(?:x-)?pkcs7-mime$/.test(mediaType) && !/enveloped-data|certs-only|compressed-data/i.test(contentType);
+const isSignedData = ({ mediaType, contentType, fileName }: MailPart): boolean =>
+  (/^application\/(?:x-)?pkcs7-mime$/.test(mediaType) ||
+    (mediaType === "application/octet-stream" && /\.p7m$/i.test(fileName ?? ""))) &&
+  !/enveloped-data|certs-only|compressed-data/i.test(contentType);
 
 /** False for signatures and the machine-readable parts of reports. */
 const isFile = ({ mediaType }: MailPart): boolean =>

@@ -3,10 +3,15 @@ import iconv from "iconv-lite";
 
 /** Charsets that programs often declare wrongly. Others are trusted. */
 const unreliable = /^(?:utf-?8|us-ascii|ascii|ansi_x3\.4-1968|iso-8859-1|iso8859-1|latin-?1|windows-1252|cp1252)$/i;
+/** Charsets that say nothing about the bytes. */
+const useless = /^(?:x-user-defined|binary|[78]bit)$/i;
+const wide = /^(?:utf-?16(?:le|be)?|ucs-?2(?:le|be)?|iso-10646-ucs-2)$/i;
 /** Larger than the headers of any real mail. */
 const headersMax = 256 * 1024;
 /** A detector needs no more. */
 const detectedMax = 64 * 1024;
+
+const htmlHeadMax = 8 * 1024;
 
 /** The escape sequences of ISO-2022-JP. */
 const escapes = ["$@", "$B", "(J", "(I"].map((rest) => Buffer.from(`\u001B${rest}`, "latin1"));
@@ -21,19 +26,25 @@ const windows1252 = new TextDecoder("windows-1252");
 export function decodeText(bytes: Buffer, declared: string | null, hint: string | null): string {
   const marked = markedCharset(bytes);
   if (marked !== undefined) return decodeAs(bytes, marked) ?? "";
-  const named = declared === null || decoderFor(declared) === undefined ? null : declared;
+  const named = declared === null || isWrong(bytes, declared) ? null : declared;
   if (named !== null && !unreliable.test(named)) return decodeAs(bytes, named) ?? "";
   // Its escape sequences are valid in UTF-8 too.
   if (escapes.some((escape) => bytes.includes(escape))) return decodeAs(bytes, "iso-2022-jp") ?? "";
   const whole = inUtf8(bytes);
   if (whole !== undefined) return whole;
   if (named === null) {
-    const guessed = hint === null || unreliable.test(hint) ? detect(bytes.subarray(0, detectedMax)) : hint;
-    const text = guessed === null ? undefined : decodeAs(bytes, guessed);
-    if (text !== undefined && !text.includes("\uFFFD")) return text;
+    const hinted = hint === null || unreliable.test(hint) ? null : hint;
+    for (const guessed of [hinted, detect(bytes.subarray(0, detectedMax))]) {
+      const text = guessed === null ? undefined : decodeAs(bytes, guessed);
+      if (text !== undefined && !text.includes("\uFFFD")) return text;
+    }
   }
   return decodeLines(bytes);
 }
+
+/** Text in two bytes a sign has a zero in each space and line end of it. */
+const isWrong = (bytes: Buffer, charset: string): boolean =>
+  useless.test(charset) || (wide.test(charset) && !bytes.includes(0)) || decoderFor(charset) === undefined;
 
 /** The charset that a byte-order mark names. */
 function markedCharset(bytes: Buffer): string | undefined {
@@ -61,6 +72,12 @@ const decodeAs = (bytes: Buffer, charset: string): string | undefined => decoder
 /** The charset of the first encoded word in a header. */
 export const charsetOfWords = (header: string): string | null =>
   /=\?([\w.:-]{1,60})(?:\*[\w-]{1,20})?\?[BbQq]\?/.exec(header)?.[1] ?? null;
+
+/** The charset that the head of an HTML part names. */
+export const charsetOfHtml = (html: Buffer): string | null =>
+  /<meta\b[^>]{0,200}\bcharset[ \t]{0,9}=[ \t"']{0,9}([\w.:-]{1,60})/i.exec(
+    html.toString("latin1", 0, htmlHeadMax),
+  )?.[1] ?? null;
 
 /** The mail with its headers in UTF-8: some programs write them in their machine's charset. */
 export function headersInUtf8(raw: Buffer, bodyStart: number): Buffer {

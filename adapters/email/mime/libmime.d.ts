@@ -5,6 +5,8 @@ declare module "libmime" {
     decodeFlowed(text: string, deletesSpaces: boolean): string;
     /** Decodes encoded words (RFC 2047). */
     decodeWords(text: string): string;
+    /** The extension of a media type, `bin` if unknown. */
+    detectExtension(mediaType: string): string;
     /** The media type of a file name, `application/octet-stream` if unknown. */
     detectMimeType(fileName: string): string;
   };

@@ -50,21 +50,37 @@ export async function readParts(raw: Buffer): Promise<MailPart> {
 
 function partOf(node: MimeNode): Growing {
   const headers = node.headers === false ? undefined : node.headers;
-  const mediaType = node.contentType === false ? "text/plain" : node.contentType;
   const numbers = (node.partNr === false ? [] : node.partNr).filter((each) => typeof each === "number");
+  const contentType = headers?.getFirst("Content-Type") ?? "";
   return {
     node,
-    mediaType,
-    charset: node.charset === false ? null : node.charset.trim().toLowerCase(),
+    mediaType: mediaTypeOf(node, contentType),
+    charset: charsetOf(node, contentType),
     isAttachment: node.disposition !== false && node.disposition !== "inline",
     fileName: node.filename === false || node.filename.trim() === "" ? null : node.filename,
     contentId: headers?.getFirst("Content-ID").trim() || null,
-    contentType: headers?.getFirst("Content-Type") ?? "",
+    contentType,
     flow: node.flowed ? { deletesSpaces: node.delSp } : null,
     number: numbers.length === 0 ? "1" : numbers.join("."),
     encoded: [],
     parts: [],
   };
+}
+
+/** Some programs write types in wrong syntax, such as `text; charset=utf-8` or `plain/text`. */
+function mediaTypeOf(node: MimeNode, header: string): string {
+  const isDigest = node.parentNode !== false && node.parentNode.contentType === "multipart/digest";
+  if (header.trim() === "" && isDigest) return "message/rfc822";
+  const type = node.contentType === false ? "text/plain" : node.contentType;
+  if (/^(?:text|plain(?:\/text)?)(?:$|[\s,])/.test(type)) return "text/plain";
+  if (/^html(?:\/text)?(?:$|[\s,])/.test(type)) return "text/html";
+  return /^[\w.+-]{1,60}\/[\w.+-]{1,100}/.exec(type)?.[0] ?? "application/octet-stream";
+}
+
+/** Some programs write no semicolon before it. */
+function charsetOf({ charset }: MimeNode, contentType: string): string | null {
+  const named = charset === false ? /\bcharset[ \t]{0,9}=[ \t"]{0,9}([\w.:-]{1,60})/i.exec(contentType)?.[1] : charset;
+  return named?.trim().toLowerCase() ?? null;
 }
 
 async function finished({ node, encoded, parts, ...rest }: Growing): Promise<MailPart> {
