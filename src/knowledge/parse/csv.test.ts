@@ -10,6 +10,9 @@ it("skips the line that names the separator, and titles above the header", () =>
   const expected = ["name: Lamp, small | price: 5", "name: Lamp, large | price: 9"];
   expect(shown(parseCsv(rows))).toEqual(expected);
   expect(shown(parseCsv(`sep=;\r\n${rows}`))).toEqual(expected);
+  expect(shown(parseCsv(`"sep=;"\r\n${rows}`))).toEqual(expected);
+  expect(shown(parseCsv(`Prices;2026-05-01\r\n;\r\n${rows}`))).toEqual(["Prices 2026-05-01", ...expected]);
+  expect(shown(parseCsv(`${rows}\r\n;\r\nShade;3`))).toEqual([...expected, "name: Shade | price: 3"]);
   expect(shown(parseCsv(`Prices, as of May\r\n;\r\n${rows}`))).toEqual(["Prices, as of May", ...expected]);
 });
 
@@ -19,4 +22,22 @@ it("reads HTML in fields as HTML, and leaves out what exports use for themselves
   expect(shown(parseCsv(`id,title,body\n7,How do I pair it?,"${answer}"\n`))).toEqual(blocks);
   expect(shown(parseJson(JSON.stringify([{ id: 7, title: "How do I pair it?", body: answer }])))).toEqual(blocks);
   expect(shown(parseCsv("size,note\n1 < 2,a <b> c\n"))).toEqual(["size: 1 < 2 | note: a c"]);
+  expect(shown(parseCsv("q,a\nDoes it float?,Yes&nbsp;&ndash; if a < b &amp; dry.\n"))).toEqual([
+    "Does it float?",
+    "Yes – if a < b & dry.",
+  ]);
+  const article = {
+    id: "1",
+    title: "Is it warm?",
+    description: "",
+    body: "<p>To -20 degrees.</p>",
+    parent_id: 3,
+    url: "/1",
+  };
+  expect(shown(parseJson(JSON.stringify([article])))).toEqual(["Is it warm?", "To -20 degrees."]);
+  expect(shown(parseJson(JSON.stringify([{ ...article, description: "The short of it" }])))).toEqual([
+    "Is it warm?",
+    "To -20 degrees.",
+    "description: The short of it",
+  ]);
 });

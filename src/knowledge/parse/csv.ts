@@ -43,21 +43,23 @@ function addQuestion(
   list.add({ kind: "row", cells: others });
 }
 
-/** Lines of a single cell above a table of several columns are its title. */
+/** Lines of a single cell above a table of several columns are its title, and so are lines above an empty one. */
 function withoutTitles(records: readonly (readonly string[])[]): {
   readonly titles: readonly string[];
   readonly records: readonly (readonly string[])[];
 } {
   const filledIn = (record: readonly string[]): number => record.filter((cell) => cell.trim() !== "").length;
-  const start = records.findIndex((record) => filledIn(record) > 1);
+  const empty = records.findIndex((record) => filledIn(record) === 0);
+  const isParted = !records.slice(0, empty + 1).some((record) => filledIn(record) > 1 && isHeader(record));
+  const start = records.findIndex((record, index) => filledIn(record) > 1 && (!isParted || index > empty));
   if (start <= 0 || start > titleLinesMax) return { titles: [], records };
-  const titles = records.slice(0, start).map((record) => record.find((cell) => cell.trim() !== "") ?? "");
+  const titles = records.slice(0, start).map((record) => record.filter((cell) => cell.trim() !== "").join(" "));
   return { titles: titles.filter((text) => text !== ""), records: records.slice(start) };
 }
 
 function recordsOf(source: string): string[][] {
   // Excel's own line, which names the separator.
-  const [first, separator] = /^\ufeff?sep=(.)\r?\n/i.exec(source) ?? [""];
+  const [first, separator] = /^\ufeff?"?sep=(.)"?\r?\n/i.exec(source) ?? [""];
   const table = source.slice(first.length);
   try {
     return parse(table, {

@@ -17,7 +17,12 @@ export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
     const converted = await mammoth.convertToHtml(
       { buffer },
       {
-        styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh"],
+        styleMap: [
+          "p[style-name='Title'] => h1:fresh",
+          "p[style-name='Subtitle'] => p:fresh",
+          "p[style-name='Table Heading'] => p:fresh > strong:fresh",
+        ],
+        transformDocument: withHeaderRows,
         // Pictures would be embedded as text.
         convertImage: mammoth.images.imgElement(async () => ({ src: "" })),
       },
@@ -30,6 +35,25 @@ export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
     });
   }
   return parseHtml(html);
+}
+
+interface Element {
+  readonly type: string;
+  readonly styleName?: string | null;
+  readonly children?: readonly Element[];
+}
+
+/** Styles of tables that give the first row no look of its own. */
+const plainTables = /^(?:(?:normal table|table normal|table grid|grid table light|table grid light)\b|$)/i;
+
+/** Word's table styles mark the first row as the header, where the rows themselves do not say it. */
+function withHeaderRows<E extends Element>(element: E): E {
+  const children = element.children?.map(withHeaderRows);
+  if (children === undefined) return element;
+  const [first, ...rest] = children;
+  const isStyled = element.type === "table" && !plainTables.test(element.styleName ?? "");
+  const isHeaded = isStyled && first !== undefined && rest.length > 0;
+  return { ...element, children: isHeaded ? [{ ...first, isHeader: true }, ...rest] : children };
 }
 
 /** Inflates everything once to count the bytes, so that an archive that grows too large is never read. */

@@ -1,3 +1,4 @@
+import { Parser } from "htmlparser2";
 import type { Block } from "#knowledge/documents/blocks.ts";
 import { oneLine } from "#knowledge/documents/blocks.ts";
 import { parseHtml } from "./html/html.ts";
@@ -5,17 +6,28 @@ import { parseText } from "./text.ts";
 
 const markup = /<(?:p|br|li|[uo]l|b|i|em|strong|a|div|span|h[1-6]|table|blockquote)\b[^<>]{0,2000}>/i;
 
+const entity = /&(?:[a-z]{2,8}|#\d{1,6}|#x[\da-f]{1,5});/i;
+
 /** The blocks of a text in a field of a table or of JSON, which many exports write as HTML. Headings become paragraphs. */
 export function fieldBlocks(text: string): readonly Block[] {
-  const { blocks } = markup.test(text) ? parseHtml(text) : parseText(text);
+  const { blocks } = markup.test(text) ? parseHtml(text) : parseText(withoutEntities(text));
   return blocks.map((block) => (block.kind === "heading" ? { kind: "paragraph", text: block.text } : block));
 }
 
 /** The same in one line. */
 export function fieldLine(text: string): string {
-  if (!markup.test(text)) return oneLine(text);
+  if (!markup.test(text)) return oneLine(withoutEntities(text));
   const lines = fieldBlocks(text).map((block) => (block.kind === "row" ? block.cells.join(", ") : block.text));
   return oneLine(lines.join(" "));
+}
+
+/** Some exports remove the tags, and leave the entities. */
+function withoutEntities(text: string): string {
+  if (!entity.test(text)) return text;
+  let decoded = "";
+  const parser = new Parser({ ontext: (data) => (decoded += data) }, { decodeEntities: true });
+  parser.end(text.replaceAll("<", "&lt;"));
+  return decoded;
 }
 
 /** Keys beside a question and its answer that mean nothing to a customer. */
@@ -31,12 +43,18 @@ const internal = new Set([
   "updated_at",
   "createdat",
   "updatedat",
-  "author_id",
-  "section_id",
-  "category_id",
   "position",
   "draft",
-  "locale_id",
+  "state",
+  "url",
+  "html_url",
+  "locale",
+  "default_locale",
+  "parent_type",
+  "comments_disabled",
 ]);
 
-export const isInternal = (key: string): boolean => internal.has(key.trim().toLowerCase());
+export const isInternal = (key: string): boolean => {
+  const plain = key.trim().toLowerCase();
+  return internal.has(plain) || plain.endsWith("_id");
+};

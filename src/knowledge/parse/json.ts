@@ -42,7 +42,7 @@ function writeArray(list: BlockList, values: readonly unknown[], name: string | 
 }
 
 function writeFields(list: BlockList, fields: Fields, name: string | null, depth: number, alone: boolean): void {
-  const keys = Object.keys(fields);
+  const keys = Object.keys(fields).filter((key) => fields[key] !== "" && fields[key] !== null);
   const found = questionFields(keys);
   const question = found === undefined ? undefined : fields[keys[found.question] ?? ""];
   const answer = found === undefined ? undefined : fields[keys[found.answer] ?? ""];

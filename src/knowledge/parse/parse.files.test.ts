@@ -28,8 +28,8 @@ describe("PDF", slow, () => {
           { text: "in thirty days.", size: 11, y: 726 },
           { text: "How long does it take?", size: 16, y: 690 },
           { text: "1. Print the label.", size: 11, y: 660 },
-          { text: "2. Bring the parcel", size: 11, y: 646 },
-          { text: "to a shop.", size: 11, y: 632 },
+          { text: "2. Bring the parcel/", size: 11, y: 646 },
+          { text: "letter to a shop.", size: 11, y: 632 },
         ],
         [{ text: "Money comes after (about) a week.", size: 11, y: 780 }],
       ]),
@@ -41,7 +41,7 @@ describe("PDF", slow, () => {
       { kind: "paragraph", text: "You can send goods back within thirty days." },
       { kind: "heading", depth: 2, text: "How long does it take?" },
       { kind: "item", number: 1, depth: 0, text: "Print the label." },
-      { kind: "item", number: 2, depth: 0, text: "Bring the parcel to a shop." },
+      { kind: "item", number: 2, depth: 0, text: "Bring the parcel/letter to a shop." },
       { kind: "paragraph", text: "Money comes after (about) a week." },
     ]);
   });
@@ -138,6 +138,17 @@ describe("Word", slow, () => {
     const { title, blocks } = await parseDocument(docxOf(body), word);
     expect(title).toBe("Returns");
     expect(texts(blocks)).toEqual(["Returns", "Send it back within thirty days.", "Home; 3 days"]);
+  });
+
+  it("takes the first row of a table for its header where a style says so", async () => {
+    const row = (cells: readonly string[], style = "") =>
+      `<w:tr>${cells.map((text) => `<w:tc>${wordParagraph(text, style)}</w:tc>`).join("")}</w:tr>`;
+    const table = (style: string, heading = "") =>
+      `<w:tbl><w:tblPr><w:tblStyle w:val="${style}"/></w:tblPr>${row(["Part", "Warranty"], heading)}${row(["Motor", "five years"])}</w:tbl>`;
+    const read = async (body: string) => texts((await parseDocument(docxOf(body), word)).blocks);
+    expect(await read(table("GridTable4"))).toEqual(["Part: Motor; Warranty: five years"]);
+    expect(await read(table("TableGrid", "TableHeading"))).toEqual(["Part: Motor; Warranty: five years"]);
+    expect(await read(table("TableGrid"))).toEqual(["Part; Warranty", "Motor; five years"]);
   });
 
   it("reports why it is unreadable: damaged, another archive, an older format", async () => {

@@ -204,6 +204,7 @@ const afterLeftOut = /^(?:und|oder|bzw|sowie|and|or|en|of|et|ou|och|eller|og|y|e
 
 /** Joins a word that was hyphenated at the end of a line. The hyphens of "E-Mail", "X-200" and "20-30" stay. */
 function joined(text: string, next: string): string {
+  if (/[\p{L}-]\/$/u.test(text)) return `${text}${next}`;
   if (/(?<![\p{L}\p{N}])\p{L}-$/u.test(text) || (/[\p{Lu}\p{N}]-$/u.test(text) && /^[\p{Lu}\p{N}]/u.test(next))) {
     return `${text}${next}`;
   }

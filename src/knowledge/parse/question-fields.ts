@@ -1,5 +1,6 @@
 const questionNames = new Set(["question", "q", "frage", "pregunta", "faq", "title", "heading", "subject", "topic"]);
-const answerNames = new Set([
+/** In the order of preference: a description beside a body is a summary of it. */
+const answerNames = [
   "answer",
   "a",
   "antwort",
@@ -11,7 +12,7 @@ const answerNames = new Set([
   "solution",
   "reply",
   "response",
-]);
+];
 
 export interface QuestionFields {
   readonly question: number;
@@ -22,6 +23,6 @@ export interface QuestionFields {
 export function questionFields(names: readonly string[]): QuestionFields | undefined {
   const plain = names.map((name) => name.trim().toLowerCase());
   const question = plain.findIndex((name) => questionNames.has(name));
-  const answer = plain.findIndex((name) => answerNames.has(name));
-  return question === -1 || answer === -1 ? undefined : { question, answer };
+  const answerName = answerNames.find((name) => plain.includes(name));
+  return question === -1 || answerName === undefined ? undefined : { question, answer: plain.indexOf(answerName) };
 }

@@ -57,7 +57,7 @@ export function docxOf(body: string, more: readonly ZipEntry[] = []): Buffer {
     },
     {
       name: "word/styles.xml",
-      content: `<?xml version="1.0"?><w:styles ${namespace}><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/></w:style></w:styles>`,
+      content: `<?xml version="1.0"?><w:styles ${namespace}><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/></w:style><w:style w:type="paragraph" w:styleId="TableHeading"><w:name w:val="Table Heading"/></w:style><w:style w:type="table" w:styleId="GridTable4"><w:name w:val="Grid Table 4"/></w:style><w:style w:type="table" w:styleId="TableGrid"><w:name w:val="Table Grid"/></w:style></w:styles>`,
     },
     {
       name: "word/_rels/document.xml.rels",

@@ -26,6 +26,10 @@ describe("parts of a page", () => {
       "a button that toggles",
       `<div><button data-bs-toggle="collapse">Can I dim it</button></div><div class="collapse">${answer}</div>`,
     ],
+    [
+      "a link that is a button",
+      `<a href="#" role="button" data-bs-toggle="collapse">Can I dim it</a><div class="collapse">${answer}</div>`,
+    ],
     ["details", `<details><summary>Can I dim it</summary><p>${answer}</p></details>`],
     ["tabs", `<button role="tab">Can I dim it</button><div role="tabpanel" aria-hidden="true"><p>${answer}</p></div>`],
   ])("keep the question and the answer of %s", (_name, html) => {
@@ -61,6 +65,10 @@ describe("parts of a page", () => {
       "Three more days.",
     ]);
     expect(shown(inMain(form))).toEqual(head);
+    expect(shown("<form><div><p>The island is closed in winter.</p></div></form>")).toEqual([
+      "The island is closed in winter.",
+    ]);
+    expect(shown(inMain("<form><p>Please sign in to your account.</p><input></form>"))).toEqual(head);
   });
 
   it("drop hidden menus, icons and dialogs", () => {
@@ -174,6 +182,20 @@ describe("tables of a page", () => {
         ]),
       ),
     ).toEqual(named);
+  });
+
+  it("name their columns by header cells beside an empty corner, and by bold styles", () => {
+    expect(
+      shown("<table><tr><td></td><th>Basic</th><th>Plus</th></tr><tr><td>Seats</td><td>3</td><td>25</td></tr></table>"),
+    ).toEqual(["Seats | Basic: 3 | Plus: 25"]);
+    expect(shown("<table><tr><th>Phone</th><td></td></tr><tr><th>Fax</th><td>none</td></tr></table>")).toEqual([
+      "Phone | ",
+      "Fax | none",
+    ]);
+    const bold = `<td style="font-weight: 700">Country</td><td><span style="color:red;font-weight:bold">Fee</span></td>`;
+    expect(shown(`<table><tr>${bold}</tr><tr><td>Malta</td><td><span>none</span></td></tr></table>`)).toEqual([
+      "Country: Malta | Fee: none",
+    ]);
   });
 
   it("have no header where the first row is like the others", () => {

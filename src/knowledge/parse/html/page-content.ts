@@ -114,7 +114,11 @@ function isLinkList({ links, letters, linkLetters }: OpenElement, blocks: () => 
 function isRead({ part, letters, linkLetters, fields }: OpenElement, blocks: () => readonly Block[]): boolean {
   switch (part) {
     case "form":
-      return letters >= formLettersMin || blocks().some(({ kind }) => kind === "heading");
+      return (
+        letters >= formLettersMin ||
+        blocks().some(({ kind }) => kind === "heading") ||
+        (fields === 0 && blocks().some(isProse))
+      );
     case "aside":
     case "hidden":
       return fields === 0 && linkLetters * 2 <= letters && blocks().some(isProse);

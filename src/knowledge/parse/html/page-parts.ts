@@ -73,10 +73,15 @@ export function partOf(name: string, attributes: Attributes, isInContent: boolea
   }
   if (name === "aside") return isInContent || names.some((each) => calloutNames.test(each)) ? "aside" : "beside";
   if (name === "form" || name === "button") return name;
-  if (name === "div" && attributes["role"] === "button") return "button";
+  if (attributes["role"] === "button" && isButton(name, attributes)) return "button";
   if (blockTags.has(name) && names.some((each) => promptNames.test(each))) return "prompt";
   return isHidden ? "hidden" : "content";
 }
+
+/** A link that leads to another page is read as a link. */
+const isButton = (name: string, attributes: Attributes): boolean =>
+  name === "div" ||
+  (name === "a" && (opensContent(attributes) || /^(?:#|javascript:|$)/i.test(attributes["href"] ?? "")));
 
 /** The browser's search finds what is hidden only until it is found. */
 const isHiddenBy = (value: string | undefined): boolean => value !== undefined && value !== "until-found";

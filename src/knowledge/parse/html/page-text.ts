@@ -3,6 +3,7 @@ import type { Block } from "#knowledge/documents/blocks.ts";
 
 const columnsMax = 200;
 const headingCharactersMax = 120;
+const headerCellsMin = 2;
 
 interface OpenList {
   readonly ordered: boolean;
@@ -13,8 +14,12 @@ interface OpenTable {
   header: string[];
   cells: string[];
   headerCells: number;
+  /** Filled cells that are no header cells. */
+  plainCells: number;
   /** Cells that are bold from end to end. */
   boldCells: number;
+  /** The last cell that was opened. */
+  cell: { readonly isHeader: boolean; readonly isBold: boolean };
   /** The first row, until the second shows whether it names the columns. */
   first: TableRow | null;
 }
@@ -41,6 +46,8 @@ export interface PageText {
   readonly lists: OpenList[];
   item: { readonly number: number | null; readonly depth: number } | null;
   readonly tables: OpenTable[];
+  /** Whether each open `span` is bold. */
+  readonly spans: boolean[];
   inCell: boolean;
   /** Whether each open button opens something that is read. */
   readonly buttons: boolean[];
@@ -59,6 +66,7 @@ export function createPageText(add: (block: Block) => void): PageText {
     lists: [],
     item: null,
     tables: [],
+    spans: [],
     inCell: false,
     buttons: [],
   };
@@ -108,8 +116,12 @@ export function endCell(page: PageText): void {
   page.inCell = false;
   const table = page.tables.at(-1);
   if (table !== undefined && table.cells.length < columnsMax) {
-    table.cells.push(oneLine(describePictures(page.text)));
-    if (page.boldText > 0 && page.boldText >= page.text.trim().length) table.boldCells += 1;
+    const text = oneLine(describePictures(page.text));
+    table.cells.push(text);
+    if (table.cell.isHeader) table.headerCells += 1;
+    else if (text !== "") table.plainCells += 1;
+    const isBold = table.cell.isBold || page.boldText >= page.text.trim().length;
+    if (text !== "" && isBold) table.boldCells += 1;
   }
   page.text = "";
   page.linkText = 0;
@@ -125,10 +137,13 @@ export function endRow(page: PageText): void {
   const table = page.tables.at(-1);
   if (table === undefined || table.cells.length === 0) return;
   const { cells } = table;
-  const isBold = table.boldCells === cells.length;
-  const isHeader = table.headerCells === cells.length;
+  const isBold = table.boldCells > 0 && table.boldCells === cells.filter((text) => text !== "").length;
+  // The corner of a table is often an empty cell of another kind.
+  const isHeader =
+    table.headerCells === cells.length || (table.headerCells >= headerCellsMin && table.plainCells === 0);
   table.cells = [];
   table.headerCells = 0;
+  table.plainCells = 0;
   table.boldCells = 0;
   if (table.header.length === 0 && table.first === null && isHeader) {
     table.header = cells;

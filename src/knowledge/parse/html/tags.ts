@@ -52,19 +52,36 @@ const openTable: Tag = (page) => {
   if (page.inCell) endCell(page);
   endBlock(page);
   if (page.tables.length < tablesMax)
-    page.tables.push({ header: [], cells: [], headerCells: 0, boldCells: 0, first: null });
+    page.tables.push({
+      header: [],
+      cells: [],
+      headerCells: 0,
+      plainCells: 0,
+      boldCells: 0,
+      cell: { isHeader: false, isBold: false },
+      first: null,
+    });
 };
 
 const openCell =
   (isHeader: boolean): Tag =>
-  (page) => {
+  (page, attributes) => {
     endCell(page);
     endBlock(page);
     const table = page.tables.at(-1);
     if (table === undefined) return;
     page.inCell = true;
-    if (isHeader) table.headerCells += 1;
+    table.cell = { isHeader, isBold: isBold(attributes) };
   };
+
+const isBold = ({ style = "" }: Attributes): boolean =>
+  /(?:^|;)\s{0,9}font-weight\s{0,9}:\s{0,9}(?:bold|[6-9]00)/i.test(style);
+
+const openSpan: Tag = (page, attributes) => {
+  const bold = isBold(attributes);
+  page.spans.push(bold);
+  if (bold) page.bold += 1;
+};
 
 const openBold: Tag = (page) => {
   page.bold += 1;
@@ -88,6 +105,7 @@ const opened = new Map<string, Tag>([
   ["th", openCell(true)],
   ["b", openBold],
   ["strong", openBold],
+  ["span", openSpan],
   ["code", putCodeMark],
   ["kbd", () => {}],
   [
@@ -157,6 +175,12 @@ const closed = new Map<string, (page: PageText) => void>([
   ],
   ["b", closeBold],
   ["strong", closeBold],
+  [
+    "span",
+    (page) => {
+      if (page.spans.pop() === true) closeBold(page);
+    },
+  ],
   ["code", (page) => putCodeMark(page, {})],
 ]);
 
