@@ -261,8 +261,8 @@ describe("the text of a mail", () => {
       "Su programa de correo no puede mostrar este mensaje.",
       "Ihr Programm kann diese Nachricht nicht anzeigen.",
     ];
-    for (const stub of stubs) {
-      const both = multipart("alternative", [plain(stub), html("Where is the lamp?")]);
+    for (const words of stubs) {
+      const both = multipart("alternative", [plain(words), html("Where is the lamp?")]);
       expect((await messageOf(both)).text).toBe("Where is the lamp?");
     }
   });

@@ -76,7 +76,7 @@ function inBrowser(): void {
     return script(`data-user-token="${userToken(site.host.secret, claims)}"`);
   };
   const follow = (html: string): Promise<void> => page.evaluate(replaceBody, html);
-  const log = (name = "Messages") => page.getByRole("log", { name });
+  const log = (label = "Messages") => page.getByRole("log", { name: label });
   const ask = (text: string) =>
     page.evaluate((detail) => document.dispatchEvent(new CustomEvent("parley:ask", { detail })), text);
   const questions = () => site.host.events.flatMap((event) => (event.kind === "message" ? [event.text] : []));
