@@ -223,6 +223,8 @@ export interface Unfinished {
   readonly lacksObject: string;
   /** Words of statements, which often precede a question. */
   readonly states: string;
+  /** Words that begin a request, which is complete. */
+  readonly requests: string;
 }
 
 export type VoiceTexts = Readonly<Record<VoiceTextKey, string>>;

@@ -36,7 +36,7 @@ export const unrecognised: Omit<Locale, "bot" | "widget" | "voice"> = {
   },
   denial: { persons: "", negations: "", others: "", joins: "", without: "", pattern: "" },
   anger: { strong: "", medium: "", mild: "", negations: "", phrases: "", unspaced: "" },
-  unfinished: { announces: "", continues: "", begins: "", lacksObject: "", states: "" },
+  unfinished: { announces: "", continues: "", begins: "", lacksObject: "", states: "", requests: "" },
   references: { things: "", numbers: "", owned: "", being: "", mine: "" },
   openingHours: [],
   linkBySms: [],

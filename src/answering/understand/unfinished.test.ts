@@ -74,6 +74,12 @@ Hei / minulla on kysymys / miten voin / vaihtaa värin?
 Здравствуйте / у меня вопрос / про виджет / как изменить / цвет?
 привет / мой заказ не пришел / что делать?
 Dzień dobry / mam pytanie / o widget / jak zmienić / kolor?
+hmm / ok so / the app says error 31 / what does that mean?
+https://shop.example/p/4410 / is this one waterproof?
+just checking / is it vegan?
+hm / ok also / der Code kommt nicht an / was mach ich da?
+euh / ok donc / le voyant clignote en rouge / c'est grave ?
+mmm / a ver / me sale un error 502 / ¿qué hago?
 `;
 
 /** Messages that say all: the answer must not wait. */
@@ -89,6 +95,12 @@ reset password
 widget colour
 i need to cancel my subscription
 i would like to change my address
+cancel my order 4471
+delete my account
+Please send me a copy of invoice 20231.
+Bitte schicken Sie mir die Rechnung noch einmal zu.
+Merci de m'envoyer un duplicata de la facture.
+slet min konto
 thanks
 thank you very much!
 1

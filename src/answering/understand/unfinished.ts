@@ -9,6 +9,9 @@ const partMs = 2_500;
 /** After a question without its mark, at the end of a row of messages. */
 const unmarkedMs = 1_200;
 
+/** "hmm", "umm", "euh", "ok, err". */
+const hesitates = /^(?:ok(?:ay)?[,. ]{1,3})?(?:h+m+|u+h*m+|u+h+|e+r+m*|e+uh*m*|m{2,}|х+м+|э+м*)[.…]{0,3}$/iu;
+const link = /^https?:\/\/\S+$/iu;
 const charactersMax = 160;
 const statementWordsMax = 14;
 const partWordsMax = 6;
@@ -16,6 +19,7 @@ const partWordsMax = 6;
 const continues: ReadonlySet<string> = new Set(wordsOfAllLocales(({ unfinished }) => unfinished.continues));
 const begins: ReadonlySet<string> = new Set(wordsOfAllLocales(({ unfinished }) => unfinished.begins));
 const states: ReadonlySet<string> = new Set(wordsOfAllLocales(({ unfinished }) => unfinished.states));
+const requests: ReadonlySet<string> = new Set(wordsOfAllLocales(({ unfinished }) => unfinished.requests));
 const announces = new RegExp(`^(?:${phrasesOfAllLocales(({ unfinished }) => unfinished.announces)})$`, "u");
 const lacksObject = new RegExp(`^(?:${phrasesOfAllLocales(({ unfinished }) => unfinished.lacksObject)})$`, "u");
 
@@ -28,12 +32,14 @@ export function pauseAfter(message: string, isContinued: boolean): number {
   const text = message.trim();
   // A file without text: the question often follows it.
   if (text === "") return partMs;
+  if (link.test(text) || hesitates.test(text)) return partMs;
   // Longer messages are complete, and so are addresses.
   if (text.length > charactersMax || /^\S+[@./]\S+$/u.test(text)) return 0;
+  const { words } = wordsIn(text);
+  if (announces.test(words.join(" "))) return partMs;
   const courtesy = smallTalk(text);
   if (courtesy !== undefined) return courtesy.kind === "hello" ? partMs : 0;
-  const { words } = wordsIn(text);
-  if (words.length === 0) return 0;
+  if (words.length === 0) return isContinued ? unmarkedMs : 0;
   if (humanRequestIn(text, null) !== undefined) return 0;
   if (isPart(text, words, isContinued) || isStatement(text, words)) return partMs;
   return isContinued && !/[?？؟.!。！]$/u.test(text) ? unmarkedMs : 0;
@@ -41,7 +47,7 @@ export function pauseAfter(message: string, isContinued: boolean): number {
 
 function isPart(text: string, words: readonly string[], isContinued: boolean): boolean {
   const joined = words.join(" ");
-  if (/(?:[,:;…–—-]|\.\.)$/u.test(text) || announces.test(joined)) return true;
+  if (/(?:[,:;…–—-]|\.\.)$/u.test(text)) return true;
   if (/[?？؟.!。！]$/u.test(text)) return false;
   if (lacksObject.test(joined) || continues.has(words.at(-1) ?? "")) return words.length > 1 || isContinued;
   if (words.length > partWordsMax || asksSomething(text)) return false;
@@ -50,5 +56,6 @@ function isPart(text: string, words: readonly string[], isContinued: boolean): b
 
 function isStatement(text: string, words: readonly string[]): boolean {
   if (words.length < 2 || words.length > statementWordsMax || asksSomething(text)) return false;
+  if (requests.has(words[0] ?? "")) return false;
   return /[.!。！]$/u.test(text) || words.some((word) => states.has(word));
 }

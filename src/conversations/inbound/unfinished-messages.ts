@@ -6,7 +6,7 @@ import type { Clock } from "#runtime/clock.ts";
 import type { Wake } from "#runtime/signals.ts";
 
 /** A customer who keeps writing fragments gets an answer after this time. */
-const waitMaxMs = 5_000;
+export const waitMaxMs = 5_000;
 /** Between two signs that the customer types. */
 const typingMs = 2_500;
 

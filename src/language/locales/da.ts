@@ -119,6 +119,7 @@ export const da: Locale = {
     lacksObject:
       "(?:og |men )?(?:hvordan|hvor|hvornar|hvorfor)(?: (?:kan|ændrer|finder|far|gor))?(?: (?:jeg|vi|man))?|(?:kan|ma|skal|er)(?: (?:jeg|vi|man|det))?|hvad(?: (?:er|koster))?|jeg (?:vil|skal)(?: gerne)?",
     states: "jeg vi min mit vores det er har havde ikke",
+    requests: "slet aflys annuller send venligst",
   },
   references: {
     things: "ordre|bestillings|faktura|booking|kunde|reference|referanse|sags|saks|konto|forsendelse|pakke",

@@ -115,7 +115,7 @@ export const de: Locale = {
     sorry: "Leider ist bei uns etwas gestört.",
   },
   stopWords: `wie was wer wen wem wessen wo wohin woher wann warum wieso weshalb welche kann können möchte möchten bitte
-    gibt geht eigentlich mal habt dürfen darf müssen sollen danke hallo lange oft ihn wäre würde eure`,
+    gibt geht eigentlich mal habt dürfen darf müssen sollen danke hallo lange viele vielen oft ihn wäre würde eure`,
   documentWords: "klicken nutzen Seite Daten öffnen neu",
   functionWords: `der die das den dem des ein eine einer eines einem einen und oder aber ist sind war wird werden wurde haben
     hat kann konnen sie ihr ihre ihren ihrer er es wir uns ich du mit von vom zu zum zur auf aus bei bis durch
@@ -219,13 +219,14 @@ export const de: Locale = {
   },
   unfinished: {
     announces:
-      "(?:ist )?(?:jemand|wer) da|na|hi zusammen|huhu|(?:nur |noch |mal )?(?:eine |ne )?(?:kurze |kleine )?frage(?: bitte| dazu| hatte ich)?|(?:ich|wir) (?:habe|hab|hatte|haben) (?:mal |da |noch |auch )?(?:eine|ne|ein|zwei|einige|paar)(?: kurze| kleine)? (?:fragen?|problem)|(?:kann|darf|konnte) ich (?:mal |sie |dich )?(?:etwas|was|eine frage) (?:fragen|stellen)|(?:konnen|konnt|kannst) (?:sie|ihr|du) mir helfen|also|und|außerdem|und zwar",
+      "(?:ok(?:ay)? )?also|(?:ich )?wollte nur (?:mal )?fragen|entschuldigung|sorry|(?:ist )?(?:jemand|wer) da|na|hi zusammen|huhu|(?:nur |noch |mal )?(?:eine |ne )?(?:kurze |kleine )?frage(?: bitte| dazu| hatte ich)?|(?:ich|wir) (?:habe|hab|hatte|haben) (?:mal |da |noch |auch )?(?:eine|ne|ein|zwei|einige|paar)(?: kurze| kleine)? (?:fragen?|problem)|(?:kann|darf|konnte) ich (?:mal |sie |dich )?(?:etwas|was|eine frage) (?:fragen|stellen)|(?:konnen|konnt|kannst) (?:sie|ihr|du) mir helfen|also|und|außerdem|und zwar",
     continues:
       "der die das den dem des ein eine einen einem einer mein meine meinen meinem meiner ihr ihre ihren und oder aber weil mit uber wenn dass ob fur von bei zu im am zum zur ich wir",
     begins: "seit wegen uber fur mit ohne bei zu zum zur im in auf aus von nach bezuglich betreffs und aber oder",
     lacksObject:
       "(?:und |aber )?(?:wie|wo|wann|warum)(?: (?:kann|konnen|muss|soll|darf|andere|finde|bekomme|mache|stelle))?(?: (?:ich|wir|man))?|(?:kann|konnen|darf|muss|soll)(?: (?:ich|wir|man|sie))?|was(?: (?:ist|sind|kostet|passiert))?|ich (?:will|mochte|muss|brauche)|wir (?:wollen|mochten|mussen|brauchen)",
     states: "ich wir mein meine unser unsere es habe haben ist sind war hat hatte bin geht",
+    requests: "bitte storniert storniere stornieren kundige kundigen losche loschen sendet schickt",
   },
   references: {
     things: "bestell|auftrag|rechnung|buchung|sendung|kunden|paket|vorgang|konto|vertrag|referenz",

@@ -202,12 +202,13 @@ export const es: Locale = {
   },
   unfinished: {
     announces:
-      "buenas|holi|hola buenas|(?:hay )?alguien(?: ahi)?|(?:solo |otra )?(?:una )?(?:pequena )?(?:pregunta|duda|consulta)|tengo (?:una|un|otra|dos|unas)(?: pequena)? (?:preguntas?|dudas?|consultas?|problema)|(?:puedo|podria) (?:hacerte|hacerle|hacer) una pregunta|(?:puedes|puede|podrias|podria|pueden) ayudarme|me (?:puedes|puede|pueden) ayudar|y|pues|entonces|ademas",
+      "a ver|bueno|perdon|disculpa|disculpe|una pregunta rapida|buenas|holi|hola buenas|(?:hay )?alguien(?: ahi)?|(?:solo |otra )?(?:una )?(?:pequena )?(?:pregunta|duda|consulta)|tengo (?:una|un|otra|dos|unas)(?: pequena)? (?:preguntas?|dudas?|consultas?|problema)|(?:puedo|podria) (?:hacerte|hacerle|hacer) una pregunta|(?:puedes|puede|podrias|podria|pueden) ayudarme|me (?:puedes|puede|pueden) ayudar|y|pues|entonces|ademas",
     continues: "el la los las un una unos unas mi mis tu su sus y o pero porque con para de del en que por",
     begins: "sobre para con sin en desde por acerca respecto de del al y pero o",
     lacksObject:
       "(?:y |pero )?(?:como|donde|cuando|por que|porque)(?: (?:puedo|podemos|hago para|se puede|cambio|se))?(?: (?:cambiar|hacer))?|(?:puedo|podemos|se puede|es|hay)|(?:que|cual)(?: es)?|(?:quiero|necesito|queria|quisiera)",
     states: "yo mi mis nuestro es son era esta estan he hemos tengo tenemos no me",
+    requests: "envienme envieme enviame enviadme cancelar cancela cancelen borrar borra elimina eliminar",
   },
   references: {
     things: "pedido|factura|reserva|envío|cliente|referencia|caso|cuenta|seguimiento|contrato|orden",

@@ -116,6 +116,7 @@ export const fi: Locale = {
     lacksObject:
       "(?:ja |mutta )?(?:miten|missa|milloin|miksi|kuinka)(?: (?:voin|voimme|saan|muutan|loydan))?|(?:voinko|saanko|onko)|mika(?: on)?|(?:haluan|haluaisin|tarvitsen)",
     states: "mina olen minun meidan se on oli ovat ei en",
+    requests: "peru peruuttakaa poistakaa poista lahettakaa",
   },
   references: {
     things: "tilaus|lasku|varaus|asiakas|viite|tapaus|lähetys|paketti",

@@ -72,7 +72,7 @@ export const ko: Locale = {
     pattern: "(?:상담원|사람).{0,8}(?:필요 ?없|말고|싫)",
   },
   anger: { strong: "", medium: "", mild: "", negations: "", phrases: "", unspaced: "" },
-  unfinished: { announces: "", continues: "", begins: "", lacksObject: "", states: "" },
+  unfinished: { announces: "", continues: "", begins: "", lacksObject: "", states: "", requests: "" },
   references: { things: "주문|송장|예약|고객|문의|운송장", numbers: "번호", owned: "", being: "은|는|이|가", mine: "" },
   openingHours: ["영업시간"],
   linkBySms: [],

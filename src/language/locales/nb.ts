@@ -117,6 +117,7 @@ export const nb: Locale = {
     lacksObject:
       "(?:og |men )?(?:hvordan|hvor|nar|hvorfor)(?: (?:kan|endrer|finner|far|gjor))?(?: (?:jeg|vi|man))?|(?:kan|ma|skal|er)(?: (?:jeg|vi|man|det))?|hva(?: (?:er|koster))?|jeg (?:vil|ma|skal)(?: gjerne)?",
     states: "jeg vi min mitt var det er har hadde ikke",
+    requests: "slett avbestill send vennligst",
   },
   references: { things: "", numbers: "", owned: "mitt|mit", being: "", mine: "" },
   openingHours: ["åpningstider", "har dere åpent"],

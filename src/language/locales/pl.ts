@@ -27,5 +27,6 @@ export const pl: Locale = {
     lacksObject:
       "(?:i |a |ale )?(?:jak|gdzie|kiedy|dlaczego)(?: (?:moge|mozna|zmienic|znalezc))?|(?:czy)(?: (?:moge|mozna|jest))?|co(?: to)?|(?:chce|chcialbym|chcialabym|potrzebuje)",
     states: "ja my moj moja moje nasz to jest sa byl bylo mam mamy nie",
+    requests: "prosze anuluj usun wyslij anulowac",
   },
 };

@@ -118,6 +118,7 @@ export const sv: Locale = {
     lacksObject:
       "(?:och |men )?(?:hur|var|nar|varfor)(?: (?:kan|andrar|hittar|far|gor|byter))?(?: (?:jag|vi|man))?|(?:kan|far|maste|ar)(?: (?:jag|vi|man|det))?|vad(?: (?:ar|kostar))?|jag (?:vill|behover)",
     states: "jag vi min mitt var det ar har hade inte",
+    requests: "avboka skicka radera snalla",
   },
   references: {
     things: "order|faktura|boknings|kund|referens|ärende|konto|försändelse|beställnings",

@@ -71,7 +71,7 @@ export const zh: Locale = {
     unspaced:
       "骗子|騙子|投诉你|太过分|太過分|忍无可忍|忍無可忍|退钱|退錢|还我钱|還我錢|消费者协会|他妈|妈的|白痴|再也不|气死|氣死|无语了|什么态度|什麼態度|差劲|差勁|坑人",
   },
-  unfinished: { announces: "", continues: "", begins: "", lacksObject: "", states: "" },
+  unfinished: { announces: "", continues: "", begins: "", lacksObject: "", states: "", requests: "" },
   references: {
     things: "订单|发票|预订|客户|快递|运单|工单",
     numbers: "号码|号|編號",
