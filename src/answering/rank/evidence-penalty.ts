@@ -12,6 +12,8 @@ const missingCost = 0.4;
 const missingFree = 0.15;
 /** Bonus for a defining sentence: a definition question has too few words to reach the floor otherwise. */
 const definitionBonus = 0.2;
+/** Bonus for a row of a table with every term of the question: it has the thing, and the column that is asked for. */
+const rowBonus = 0.15;
 const subjectWordsMax = 8;
 /** Title fit from which the title counts as the question. The text then need not repeat its terms. */
 const sameQuestion = 0.8;
@@ -46,6 +48,26 @@ function defines(text: string, asked: AskedTerms): boolean {
   const named = new Set(asked.askedIn(asked.termsOf(before)).map(({ term }) => term));
   return [...asked.weights.keys()].every((term) => named.has(term));
 }
+
+/** Bonus for what a table or a sentence states of the thing asked about: its row, or "Check-out is at 11:00". */
+function statedBonus(placed: readonly Placed[], question: Understood, asked: AskedTerms): number {
+  if (placed.some((each) => isLookedUp(each, asked))) return rowBonus;
+  const isTime = ({ unit: { text } }: Placed): boolean => clock.test(text) && defines(text, asked);
+  return question.asks === "time" && asked.weights.size > 0 && placed.some(isTime) ? definitionBonus : 0;
+}
+
+/** Whether a row has every term of the question, with the thing in its first cell, and the rest in the name of a column. */
+function isLookedUp({ unit, terms }: Placed, asked: AskedTerms): boolean {
+  if (unit.kind !== "row" || ![...asked.weights.keys()].every((term) => terms.has(term))) return false;
+  const isAsked = (text: string): boolean => asked.askedIn(asked.termsOf(text)).some(({ term }) => !isSoft(term));
+  const [thing, ...others] = unit.text.split(" | ").map((cell) => {
+    const [name = "", ...value] = cell.split(": ");
+    return value.length === 0 ? { name: "", value: name } : { name, value: value.join(": ") };
+  });
+  return isAsked(thing?.value ?? "") && others.some(({ name, value }) => isAsked(name) && !isAsked(value));
+}
+
+const clock = /\p{N}|\b(?:noon|midnight|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b/iu;
 
 /** Whether a text has the kind of thing asked for. True when the question asks for no particular kind. */
 export function hasAskedKind(text: string, asks: Understood["asks"], asked: AskedTerms): boolean {
@@ -98,6 +120,7 @@ export function evidencePenalty(placed: readonly Placed[], question: Understood,
   const lacks = has ? 0 : asksOnlyThat ? lackingCost.amount : lackingCost[question.asks];
   // "How do I stop the server?" has only common words, and their weights prove nothing.
   const verbatim = placed.some(({ passage }) => passage.verbatim) ? verbatimBonus : 0;
-  const bonus = verbatim + Math.max(titleBonus * fit ** 2, has && question.asks === "definition" ? definitionBonus : 0);
+  const stated = has && question.asks === "definition" ? definitionBonus : statedBonus(placed, question, asked);
+  const bonus = verbatim + Math.max(titleBonus * fit ** 2, stated);
   return missingCost * Math.max(0, share - missingFree) * (1 - fit) + lacks - bonus;
 }

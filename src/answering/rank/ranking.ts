@@ -1,6 +1,7 @@
 import type { Ranked } from "./ranked.ts";
 import type { SearchResult } from "#knowledge/index/contract.ts";
 import type { TermMatch, AskedTerms } from "#answering/understand/asked-terms.ts";
+import { isSoft } from "#language/words/terms.ts";
 import { titleFit, wordingFit } from "./title-fit.ts";
 
 const k1 = 1.2;
@@ -33,7 +34,8 @@ export function rank(
     const length = candidate.titleTerms.length + candidate.bodyTerms.length;
     const score = scoreOf(title, body, length / Math.max(1, result.averageTerms), asked);
     const pairs = Math.max(pairsIn(title, pairsAsked), pairsIn(body, pairsAsked));
-    const worded = wordingFit(candidate.title, wording);
+    const alike = wordingFit(candidate.title, wording);
+    const worded = alike > 0 && isAbout(title, asked) ? alike : 0;
     const fit = Math.max(titleFit(candidate.title, asked), worded);
     const verbatim = worded >= verbatimFrom;
     return { candidate, score, worth: score + pairShare * pairs + titleShare * limit * fit, lead: 0, fit, verbatim };
@@ -45,6 +47,11 @@ export function rank(
     (left, right) => right.worth - left.worth || (left.candidate.chunkId < right.candidate.chunkId ? -1 : 1),
   );
   return result.calibration === undefined ? sorted : withLead(sorted, best, result.calibration);
+}
+
+/** Whether a title has what is asked about: "Can I wash the blanket?" has most words of "Can I wash the tent?", and not this. */
+function isAbout(title: readonly TermMatch[], { weights }: AskedTerms): boolean {
+  return [...weights.keys()].every((term) => isSoft(term) || title.some((match) => match.term === term));
 }
 
 /** Adds vector similarity to `worth`. Returns the list unchanged when no candidate has a similarity. */
