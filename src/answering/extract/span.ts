@@ -9,6 +9,9 @@ const proseWordsMax = 90;
 const proseWordsWanted = 45;
 /** A section up to this length is returned whole. */
 const wholeWordsMax = 60;
+/** The same for a section whose title names what is asked: its other sentences are often the exceptions. */
+const titledWordsMax = 120;
+const titledFit = 0.3;
 const bulletsMax = 6;
 const bulletWordsMax = 110;
 /** Higher than the limit for bullets: steps that stop half way are useless. */
@@ -22,7 +25,9 @@ export function spanOf(units: readonly Placed[], at: number, question: Understoo
   const unit = units[at]?.unit;
   if (unit === undefined) return [];
   const section = sectionOf(units, at);
-  if (wordsAt(units, section) <= wholeWordsMax && listedAt(units, section) <= bulletsMax) return section;
+  const isTitled = (units[at]?.passage.fit ?? 0) >= titledFit;
+  if (wordsAt(units, section) <= (isTitled ? titledWordsMax : wholeWordsMax) && listedAt(units, section) <= bulletsMax)
+    return section;
   switch (unit.kind) {
     case "item":
       return withLead(units, listAround(units, at), at, asked);

@@ -72,7 +72,10 @@ export async function judgeMultiQuestion(
     const knownOf = (of: Judged): Composed | undefined => (evidenceOf(of) >= floor ? of.extract : undefined);
     const isSaid = (of: Judged): boolean =>
       judged.some(({ extract }) => extract !== undefined && extract.text === knownOf(of)?.text);
-    const other = isSaid(found) ? await judge(index, { ...question, text: part, history: [] }, signal) : found;
+    // "And how long do I have for that?" asks for nothing without the question before it, which has the answer already.
+    const isWhole = found.found.question.own.some((term) => !isSoft(term));
+    const other =
+      isSaid(found) && isWhole ? await judge(index, { ...question, text: part, history: [] }, signal) : found;
     const known = knownOf(other);
     if ((known !== undefined || asksForSomething(other)) && !isSaid(other))
       judged.push({ part, judged: other, extract: known });

@@ -23,10 +23,12 @@ const documents: Readonly<Record<string, string>> = {
   "pumps.md":
     "# Pumps\n\nAll pumps come with a hose.\n\n| Pump | Power | Noise |\n|---|---|---|\n| Ada | 40 W | soft |\n| Bea | 80 W | loud |\n",
   "lifts.md": "# Lifts\n\nOur lifts are safe. Their doors open and close without a sound. A price is on request.",
+  "rental.md":
+    "# Boat rental\n\n## Cancel a rental\n\nOpen the mail that confirms your rental and press Cancel, or ring the desk, which answers from eight in the morning to eight in the evening on every day of the season. The desk needs the number of the rental and the name of the skipper, and writes to you once it is done.\n\nUntil two days before the start you get everything back. Later you pay half of the price. After the start nothing is paid back, apart from storms: then the harbour master decides.",
   "rooms.md": "# Room rules\n\nQuiet hours begin at 22:00. Check-out is at 11:00. Pets are welcome in most rooms.",
 };
 
-describe("answers from the rows of tables and from short rules", () => {
+describe("answers from small documents", () => {
   let store: Store;
   let closeStore: () => Promise<void>;
   let index: KnowledgeIndex;
@@ -61,6 +63,7 @@ describe("answers from the rows of tables and from short rules", () => {
     ["Can I wash the tent?", "Use a sponge and cold water."],
     ["Can I wash the blanket?", "At 30 degrees."],
     ["When is check-out?", "Check-out is at 11:00."],
+    ["Can I cancel a rental?", "Later you pay half of the price."],
   ])("%s", async (question, expected) => {
     const { text, answered } = await ask(question);
     expect(answered, text).toBe(true);
