@@ -260,6 +260,7 @@ describe("the text of a mail", () => {
       "Please enable viewing of rich text.",
       "Su programa de correo no puede mostrar este mensaje.",
       "Ihr Programm kann diese Nachricht nicht anzeigen.",
+      "Este mensaje debe verse en un navegador.",
     ];
     for (const words of stubs) {
       const both = multipart("alternative", [plain(words), html("Where is the lamp?")]);

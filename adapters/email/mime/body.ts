@@ -141,7 +141,7 @@ function chosen(alternatives: readonly (readonly MailText[])[]): readonly MailTe
 }
 
 const placeholder =
-  /\bhtml\b|\brich text\b|(?:view|see|read|open) (?:this|it|the) (?:e-?mail|message|newsletter) (?:in|on|with)|(?:cannot|can't|unable to|(?:does not|doesn't) support) (?:display|show|view|read)|kann diese (?:nachricht|e-?mail) nicht|ne peut pas afficher|no puede (?:mostrar|ver|leer) este|não (?:consegue|pode) (?:mostrar|exibir)|non può visualizzare/i;
+  /\bhtml\b|\brich text\b|(?:view|see|read|open) (?:this|it|the) (?:e-?mail|message|newsletter) (?:in|on|with)|(?:cannot|can't|unable to|(?:does not|doesn't) support) (?:display|show|view|read)|kann diese (?:nachricht|e-?mail) nicht|ne peut pas afficher|no puede (?:mostrar|ver|leer) este|não (?:consegue|pode) (?:mostrar|exibir)|non può visualizzare|\b(?:en un navegador|im browser|dans (?:un|votre) navigateur|nel browser|no navegador)\b/i;
 const placeholderWordsMax = 60;
 
 function isPlaceholder(plain: readonly MailText[], rich: readonly MailText[]): boolean {
