@@ -1,3 +1,4 @@
+import { detect } from "chardet";
 import { documentBytesMax, UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import type { ReadableType } from "#knowledge/documents/file-types.ts";
 import { readableTypes, wordType } from "#knowledge/documents/file-types.ts";
@@ -60,7 +61,8 @@ export function checkContent(bytes: Uint8Array, type: ReadableType): void {
 }
 
 /**
- * Decodes UTF-8, UTF-16 with a byte order mark, or else the declared encoding; without one, Windows-1252. Throws
+ * Decodes UTF-8, UTF-16 with a byte order mark, or else the declared encoding; without one, the one that the letters
+ * suggest, or Windows-1252. Throws
  * {@link UnreadableDocument} for anything but text.
  */
 export function decodeText(bytes: Uint8Array, declared?: string): string {
@@ -91,7 +93,22 @@ function decode(bytes: Uint8Array, declared: string | undefined): string {
   } catch {
     // Valid UTF-8 is taken as UTF-8, whatever was declared; this text is not valid.
   }
-  return decoderFor(declared).decode(bytes);
+  return decoderFor(declared ?? guessed(bytes)).decode(bytes);
+}
+
+/** A detector needs no more. */
+const detectedMax = 64 * 1024;
+
+/** The encoding of text in other letters than Latin ones: most of its letters are bytes above ASCII. */
+function guessed(bytes: Uint8Array): string | undefined {
+  const read = bytes.subarray(0, detectedMax);
+  let high = 0;
+  let latin = 0;
+  for (const byte of read) {
+    if (byte >= 0x80) high += 1;
+    else if ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a) latin += 1;
+  }
+  return high > latin ? (detect(read) ?? undefined) : undefined;
 }
 
 function decoderFor(label: string | undefined): TextDecoder {

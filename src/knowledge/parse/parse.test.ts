@@ -1,3 +1,4 @@
+import iconv from "iconv-lite";
 import { describe, expect, it } from "vitest";
 import { UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import type { Block } from "#knowledge/documents/blocks.ts";
@@ -173,6 +174,15 @@ describe("bytes", () => {
     expect(texts(parseTextDocument(Buffer.from("Gr\xfc\xdfe an alle.", "latin1"), "text/plain").blocks)).toEqual([
       "Grüße an alle.",
     ]);
+  });
+
+  it("reads text in other letters in the encoding that they suggest", () => {
+    const russian = "Сколько весит рюкзак? Он весит два килограмма вместе с дождевиком.";
+    for (const encoding of ["windows-1251", "koi8-r"]) {
+      expect(texts(parseTextDocument(iconv.encode(russian, encoding), "text/plain").blocks).join(" ")).toBe(russian);
+    }
+    const japanese = "送料はいくらですか。配達には三日かかります。";
+    expect(texts(parseTextDocument(iconv.encode(japanese, "shift_jis"), "text/plain").blocks)).toEqual([japanese]);
   });
 
   it("refuses binary data, with a reason that a person can act on", () => {
