@@ -25,6 +25,8 @@ const documents: Readonly<Record<string, string>> = {
   "lifts.md": "# Lifts\n\nOur lifts are safe. Their doors open and close without a sound. A price is on request.",
   "rental.md":
     "# Boat rental\n\n## Cancel a rental\n\nOpen the mail that confirms your rental and press Cancel, or ring the desk, which answers from eight in the morning to eight in the evening on every day of the season. The desk needs the number of the rental and the name of the skipper, and writes to you once it is done.\n\nUntil two days before the start you get everything back. Later you pay half of the price. After the start nothing is paid back, apart from storms: then the harbour master decides.",
+  "oars.md":
+    "# Oars\n\n## Which parts does an oar have?\n\n- The grip is held.\n- The shaft is long.\n- The sleeve is of plastic.\n- The collar stops it.\n- The neck is thin.\n- The blade is wide.\n- The tip is of copper.\n- The edge is sharp.\n",
   "rooms.md": "# Room rules\n\nQuiet hours begin at 22:00. Check-out is at 11:00. Pets are welcome in most rooms.",
 };
 
@@ -63,6 +65,7 @@ describe("answers from small documents", () => {
     ["Can I wash the tent?", "Use a sponge and cold water."],
     ["Can I wash the blanket?", "At 30 degrees."],
     ["When is check-out?", "Check-out is at 11:00."],
+    ["which parts does an oar have", "The edge is sharp."],
     ["Can I cancel a rental?", "Later you pay half of the price."],
   ])("%s", async (question, expected) => {
     const { text, answered } = await ask(question);

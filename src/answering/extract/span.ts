@@ -11,6 +11,7 @@ const proseWordsWanted = 45;
 const wholeWordsMax = 60;
 /** The same for a section whose title names what is asked: its other sentences are often the exceptions. */
 const titledWordsMax = 120;
+const titledItemsMax = 10;
 const titledFit = 0.3;
 const bulletsMax = 6;
 const bulletWordsMax = 110;
@@ -26,8 +27,9 @@ export function spanOf(units: readonly Placed[], at: number, question: Understoo
   if (unit === undefined) return [];
   const section = sectionOf(units, at);
   const isTitled = (units[at]?.passage.fit ?? 0) >= titledFit;
-  if (wordsAt(units, section) <= (isTitled ? titledWordsMax : wholeWordsMax) && listedAt(units, section) <= bulletsMax)
-    return section;
+  const [wordsMax, itemsMax] = isTitled ? [titledWordsMax, titledItemsMax] : [wholeWordsMax, bulletsMax];
+  const isShort = countOf(units, section, "row") <= bulletsMax && countOf(units, section, "item", "row") <= itemsMax;
+  if (isShort && wordsAt(units, section) <= wordsMax) return section;
   switch (unit.kind) {
     case "item":
       return withLead(units, listAround(units, at), at, asked);
@@ -79,9 +81,8 @@ function wordsAt(units: readonly Placed[], indexes: readonly number[]): number {
   return indexes.reduce((sum, index) => sum + (units[index]?.words ?? 0), 0);
 }
 
-function listedAt(units: readonly Placed[], indexes: readonly number[]): number {
-  return indexes.filter((index) => units[index]?.unit.kind === "item" || units[index]?.unit.kind === "row").length;
-}
+const countOf = (units: readonly Placed[], indexes: readonly number[], ...kinds: readonly Unit["kind"][]): number =>
+  indexes.map((index) => units[index]?.unit.kind).filter((kind) => kind !== undefined && kinds.includes(kind)).length;
 
 /** The list around an item: adjacent items, with the code and remarks between two steps. */
 export function listAround(units: readonly Placed[], at: number): number[] {
