@@ -67,7 +67,7 @@ const layers: readonly ImportRule[] = [
   rule("#knowledge/typesense/", "#runtime/ #language/ #database/ node:", { own: "#knowledge/" }),
   rule(
     "#knowledge/",
-    `#runtime/ #language/ #domain/ #outbound/ #database/ #channels/text/ #models/embedding.ts node: kysely csv-parse htmlparser2 mammoth robots-parser typebox unpdf yaml yauzl ${markdown}`,
+    `#runtime/ #language/ #domain/ #outbound/ #database/ #channels/text/ #models/embedding.ts node: kysely chardet csv-parse htmlparser2 mammoth robots-parser typebox unpdf yaml yauzl ${markdown}`,
     { never: [...drivers, "src/knowledge/typesense/"] },
   ),
   rule("#answering/evaluation/", "#domain/conversation/message.ts csv-parse", { own: "#answering/" }),
@@ -134,8 +134,8 @@ const serverPackages = new Set(layers.flatMap(({ may }) => may));
 const { dependencies } = JSON.parse(readFileSync(new URL("package.json", projectUrl), "utf8")) as {
   readonly dependencies: Readonly<Record<string, string>>;
 };
-/** The program sends its own mails, and reads YAML, too. */
-const sharedPackages = "typebox nodemailer yaml";
+/** The program sends its own mails, and reads YAML and text of unknown encodings, too. */
+const sharedPackages = "typebox nodemailer yaml chardet";
 /** Packages that only adapters use: the platforms' SDKs. A test checks that no two adapters share one. */
 export const adapterPackages = Object.keys(dependencies).filter((name) => !serverPackages.has(name));
 
