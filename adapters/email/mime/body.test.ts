@@ -228,6 +228,9 @@ describe("the text of a mail", () => {
       { name: "picture-1.svg", mediaType: "image/svg+xml", bytes: Buffer.byteLength(drawing) },
       { name: "picture-2.svg", bytes: 6 },
     ]);
+    const large = `<svg>${"<g/>".repeat(5_000_000)}</svg>`;
+    const { text: beside } = await messageOf(html(`Here: <img src="data:image/svg+xml,${large}"> Why?`));
+    expect(beside.replaceAll(/\s+/g, " ")).toBe("Here: Why?");
     const list = part(
       ['Content-Type: text/csv; name="sizes.csv"', "Content-ID: <1>", "Content-Disposition: inline"],
       "S;M",

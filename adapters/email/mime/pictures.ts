@@ -7,7 +7,7 @@ const picture =
   /\bsrc[ \t\r\n]{0,9}=[ \t\r\n]{0,9}(["']?)data:(image\/[\w.+-]{1,60})(?:;[\w=-]{1,60}){0,3};base64,([\w+/=%\s-]*)/gi;
 /** SVG as text. The quotation mark ends it. */
 const drawing =
-  /\bsrc[ \t\r\n]{0,9}=[ \t\r\n]{0,9}(["'])data:(image\/[\w.+-]{1,60})(?:;[\w=-]{1,60}){0,3},((?:(?!\1)[^])*)\1/gi;
+  /\bsrc[ \t\r\n]{0,9}=[ \t\r\n]{0,9}(?:"data:(image\/[\w.+-]{1,60})(?:;[\w=-]{1,60}){0,3},([^"]*)"|'data:(image\/[\w.+-]{1,60})(?:;[\w=-]{1,60}){0,3},([^']*)')/gi;
 /** Fonts, style sheets and the like. */
 const otherData = /\bdata:[\w.+-]{1,60}\/[\w.+-]{1,60}[;,][^"'\s)>]{200,}/gi;
 const picturesMax = 50;
@@ -24,9 +24,9 @@ export function takePictures(html: string): { readonly html: string; readonly pi
       keep(mediaType, Buffer.from(unescaped(base64).toString("latin1"), "base64"));
       return `src=${quote}picture`;
     })
-    .replaceAll(drawing, (_, quote: string, mediaType: string, text: string) => {
-      keep(mediaType, unescaped(text));
-      return `src=${quote}picture${quote}`;
+    .replaceAll(drawing, (_, type?: string, text?: string, otherType?: string, otherText?: string) => {
+      keep(type ?? otherType ?? "", unescaped(text ?? otherText ?? ""));
+      return 'src="picture"';
     });
   return { html: without.replaceAll(otherData, ""), pictures };
 }
