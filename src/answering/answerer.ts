@@ -3,11 +3,15 @@ import { Problem } from "#domain/problem.ts";
 import type { Answer, Answerer, Question } from "./contract.ts";
 import type { Candidate, KnowledgeIndex } from "#knowledge/index/contract.ts";
 import type { Composer } from "./composer.ts";
+import type { QueryWriter } from "./generate/query-writer.ts";
 import { searched, sourceOf, sourcesMax, answerFromLookups, uncertainPreface, unknownAnswer } from "./composer.ts";
 import { answerToChoice } from "./chosen-suggestion.ts";
 import { answerFloor, bandOf } from "./rank/confidence.ts";
 import type { Judged } from "./rank/judge.ts";
+import { evidenceOf } from "./rank/judge.ts";
 import { judgeMessage } from "./rank/judge-message.ts";
+import type { Found } from "./rank/search-further.ts";
+import { searchFurther } from "./rank/search-further.ts";
 import { wordLanguages } from "#language/detection.ts";
 import { forOneMessage } from "./retrieve/cached-search.ts";
 import type { Retrieval } from "./retrieve/retrieve.ts";
@@ -16,17 +20,24 @@ import { languageOfAsker, languageOfText } from "./understand/asker-language.ts"
 import { searchTrace } from "./trace.ts";
 import { somePassages } from "./understand/document-languages.ts";
 
+/** Headings that the language model sees before it searches. */
+const titlesMax = 20;
+
 /**
  * Finds passages, judges whether they contain an answer, and lets the composer write it. When they cover too little of
- * the question, the answer is "I don't know" and the composer is not called. Throws the problem `search_unavailable` when
- * nothing is found because the documents are still being indexed for the first time.
+ * the question, `queryWriter` says in other words what is asked, and the composer decides from what these find. Without
+ * it the answer is "I don't know", and the composer is not called. Throws the problem `search_unavailable` when nothing
+ * is found because the documents are still being indexed for the first time.
  */
 export function createAnswerer({
   index,
   composer,
+  queryWriter,
 }: {
   readonly index: KnowledgeIndex;
   readonly composer: Composer;
+  /** Absent: without a language model. */
+  readonly queryWriter?: QueryWriter;
 }): Answerer {
   /** A question in another language may share no word with the documents. */
   async function passagesElsewhere(
@@ -58,32 +69,68 @@ export function createAnswerer({
           tokensUsed: 0,
         });
       }
-      const judged = await judgeMessage(forOneMessage(index), question, signal);
-      const answer = await answerFrom(question, judged, signal);
-      question.onTrace?.(searchTrace(question, judged, answer));
-      return answer;
+      const searches = forOneMessage(index);
+      const judged = await judgeMessage(searches, question, signal);
+      const further = await searchedFurther(searches, question, judged, signal);
+      const answer = await answerFrom(question, judged, further?.read, signal);
+      question.onTrace?.(searchTrace(question, judged, further?.read, answer));
+      return { ...answer, tokensUsed: answer.tokensUsed + (further?.tokensUsed ?? 0) };
     },
   };
 
-  async function answerFrom(question: Question, { found, extract }: Judged, signal: AbortSignal): Promise<Answer> {
+  /** Undefined where the words of the message are enough, or ask nothing of the documents. */
+  async function searchedFurther(
+    searches: KnowledgeIndex,
+    question: Question,
+    judged: Judged,
+    signal: AbortSignal,
+  ): Promise<{ readonly read?: readonly Found[]; readonly tokensUsed: number } | undefined> {
+    const { found } = judged;
+    const evidence = evidenceOf(judged);
+    const isClear = bandOf(evidence) === "high" && found.question.borrowed.length === 0;
+    if (queryWriter === undefined || isClear || found.partial || (question.lookups ?? []).length > 0) return undefined;
+    const near = [
+      ...found.ranked.map(({ candidate }) => candidate),
+      ...(await passagesElsewhere(question, found, signal)),
+    ];
+    const titles = [...new Set(near.map(({ title }) => title))].slice(0, titlesMax);
+    const isNeeded = evidence < answerFloor[question.strictness];
+    const written = await queryWriter.write({ question, titles, isNeeded }, signal);
+    if (written === undefined || written.queries.length === 0) return written;
+    const { queries, tokensUsed } = written;
+    question.onTrace?.({ kind: "further_search", queries });
+    const read = await searchFurther(searches, question, queries, judged, signal);
+    return read.length === 0 ? { tokensUsed } : { read, tokensUsed };
+  }
+
+  async function answerFrom(
+    question: Question,
+    { found, extract }: Judged,
+    read: readonly Found[] | undefined,
+    signal: AbortSignal,
+  ): Promise<Answer> {
     const { lookups = [] } = question;
     const enough = extract !== undefined && extract.evidence >= answerFloor[question.strictness];
-    if (!enough && lookups.length === 0 && found.partial) {
+    const isAnswerable = enough || lookups.length > 0 || read !== undefined;
+    if (!isAnswerable && found.partial) {
       throw new Problem("search_unavailable", "The documents are being indexed for the first time. Ask again soon.", {
         retryAfterS: 5,
       });
     }
-    if (!enough && lookups.length === 0)
-      return streamed(question, unknownAnswer(question, found, await passagesElsewhere(question, found, signal)));
-    return composer.compose({ question, found, extract: enough ? extract : undefined }, signal);
+    if (!isAnswerable)
+      return streamed(question, unknownAnswer({ question, found }, await passagesElsewhere(question, found, signal)));
+    const judged = { question, found, extract: enough ? extract : undefined };
+    return composer.compose(read === undefined ? judged : { ...judged, read }, signal);
   }
 }
 
 /** Answers in the documents' own sentences. Everything it says is in the sources that it names. */
 export const extractiveComposer: Composer = {
-  async compose({ question, found, extract }) {
+  async compose(request) {
+    const { question, found, extract } = request;
     const { lookups = [] } = question;
-    if (extract === undefined || lookups.length > 0) return streamed(question, answerFromLookups(lookups));
+    if (lookups.length > 0) return streamed(question, answerFromLookups(lookups));
+    if (extract === undefined) return streamed(question, unknownAnswer(request));
     const confidence = bandOf(extract.evidence);
     return streamed(question, {
       ...searched,

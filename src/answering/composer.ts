@@ -4,6 +4,7 @@ import type { Candidate } from "#knowledge/index/contract.ts";
 import type { Composed } from "./extract/compose.ts";
 import type { Retrieval } from "./retrieve/retrieve.ts";
 import type { Ranked } from "./rank/ranked.ts";
+import type { Found } from "./rank/search-further.ts";
 import { guessLanguages } from "#language/detection.ts";
 import { suggestionTexts } from "./suggestions.ts";
 import { languageOfText, cannedTextFor } from "./understand/asker-language.ts";
@@ -13,13 +14,15 @@ export interface ComposeRequest {
   readonly question: Question;
   readonly found: Retrieval;
   /**
-   * The answer in the documents' own sentences, with its evidence. Undefined when they cover too little and the answer
-   * is in the lookups of skills.
+   * The answer in the documents' own sentences, with its evidence. Undefined when they cover too little, and the answer
+   * is in the lookups of skills or in `read`.
    */
   readonly extract: Composed | undefined;
+  /** Passages for a language model, of searches in other words than the customer's. Absent: those of `found`. */
+  readonly read?: readonly Found[];
 }
 
-/** Writes the answer. Called only when there is one; the passages are already chosen. */
+/** Writes the answer from the passages that were chosen. */
 export interface Composer {
   compose(judged: ComposeRequest, signal: AbortSignal): Promise<Answer>;
 }
@@ -33,9 +36,16 @@ export const searched: Pick<Answer, "skillsFired" | "tokensUsed"> = {
   tokensUsed: 0,
 };
 
-/** Says that the documents have no answer, and names the nearest passages. `others` is a sample for language detection. */
-export function unknownAnswer(question: Question, found: Retrieval, others: readonly Candidate[] = []): Answer {
-  const sources = found.ranked.slice(0, Math.min(sourcesMax, question.topK)).map((passage) => sourceOf(passage, found));
+/**
+ * Says that the documents have no answer, and names the nearest passages: those of `read`, or else of `found`. `others` is
+ * a sample for language detection.
+ */
+export function unknownAnswer(
+  { question, found, read }: Omit<ComposeRequest, "extract">,
+  others: readonly Candidate[] = [],
+): Answer {
+  const nearest = read ?? found.ranked.map((passage) => ({ passage, by: found }));
+  const sources = nearest.slice(0, Math.min(sourcesMax, question.topK)).map(({ passage, by }) => sourceOf(passage, by));
   return {
     ...searched,
     text: [

@@ -54,6 +54,8 @@ export interface PastMessage {
 export type AnswerTrace =
   | { readonly kind: "small_talk" }
   | { readonly kind: "skills"; readonly names: readonly string[]; readonly chosenBy: "phrase" | "model" }
+  /** The language model put the question in other words, to search with them too. */
+  | { readonly kind: "further_search"; readonly queries: readonly string[] }
   | {
       readonly kind: "search";
       /** How much of the question the passages cover, 0 to 1. */

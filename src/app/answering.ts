@@ -3,6 +3,7 @@ import { createAnswerer, extractiveComposer } from "#answering/answerer.ts";
 import { createAngerJudge } from "#answering/classify/anger-judge.ts";
 import type { Answerer, JudgeAnger } from "#answering/contract.ts";
 import { createModelComposer } from "#answering/generate/model-composer.ts";
+import { createQueryWriter } from "#answering/generate/query-writer.ts";
 import type { Config } from "#config/environment.ts";
 import type { Store } from "#database/contract.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
@@ -39,8 +40,15 @@ export async function createAnswering(parts: AnsweringParts): Promise<Answering>
   const model = config.model && (await import("#models/model.ts")).createModel(config.model, clock);
   // Created without a model too, so that its counters are shown with the value 0.
   const counts = createModelMetrics(metrics);
-  const composer =
-    model === undefined ? extractiveComposer : createModelComposer({ model, instead: extractiveComposer, log, counts });
+  const documents = createAnswerer({
+    index,
+    ...(model === undefined
+      ? { composer: extractiveComposer }
+      : {
+          composer: createModelComposer({ model, instead: extractiveComposer, log, counts }),
+          queryWriter: createQueryWriter({ model, log, counts }),
+        }),
+  });
   const lookUps = createLookUps({
     store,
     clock,
@@ -49,7 +57,7 @@ export async function createAnswering(parts: AnsweringParts): Promise<Answering>
     open: (sealed) => secrets.open(sealed),
   });
   return {
-    answerer: createSkilledAnswerer({ documents: createAnswerer({ index, composer }), lookUps, model, clock, log }),
+    answerer: createSkilledAnswerer({ documents, lookUps, model, clock, log }),
     judgeAnger: createAngerJudge({ model, log }),
     modelTrouble: () => model?.trouble(),
   };

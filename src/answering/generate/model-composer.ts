@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { Problem } from "#domain/problem.ts";
 import type { Answer, Question } from "#answering/contract.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Composer, ComposeRequest } from "#answering/composer.ts";
@@ -12,10 +11,11 @@ import {
   uncertainPreface,
   unknownAnswer,
 } from "#answering/composer.ts";
-import { bandOf } from "#answering/rank/confidence.ts";
-import type { Ranked } from "#answering/rank/ranked.ts";
+import { bandOf, belowHigh } from "#answering/rank/confidence.ts";
+import type { Found } from "#answering/rank/search-further.ts";
 import type { LanguageModel, ModelSink } from "#models/language-model.ts";
 import { ModelFailure } from "#models/language-model.ts";
+import { problemOf } from "./model-problem.ts";
 import { maskPersonalData } from "./personal-data.ts";
 import { createPieces } from "./pieces.ts";
 import { buildPrompt, titleWithoutCommands, withoutCommands } from "./prompt.ts";
@@ -37,6 +37,10 @@ const turnCharactersMax = 1_000;
 const budgetMs: Readonly<Record<WhenModelFails, number>> = { tell: 25_000, extract: 45_000 };
 /** Upper limit before the share of dropped sentences is applied: a dropped sentence shows that the model was unsure. */
 const evidenceMax = 0.6;
+/** Lookups of skills. */
+const certain = 1;
+/** Passages that only the model finds to answer: the words of the question do not prove it. */
+const readEvidence = belowHigh;
 
 /**
  * Lets a language model write the answer from the passages, and passes on only what they support. When the model fails,
@@ -84,11 +88,10 @@ export function createModelComposer({
     hasShown: () => boolean,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const { question, found, extract } = request;
+    const { question, extract } = request;
     const { lookups = [], temperature = 0, whenModelFails = "extract" } = question;
     const grounds = groundsFor(request);
-    // Lookups are certain.
-    const evidence = lookups.length > 0 || extract === undefined ? 1 : extract.evidence;
+    const evidence = lookups.length > 0 ? certain : (extract?.evidence ?? readEvidence);
     const preface = bandOf(evidence) === "low" ? uncertainPreface(question) : "";
     let answer = "";
     let attempt = beginAttempt(grounds, question);
@@ -116,7 +119,7 @@ export function createModelComposer({
     const { kept, dropped, cited } = review.sum();
     counts.answered(kept, dropped);
     if (kept === 0) {
-      const other = lookups.length > 0 ? answerFromLookups(lookups) : unknownAnswer(question, found);
+      const other = lookups.length > 0 ? answerFromLookups(lookups) : unknownAnswer(request);
       show(other.text);
       return { ...other, tokensUsed };
     }
@@ -134,9 +137,10 @@ export function createModelComposer({
 }
 
 /** The prompt, and the texts that the answer is reviewed against: lookups first, then passages. */
-function groundsFor({ question, found, extract }: ComposeRequest) {
+function groundsFor(request: ComposeRequest) {
+  const { question } = request;
   const { lookups = [] } = question;
-  const passages = extract === undefined ? [] : passagesFor(question, extract.used, found.ranked);
+  const passages = passagesFor(request);
   const turns = question.history.slice(-historyMax);
   // Lookups hold personal data and are masked. The documents are the company's own.
   const masked = maskPersonalData(
@@ -151,10 +155,10 @@ function groundsFor({ question, found, extract }: ComposeRequest) {
   const contents = others.slice(lookups.length);
   const grounds = [
     ...lookups.map(({ title }, index) => ({ title, url: null, text: withoutCommands(others[index] ?? "") })),
-    ...passages.map(({ candidate: { title, text: passage, url } }) => ({
-      title: titleWithoutCommands(title),
-      url,
-      text: withoutCommands(passage),
+    ...passages.map(({ passage: { candidate } }) => ({
+      title: titleWithoutCommands(candidate.title),
+      url: candidate.url,
+      text: withoutCommands(candidate.text),
     })),
   ];
   const prompt = buildPrompt({
@@ -168,40 +172,22 @@ function groundsFor({ question, found, extract }: ComposeRequest) {
     prompt,
     masked,
     evidence: grounds.map((each) => evidenceOf(each)),
-    sources: [...lookups.map(lookupSource), ...passages.map((each) => sourceOf(each, found))],
+    sources: [...lookups.map(lookupSource), ...passages.map(({ passage, by }) => sourceOf(passage, by))],
     hasPassages: passages.length > 0,
   };
 }
 
-function beginAttempt({ evidence, prompt, masked }: ReturnType<typeof groundsFor>, { strictness }: Question) {
+function beginAttempt({ evidence, prompt, masked }: ReturnType<typeof groundsFor>, { strictness, topK }: Question) {
   const { leaks } = prompt;
   const judged = masked.withoutPlaceholders;
-  return { pieces: createPieces(), review: createReview({ evidence, strictness, sourcesMax, leaks, judged }) };
+  const citable = Math.min(sourcesMax, topK);
+  return { pieces: createPieces(), review: createReview({ evidence, strictness, sourcesMax: citable, leaks, judged }) };
 }
 
-/** The passages of the extracted answer first, then the best ranked, at most `topK`. */
-function passagesFor({ topK }: Question, used: readonly Ranked[], ranked: readonly Ranked[]): Ranked[] {
-  return [...new Set([...used, ...ranked])].slice(0, topK);
-}
-
-function problemOf(failure: ModelFailure): Problem {
-  const retry = failure.retryAfterMs === undefined ? {} : { retryAfterS: failure.retryAfterMs / 1_000 };
-  const options = { ...retry, cause: failure };
-  switch (failure.kind) {
-    case "unreachable":
-    case "resting":
-      return new Problem("provider_down", "The language model cannot be reached now.", options);
-    case "timeout":
-      return new Problem("upstream_timeout", "The language model did not answer in time.", options);
-    case "late":
-      return new Problem("query_timeout", "The language model did not finish its answer in time.", options);
-    case "limited":
-    case "server":
-    case "key":
-    case "model":
-    case "rejected":
-    case "broken":
-    case "empty":
-      return new Problem("model_provider_error", "The language model's provider answered with an error.", options);
-  }
+/** Without further searches the passages of the extracted answer first, then the best ranked, at most `topK`. */
+function passagesFor({ question, found, extract, read }: ComposeRequest): readonly Found[] {
+  if (read !== undefined) return read;
+  if (extract === undefined) return [];
+  const passages = [...new Set([...extract.used, ...found.ranked])].slice(0, question.topK);
+  return passages.map((passage) => ({ passage, by: found }));
 }

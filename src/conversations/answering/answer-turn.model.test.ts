@@ -64,6 +64,21 @@ eachDatabase("a customer on a channel, with a language model", (open) => {
     expect(made.logged.filter((line) => line.includes("model: answering failed"))).toHaveLength(1);
   });
 
+  it.each<[string, Behaviour, Behaviour]>([
+    ["cannot search in other words", { kind: "silence", after: null }, says(`${sentence} [1]`)],
+    ["has searched, and cannot answer", says(question), { kind: "silence", after: null }],
+  ])("gets a fallback for a question in other words when the model %s", async (_what, search, answer) => {
+    const made = await begin();
+    server.search = () => search;
+    server.answer = () => answer;
+    const id = await made.begin("ill", "my parcel still has not turned up");
+    await inTime(
+      made.clock,
+      made.until("it is answered", async () => (await made.talk(id)).length === 2),
+    );
+    expect((await made.talk(id))[1]).toContain(`assistant: ${defaultSettings.unknownMessage}`);
+  });
+
   it("gets a fallback with the offer of a person when the model refuses", async () => {
     const made = await begin();
     server.answer = () => ({ kind: "text", pieces: ["I cannot help"], finish: "refused" });

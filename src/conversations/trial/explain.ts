@@ -58,6 +58,12 @@ function searchText({ trace, answer, strictness }: TrialResult): string {
   const search = trace.find((step) => step.kind === "search");
   if (search === undefined || search.passages.length === 0) return "No passage has a word of the question.";
   const numbers = `they cover ${search.evidence.toFixed(2)} of the question, and ${search.floor.toFixed(2)} is needed (${strictness})`;
+  const further = trace.find((step) => step.kind === "further_search");
+  if (further !== undefined && search.evidence < search.floor) {
+    const queries = further.queries.map((query) => `"${query}"`).join(", ");
+    const outcome = answer?.answered === true ? "finds the answer in the passages" : "finds no answer in the passages";
+    return `The words of the question do not lead to an answer: ${numbers}. The language model searched for ${queries}, and ${outcome}.`;
+  }
   if (answer?.answered === true) {
     const doubt = answer.confidence === "low" ? " The bot says that it is not sure." : "";
     return `The passages answer the question: ${numbers}.${doubt}`;

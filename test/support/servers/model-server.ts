@@ -58,6 +58,10 @@ export interface ModelServer {
   readonly requests: readonly ModelRequest[];
   /** Decides how each request is answered; tests replace it. */
   answer: (request: ModelRequest) => Behaviour;
+  /** Requests to write search queries. They are not among `requests`. */
+  readonly searches: readonly ModelRequest[];
+  /** Decides how these are answered: with one query a line, or NONE. */
+  search: (request: ModelRequest) => Behaviour;
   /** Resolves after this many requests. */
   asked(count: number): Promise<void>;
   /** Resolves after the client has aborted this many requests. */
@@ -75,6 +79,7 @@ export const says = (...pieces: string[]): Behaviour => ({ kind: "text", pieces 
 /** An HTTP server with the APIs of OpenAI and Anthropic whose answers a test sets. */
 export async function startModelServer(): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
+  const searches: ModelRequest[] = [];
   const waiting: { readonly when: () => boolean; readonly resolve: () => void }[] = [];
   let abandoned = 0;
   const look = (): void => {
@@ -91,7 +96,8 @@ export async function startModelServer(): Promise<ModelServer> {
       let text = "";
       for await (const chunk of incoming) text += String(chunk);
       const request = read(incoming, text);
-      requests.push(request);
+      const isSearch = request.system.startsWith("You write the searches");
+      (isSearch ? searches : requests).push(request);
       look();
       response.once("close", () => {
         if (!response.writableEnded) {
@@ -99,7 +105,11 @@ export async function startModelServer(): Promise<ModelServer> {
           look();
         }
       });
-      await play(model.answer(request), request.path.endsWith("/messages") ? anthropic : openai, response);
+      await play(
+        isSearch ? model.search(request) : model.answer(request),
+        request.path.endsWith("/messages") ? anthropic : openai,
+        response,
+      );
     })();
   });
   server.listen(0, "127.0.0.1");
@@ -108,6 +118,8 @@ export async function startModelServer(): Promise<ModelServer> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     requests,
     answer: () => says("NO_ANSWER"),
+    searches,
+    search: () => ({ kind: "text", pieces: ["NONE"], tokens: { input: 0, output: 0 } }),
     asked: (count) => until(() => requests.length >= count),
     abandoned: (count) => until(() => abandoned >= count),
     async close() {
