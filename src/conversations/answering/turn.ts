@@ -5,6 +5,8 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import type { Store } from "#database/contract.ts";
+import { hasTrait } from "#channels/catalog.ts";
+import { withoutRepeatedSentences } from "#language/words/repeated-sentences.ts";
 import type { PauseAfter } from "#conversations/inbound/batch.ts";
 import type { QuestionOptions } from "./question-options.ts";
 
@@ -68,11 +70,12 @@ export async function loadTurn(
   const perQuery = conversation.channel === "api";
   const messages = await recentMessages(store, conversation, perQuery ? seq : undefined);
   const fromCustomer = messages.filter(({ role }) => role === "user");
-  const unanswered = fromCustomer.filter(
+  const toAnswer = fromCustomer.filter(
     (message) =>
       (message.content !== "" || (message.files ?? 0) > 0) &&
       (perQuery ? message.seq === seq : message.seq > conversation.settled_seq),
   );
+  const unanswered = hasTrait(conversation.channel, "complete-messages") ? withoutQuotes(toAnswer, messages) : toAnswer;
   const [first] = unanswered;
   const last = unanswered.at(-1);
   if (first === undefined || last === undefined) return undefined;
@@ -90,6 +93,18 @@ export async function loadTurn(
     lastCustomerSeq: Math.max(...fromCustomer.map((message) => message.seq)),
     lowStep: conversation.low_streak > 0 && !perQuery && isSameThought(messages, first, pauseAfter) ? 0 : 1,
   };
+}
+
+/** Leaves out what the customers' mails quote of the replies to them, which must not be read as theirs. */
+function withoutQuotes(
+  written: readonly RecentMessage[],
+  messages: readonly RecentMessage[],
+): readonly RecentMessage[] {
+  const replies = messages.filter(({ role }) => role !== "user").map(({ content }) => content);
+  return written.map((message) => {
+    const content = withoutRepeatedSentences(message.content, replies);
+    return content === "" ? message : { ...message, content };
+  });
 }
 
 /** Whether the customer wrote this before the last answer, or as a fragment right after it. */

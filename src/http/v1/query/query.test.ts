@@ -92,6 +92,17 @@ eachDatabase("the query", (open) => {
     expect((await ask({ query: "1" })).body.answer).not.toContain("harbour");
   });
 
+  it("does not take a quoted sentence of the bot for the customer's wish for a person", async () => {
+    const { conversation_id: id, answer } = (await ask({ query: "Who won the match in Lima?" })).body;
+    expect(answer).toContain("ask to talk to a human");
+    const query = `How long does a delivery take?\n\nHelp desk, 12 May:\n${answer}`;
+    expect((await ask({ conversation_id: id, query })).body.answer).toContain("three working days");
+    expect((await app.get(`/v1/conversations/${id}`)).body).toMatchObject({
+      status: "open",
+      messages: expect.arrayContaining([expect.objectContaining({ content: query })]),
+    });
+  });
+
   it("continues a conversation by its id", async () => {
     const first = await ask();
     const second = await ask({ conversation_id: first.body.conversation_id, query: "How do I return a parcel?" });
