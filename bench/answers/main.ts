@@ -5,27 +5,19 @@
 // halves are fixed by hash: choose on `tune`, and look at `report` once. The file of `--off-domain` has `questions` that no
 // document answers: they are put to each folder too. Each `--calibration`, such as {"nearFrom":0.35}, is measured beside
 // the others with one line of counts: it changes how the evidence of the encoder counts.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import Type from "typebox";
-import type { TSchema, Static } from "typebox";
 import Value from "typebox/value";
 import { createExtractiveAnswerer } from "#answering/answerer.ts";
 import type { Answerer, AnswerTrace, Question } from "#answering/contract.ts";
 import type { Given, Verdict } from "#answering/evaluation/judge.ts";
 import { judgeAnswer, verdicts } from "#answering/evaluation/judge.ts";
-import { openStore } from "#database/open.ts";
 import type { Confidence } from "#domain/conversation/message.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
-import { createDocuments } from "#knowledge/documents/documents.ts";
-import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
-import { newWorkspace, noFetch, silentLog } from "#test/support/knowledge/knowledge.ts";
-import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
-import { withMeaning } from "../meaning.ts";
 import type { Half } from "../question-sets.ts";
 import { inHalf } from "../question-sets.ts";
+import { conversationsOf, messagesOf, openSet, setNames } from "./open-set.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -53,28 +45,6 @@ const offDomain =
         inHalf(text, half),
       );
 const neverAborted = new AbortController().signal;
-const clock = { now: () => Date.now(), timer: () => () => undefined };
-
-const Gold = Type.Object({
-  documents: Type.Array(Type.String()),
-  answers: Type.Array(Type.Array(Type.String())),
-});
-const Expected = Type.Union([Gold, Type.Null()]);
-const Conversations = Type.Array(
-  Type.Object({
-    id: Type.String(),
-    turns: Type.Array(Type.Object({ text: Type.String(), kind: Type.String(), gold: Expected })),
-  }),
-);
-const Messages = Type.Array(
-  Type.Object({
-    id: Type.String(),
-    text: Type.String(),
-    kind: Type.String(),
-    gold: Expected,
-    expected: Type.Optional(Type.Array(Expected)),
-  }),
-);
 
 interface Result {
   readonly set: string;
@@ -88,39 +58,17 @@ interface Result {
   readonly said: string;
 }
 
-const home = import.meta.dirname;
-const sets = readdirSync(home, { withFileTypes: true })
-  .filter((each) => each.isDirectory() && (options.set === undefined || each.name === options.set))
-  .map(({ name }) => name);
-
-function read<T extends TSchema>(schema: T, ...path: string[]): Static<T> {
-  return Value.Parse(schema, JSON.parse(readFileSync(join(home, ...path), "utf8")));
-}
+const sets = options.set === undefined ? setNames : [options.set];
 
 /** Called once for each mode and variant. */
 type Found = (mode: Question["strictness"], variant: string | undefined, results: readonly Result[]) => void;
 
 async function measure(set: string, found: Found): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "parley-answers-"));
-  const store = await openStore(`sqlite:${join(folder, "parley.sqlite")}`);
-  const words = openEmbeddedIndex({ store, path: join(folder, "index"), log: silentLog });
-  let index: KnowledgeIndex = words;
+  const opened = await openSet(set, options.meaning);
   try {
-    await store.migrate();
-    const workspaceId = await newWorkspace(store);
-    const documents = createDocuments({ store, clock, log: silentLog, fetch: noFetch });
-    const names = new Map<string, string>();
-    const place = set === "manual" ? join(home, "../../docs") : join(home, set, "documents");
-    for (const name of readdirSync(place).filter((each) => /\.\w+$/u.test(each))) {
-      const bytes = readFileSync(join(place, name));
-      const { id } = await documents.add({ workspaceId, fileName: name, bytes });
-      await documents.process(id);
-      names.set(id, name);
-    }
-    await words.prepare(workspaceId, neverAborted);
-    const opened = options.meaning ? await withMeaning(store, words, workspaceId) : () => words;
+    const { workspaceId, names } = opened;
     for (const variant of variants) {
-      index = opened(variant === undefined ? {} : Value.Parse(Changed, JSON.parse(variant)));
+      const index = opened.index(variant === undefined ? {} : Value.Parse(Changed, JSON.parse(variant)));
       for (const strictness of modes) {
         const ask = asking(createExtractiveAnswerer({ index }), { workspaceId, strictness }, names);
         found(strictness, variant, [
@@ -131,9 +79,7 @@ async function measure(set: string, found: Found): Promise<void> {
       }
     }
   } finally {
-    await index.close();
-    await store.close();
-    rmSync(folder, { recursive: true, force: true });
+    await opened.close();
   }
 }
 
@@ -175,7 +121,7 @@ function asking(
 
 async function askMessages(set: string, ask: Ask): Promise<readonly Result[]> {
   const results: Result[] = [];
-  for (const { id, text, kind, gold, expected } of read(Messages, set, "questions.json")) {
+  for (const { id, text, kind, gold, expected } of messagesOf(set)) {
     if (!inHalf(id, half)) continue;
     const given = await ask(text, []);
     const verdict = judgeAnswer(given, expected ?? [gold]);
@@ -186,7 +132,7 @@ async function askMessages(set: string, ask: Ask): Promise<readonly Result[]> {
 
 async function askConversations(set: string, ask: Ask): Promise<readonly Result[]> {
   const results: Result[] = [];
-  for (const { id, turns } of read(Conversations, set, "conversations.json")) {
+  for (const { id, turns } of conversationsOf(set)) {
     if (!inHalf(id, half)) continue;
     let history: Question["history"] = [];
     for (const [turn, { text, kind, gold }] of turns.entries()) {
