@@ -1,3 +1,6 @@
+import type { MailWords } from "./mail-words.ts";
+import { mailWordsOf, signingApps } from "./mail-words.ts";
+
 /** The new text of a mail, without quoted mails and signature. */
 export interface VisibleText {
   readonly text: string;
@@ -42,39 +45,47 @@ const tidy = (lines: readonly string[]): string =>
 
 const isQuoted = (line: string): boolean => /^[ \t]{0,3}[>|＞]/.test(line) && !/^\|.*\|$/.test(line);
 
-/** "Reply above this line", as help desks write it. */
-const marker =
-  /^[ \t]{0,8}[#*=_-]{2,}.{0,20}(?:reply above|respond above|type your reply|antworten sie oberhalb|répondez au-dessus)/i;
+const phrases = (list: keyof MailWords): string => `(?:${mailWordsOf(list)})`;
 
-const dashes =
-  /^[ \t>]{0,8}[-_]{2,}[ \t]{0,3}(?:original (?:message|appointment)|ursprüngliche (?:nachricht|mail)|originalnachricht|message d'origine|message original|mensaje original|messaggio originale|mensagem original|oorspronkelijk bericht|original meddelelse|ursprungligt meddelande|oprindelig meddelelse|alkuperäinen viesti|wiadomość oryginalna|исходное сообщение|原始邮件|元のメッセージ|原始郵件)[ \t]{0,3}[-_]{2,}/i;
+const marker = new RegExp(`^[ \\t]{0,8}[#*=_-]{2,}.{0,20}${phrases("replyAbove")}`, "iu");
+const dashes = new RegExp(`^[ \\t>]{0,8}[-_=]{2,}[ \\t]{0,3}${phrases("original")}[ \\t]{0,3}[-_=]{2,}`, "iu");
+/** Any words between dashes: the block right below shows that they mean the original mail. */
+const dashed = /^[ \t>]{0,8}[-_=]{3,}[ \t]{0,3}\p{L}[^\n]{2,40}?[ \t]{0,3}[-_=]{3,}[ \t]{0,3}$/u;
 
-/** The first field of the block that Outlook puts above a quoted mail, by language. */
-const blockFirst =
-  /^[ \t>*]{0,8}(?:from|von|de|da|van|från|fra|od|от|lähettäjä|发件人|寄件者|差出人)[ \t]{0,3}[:：]\*?[ \t]?\S/i;
-const blockNext =
-  /^[ \t>*]{0,8}(?:sent|date|to|subject|cc|gesendet|datum|an|betreff|envoyé|à|objet|enviado|fecha|para|asunto|inviato|data|a|oggetto|verzonden|aan|onderwerp|skickat|till|ämne|sendt|til|emne|wysłano|do|temat|отправлено|кому|тема|lähetetty|vastaanottaja|aihe|发送时间|收件人|主题|寄件日期|收件者|主旨|送信日時|宛先|件名)[ \t]{0,3}[:：]/i;
+/** The block of fields that mail programs put above an earlier mail. */
+const sender = new RegExp(`^[ \\t>*]{0,8}${phrases("from")}\\*?[ \\t]{0,3}[:：]\\*?[ \\t]{0,3}\\S`, "iu");
+const field = new RegExp(`^[ \\t>*]{0,8}(?:${phrases("from")}|${phrases("fields")})\\*?[ \\t]{0,3}[:：]`, "iu");
 
-/** The end of the line that announces a quoted mail. It may be wrapped into up to four lines. */
-const attributionEnd =
-  /(?:wrote|writes|schrieb[^:]{0,80}|a écrit|escribió|ha scritto|escreveu|schreef[^:]{0,80}|skrev[^:]{0,80}|kirjoitti[^:]{0,80}|napisał\(?a?\)?|napsal[^:]{0,40}|пишет|написал[аи]?|写道|寫道|のメール|<[^<>\s]{1,190}@[^<>\s]{1,190}>)[ \t]{0,3}[:：][ \t]{0,3}$/i;
-const attributionStart =
-  /^[ \t]{0,8}(?:on|am|le|el|il|em|op|den|dne|dnia|w dniu|\d{1,4}[./年-]\d{1,2}|(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|пн|вт|ср|чт|пт|сб|вс)[a-zäöü]{0,8}[.,]|\S{1,60}@|"?[\p{L} .,'-]{2,60}"?[ \t]{0,3}<?\S{1,60}@|在|于|[\p{L}.'-]{1,30}(?: [\p{L}.'-]{1,30}){0,3} (?:wrote|schrieb|skrev|schreef|a écrit))/iu;
+/** The end of the lines that announce a quoted mail: "… wrote:", "… schrieb Ada:", or an address. */
+const attributionEnd = new RegExp(
+  `(?:${phrases("wrote")}[^:：]{0,120}|[<(\\[][^<>()\\s]{1,190}@[^<>()\\s]{1,190}[>)\\]])[ \\t]{0,3}[:：][ \\t]{0,3}$|${phrases("wrote")}[ \\t]{0,3}-{2,}[ \\t]{0,3}$`,
+  "iu",
+);
+const attributionStart = new RegExp(
+  `^[ \\t-]{0,8}(?:${phrases("begins")}(?![\\p{L}])|\\d{1,4}[ ./年년-]|\\p{L}{2,12}[.,]{0,2} \\d|\\S{1,60}@|"?[\\p{L} .,&'-]{2,60}"?[ \\t]{0,3}[<([]\\S{1,60}@|(?:[\\p{L}.&'-]{1,30} ){1,5}${phrases("wrote")})`,
+  "iu",
+);
+const address = /[<([]\S{1,190}@[^\s>)\]]{1,190}[>)\]]|mailto:/u;
 const attributionLinesMax = 4;
+const blockLinesMax = 7;
+const attributionCharactersMax = 320;
 /** A time to the minute, which mail programs write and people rarely do. */
 const timeOfDay =
-  /(?:^|[^\d.])(?:[01]?\d|2[0-4])[:：h][0-5]\d|\b(?:kl|klo|um|ore|alle|om|at)\.?[ \t]{1,3}\d{1,2}\.[0-5]\d|[上下]午|\d[时時]/iu;
+  /(?:^|[^\d.])(?:[01]?\d|2[0-4])[:：h][0-5]\d|(?:^|[^\p{L}])(?:kl|klo|um|ore|alle|om|at)\.?[ \t]{1,3}\d{1,2}\.[0-5]\d|[上下]午|\d[时時]|(?:오전|오후) \d/iu;
 
 function opensQuoted(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? "";
   if (line.length > 1_000) return false;
-  return marker.test(line) || opensBlock(lines, at) || isAttribution(lines, at);
+  return marker.test(plainly(line)) || opensBlock(lines, at) || isAttribution(lines, at);
 }
 
 /** Whether Outlook's block above an answered or forwarded mail starts here. */
 function opensBlock(lines: readonly string[], at: number): boolean {
-  const line = lines[at] ?? "";
-  return line.length <= 1_000 && (dashes.test(line) || isOutlookRule(lines, at) || isBlock(lines, at));
+  if ((lines[at] ?? "").length > 1_000) return false;
+  const line = plainly(lines[at]);
+  return (
+    dashes.test(line) || (dashed.test(line) && isBlock(lines, at + 1)) || isOutlookRule(lines, at) || isBlock(lines, at)
+  );
 }
 
 /** A line of underscores with the block right below it. */
@@ -83,32 +94,37 @@ function isOutlookRule(lines: readonly string[], at: number): boolean {
 }
 
 function isBlock(lines: readonly string[], at: number): boolean {
-  if (!blockFirst.test((lines[at] ?? "").slice(0, 300))) return false;
-  let fields = 0;
-  for (const next of lines.slice(at + 1, at + 6)) if (blockNext.test(next.slice(0, 300))) fields += 1;
-  return fields >= 2;
+  if (!field.test(plainly(lines[at]))) return false;
+  const below = lines.slice(at, at + blockLinesMax).map((line) => plainly(line));
+  const end = below.findIndex((line) => line.replaceAll(">", "").trim() === "");
+  const block = end === -1 ? below : below.slice(0, end);
+  return block.some((line) => sender.test(line)) && block.filter((line) => field.test(line)).length >= 3;
 }
 
+/** Whether the lines from `at` on announce a quoted mail. A wrapped announcement has up to four lines. */
 function isAttribution(lines: readonly string[], at: number): boolean {
-  if (!attributionStart.test((lines[at] ?? "").slice(0, 300))) return false;
+  let all = "";
   for (let end = at; end < Math.min(at + attributionLinesMax, lines.length); end += 1) {
-    const line = (lines[end] ?? "").slice(0, 300);
-    if (end > at && line.trim() === "") return false;
-    if (isQuoted(line)) return false;
-    if (!attributionEnd.test(line)) continue;
+    const line = plainly(lines[end]);
+    if (line.trim() === "" || isQuoted(line)) return false;
+    all = all === "" ? line : `${all.trimEnd()}${all.endsWith("<") ? "" : " "}${line.trimStart()}`;
+    if (all.length > attributionCharactersMax) return false;
+    if (!attributionEnd.test(all)) continue;
     // A person may write "On the 12th your colleague wrote:", so a time, an address or a quoted line must follow.
-    const all = lines.slice(at, end + 1).join(" ");
     const next = lines.slice(end + 1).find((each) => each.trim() !== "");
-    return timeOfDay.test(all) || all.includes("@") || (next !== undefined && isQuoted(next));
+    const isProven = address.test(all) || timeOfDay.test(all) || (next !== undefined && isQuoted(next));
+    return isProven && attributionStart.test(all);
   }
   return false;
 }
 
-const forwarded =
-  /^[ \t>]{0,8}[-_]{2,}[ \t]{0,3}(?:forwarded message|weitergeleitete nachricht|message transféré|mensaje reenviado|messaggio inoltrato|doorgestuurd bericht|mensagem encaminhada|vidarebefordrat meddelande)[ \t]{0,3}[-_]{2,}|^begin forwarded message:|^anfang der weitergeleiteten nachricht:/i;
+const forwarded = new RegExp(
+  `^[ \\t>]{0,8}[-_]{2,}[ \\t]{0,3}${phrases("forwarded")}[ \\t]{0,3}[-_]{2,}|^${phrases("forwarded")}[ \\t]{0,3}:`,
+  "iu",
+);
 
 /** Starts a forwarded mail, which belongs to the text. */
-const opensForwarded = (line: string): boolean => forwarded.test(line.slice(0, 200));
+const opensForwarded = (line: string): boolean => forwarded.test(plainly(line).slice(0, 200));
 
 /** The unquoted lines after the line that opens a quoted mail; none if quoted lines are not marked. */
 function unquotedAfter(lines: readonly string[], at: number): readonly string[] {
@@ -126,13 +142,18 @@ function unquotedAfter(lines: readonly string[], at: number): readonly string[] 
   return own.some((line) => line.trim() !== "") ? own : [];
 }
 
-const signatureLine =
-  /^(?:--[ \t]?|__+[ \t]?|—[ \t]?)$|^[ \t]{0,3}(?:sent from (?:my|outlook|mail|yahoo|proton|samsung|gmail)|get outlook for|von meinem .{1,30} gesendet|gesendet (?:mit|von) (?:meinem|der|outlook|mail|web)|envoyé (?:de|depuis) mon|enviado (?:desde|do|de) (?:mi|meu)|inviato da(?:l mio)? |verzonden (?:vanaf|met) (?:mijn|outlook)|skickat från (?:min|outlook)|отправлено (?:с|из) |从我的.{1,20}发送|发自我的|iphoneから送信|diese nachricht wurde von meinem)/i;
+const signatureLine = /^(?:--[ \t]?|__+[ \t]?|—[ \t]?)$/;
+const app = `(?:${signingApps})`;
+/** "Sent from my iPhone": the word for "sent" begins or ends the line, and a device or an app is named. */
+const appSignature = new RegExp(
+  `^[ \\t]{0,3}(?:${phrases("sent")}).{0,60}(?<!\\p{Script=Latin})${app}|(?<!\\p{Script=Latin})${app}.{0,40}${phrases("sent")}|^von meinem .{1,30} gesendet`,
+  "iu",
+);
 
 /** A line that opens a signature, with only a few lines below it. */
 function isSignature(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? "";
-  if (line.length > 200 || !signatureLine.test(line)) return false;
+  if (line.length > 200 || !(signatureLine.test(line) || isAppSignature(line))) return false;
   if (/^--[ \t]?$/.test(line)) return true;
   const below = lines.slice(at + 1);
   // "Sent from my iPhone" precedes the quoted mail or ends the mail.
@@ -143,3 +164,18 @@ function isSignature(lines: readonly string[], at: number): boolean {
   }
   return true;
 }
+
+/** A link of the app may follow: "Get Outlook for iOS<https://…>". */
+function isAppSignature(line: string): boolean {
+  const said = plainly(line)
+    .replaceAll(/[<([]https?:\/\/\S{1,150}[>)\]]/g, "")
+    .trim();
+  return said.length <= 90 && appSignature.test(said);
+}
+
+/** For comparisons: without the marks of directions, and with plain spaces. Bounded, since lines can be long. */
+const plainly = (line = ""): string =>
+  line
+    .slice(0, 400)
+    .replaceAll(/[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, "")
+    .replaceAll(/[\u00a0\u2007\u202f\u3000]/g, " ");

@@ -41,11 +41,8 @@ function parseFlat(html: string, handler: Partial<Handler>, tooDeep: () => boole
 function isQuote(name: string, { id = "", class: classes = "", type }: Readonly<Record<string, string>>): boolean {
   if (name === "blockquote")
     return type === "cite" || /\b(?:gmail_quote|tutanota_quote|protonmail_quote)\b/.test(classes);
-  if (
-    /\b(?:gmail_quote|yahoo_quoted|moz-cite-prefix|protonmail_quote|tutanota_quote|zmail_extra|gmail_attr)\b/.test(
-      classes,
-    )
-  )
+  // Around Gmail's quotes stands an element of this class too, in which answers between the quotes are.
+  if (/\b(?:yahoo_quoted|moz-cite-prefix|protonmail_quote|tutanota_quote|zmail_extra|gmail_attr)\b/.test(classes))
     return true;
   return (
     id === "appendonsend" ||

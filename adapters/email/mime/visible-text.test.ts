@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { visibleText } from "./visible-text.ts";
+
+const reply = "Yes, the green one please.";
+
+describe("the text of a reply", () => {
+  it.each([
+    ["Gmail in French", "Le mar. 3 févr. 2026 à 18:04, Maison du Fil <\naide@maison-du-fil.example> a écrit\u00A0:"],
+    [
+      "Gmail in German",
+      "Am Di., 3. Feb. 2026 um 18:04 Uhr schrieb Hilfe der Fadenhandlung Nord <\nhilfe@faden.example>:",
+    ],
+    ["Gmail in Norwegian", "tir. 3. feb. 2026 kl. 18:04 skrev Trådhuset <hjelp@traad.example>:"],
+    ["Gmail in Finnish", "ti 3. helmik. 2026 klo 18.04 Lankakauppa (apua@lanka.example) kirjoitti:"],
+    ["Gmail in Polish", "wt., 3 lut 2026 o 18:04 Pasmanteria Nitka <pomoc@nitka.example> napisał(a):"],
+    ["Gmail in Czech", "út 3. 2. 2026 v 18:04 odesílatel Nitka <pomoc@nitka.example>\nnapsal:"],
+    ["Gmail in Turkish", "İplik Dükkanı <destek@iplik.example>, 3 Şub 2026 Sal, 18:04 tarihinde\nşunu yazdı:"],
+    ["Gmail in Korean", "2026년 2월 3일 (화) 오후 6:04, 실가게 <help@thread.example>님이 작성:"],
+    [
+      "Gmail in Hebrew",
+      "\u202Bבתאריך יום ג׳, 3 בפבר׳ 2026 ב-18:04 מאת \u202Aחנות\u202C\u200F <\u202Ahelp@thread.example\u202C\u200F>:\u202C",
+    ],
+    ["Thunderbird in French", "Le 03/02/2026 à 18:04, Maison du Fil a écrit\u00A0:"],
+    ["Thunderbird in Dutch", "Op 03-02-2026 om 18:04 schreef De Draad:"],
+    ["Apple Mail in Swedish", "3 feb. 2026 kl. 18:04 skrev Trådboden <hjalp@traad.example>:"],
+    ["Horde in Dutch", "Citeren De Draad <hulp@draad.example>:"],
+    ["Yandex", '03.02.2026, 18:04, "Нитки" <help@nitki.example>:'],
+    ["Zoho Mail", "---- On Tue, 03 Feb 2026 18:04:11 +0100 Thread Shop <help@thread.example> wrote ---"],
+    [
+      "web.de",
+      'Gesendet: Dienstag, 3. Februar 2026 um 18:04 Uhr\nVon: "Faden" <hilfe@faden.example>\nAn: kim@mail.example\nBetreff: Re: Garn',
+    ],
+    [
+      "T-Online",
+      '-----Original-Nachricht-----\nBetreff: Re: Garn\nDatum: 2026-02-03T18:04:11+0100\nVon: "Faden" <hilfe@faden.example>\nAn: <kim@mail.example>',
+    ],
+    [
+      "Outlook in Czech",
+      "Od: Nitka <pomoc@nitka.example>\nOdesláno: úterý 3. února 2026 18:04\nKomu: Kim\nPředmět: Re: Nit",
+    ],
+    [
+      "Outlook in Turkish",
+      "Gönderen: İplik <destek@iplik.example>\nGönderildi: 3 Şubat 2026 Salı 18:04\nKime: Kim\nKonu: Re: İplik",
+    ],
+    [
+      "Seznam.cz",
+      "---------- Původní e-mail ----------\nOd: Nitka <pomoc@nitka.example>\nKomu: kim@mail.example\nDatum: 3. 2. 2026 18:04:11\nPředmět: Re: Nit",
+    ],
+    ["163.com", '在 2026-02-03 18:04:11，"线店" <help@thread.example> 写道：'],
+    [
+      "Samsung in Turkish",
+      "-------- Orijinal mesaj --------\nKimden: İplik <destek@iplik.example>\nTarih: 03/02/2026 18:04\nKonu: Re: İplik",
+    ],
+  ])("ends above what %s quotes", (_program, above) => {
+    const quoted = `${above}\n\nWhich colour? You can also ask to talk to a human.`;
+    expect(visibleText(`${reply}\n\n${quoted}`)).toEqual({ text: reply, isWritten: true });
+  });
+
+  it.each([
+    "Sent from my iPhone",
+    "Sent with Proton Mail secure email.",
+    "Sent via Spark (https://spark.example)",
+    "Get Outlook for Android<https://aka.example/x>",
+    "Hämta Outlook för iOS<https://aka.example/x>",
+    "Von meinem Galaxy gesendet",
+    "Enviado do meu iPhone",
+    "Sendt fra min iPad",
+    "Envoyé depuis l'application Mail Orange",
+    "iPhone'umdan gönderildi",
+    "发自我的iPhone",
+    "iPhoneから送信",
+    "내 iPhone에서 보냄",
+  ])("ends above the signature of an app: %s", (signature) => {
+    expect(visibleText(`${reply}\n\n${signature}`).text).toBe(reply);
+    expect(
+      visibleText(`${reply}\n\n${signature}\n\nOn 3 Feb 2026, at 18:04, Shop <a@x.example> wrote:\n\n> Hi`).text,
+    ).toBe(reply);
+  });
+
+  it("keeps answers below and between the quoted lines", () => {
+    const quoted = "W dniu 3.02.2026 o 18:04, Pasmanteria pisze:\n> Kolor?\n\nZielony.\n\n> Adres?\n\nJak zawsze.";
+    expect(visibleText(quoted).text).toBe("Zielony.\n\n\nJak zawsze.");
+  });
+
+  it.each([
+    ["a sentence about what somebody wrote", "Am 12. schrieb ich Ihnen, dass der Faden reißt."],
+    ["what somebody said, before a list", "On Monday your colleague wrote:\nfirst cut, then sew."],
+    ["a field that is a sentence", "From: and To: are swapped on the label.\nWhich one is the buyer?"],
+    ["fields that are the question", "Subject: my order\nDate: last Monday\nIt has not come."],
+    ["a device that is the question", "Was the parcel sent with the phone?\nMy iPhone says so."],
+    ["an address, before a list", "Please write to kim@mail.example, and also to:\nlee@mail.example"],
+    ["a heading between dashes", "--- My order ---\nIt has not come."],
+  ])("keeps %s", (_what, text) => {
+    expect(visibleText(text)).toEqual({ text, isWritten: true });
+  });
+
+  it("reads long lines of words that may announce a quote without delay", () => {
+    const line = `On 3 Feb 2026 at 18:04 ${"Ada wrote <a@x ".repeat(30)}`;
+    const text = `${line}\n`.repeat(4_000);
+    expect(visibleText(text).isWritten).toBe(true);
+  });
+});
