@@ -30,7 +30,7 @@ export function renderMail({ role, authorName, markdown, sources, files = [] }: 
   return [{ text: body, payload }];
 }
 
-const escape = (text: string): string =>
+export const escape = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 function htmlOf(markdown: string, sources: readonly Source[], signature: string | null): string {

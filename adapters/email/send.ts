@@ -1,11 +1,11 @@
 import { Readable } from "node:stream";
 import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
-import type { ChannelHost, Correspondence, Receipt, SendContext } from "#channels/contract.ts";
+import type { ChannelHost, Receipt, SendContext } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import type { MailPart } from "./render.ts";
-import type { MailRecord } from "./inbound/record.ts";
+import { lastOfCustomer, withQuotedMail } from "./quoted-mail.ts";
 import type { Credentials } from "./oauth/tokens.ts";
 import { signedIn } from "./oauth/tokens.ts";
 import type { MessageIds } from "./mime/message-ids.ts";
@@ -38,7 +38,8 @@ export async function sendMail(
   const { thread, key, signal } = context;
   const mail = part.payload as MailPart;
   const correspondence = await host.threads.correspondence(thread, messagesMax);
-  const last = correspondence === null ? undefined : lastOfCustomer(correspondence);
+  const answeredMail = correspondence === null ? undefined : lastOfCustomer(correspondence);
+  const last = answeredMail?.record;
   const known = last?.reply_to ?? correspondence?.email ?? undefined;
   if (known === undefined) throw new DeliveryError("rejected", "no e-mail address of this customer is known");
   const to = known;
@@ -92,8 +93,7 @@ export async function sendMail(
       inReplyTo: answered ?? root,
       references: [root, ...earlier.slice(-referencesMax), ...(answered === null ? [] : [answered])],
       date: new Date(host.clock.now()),
-      text: mail.text,
-      html: mail.html,
+      ...withQuotedMail(mail, answeredMail),
       attachments: await Promise.all(mail.files.map((file) => attachment(file, context))),
       headers: {
         [ownHeader]: names.stamp(key),
@@ -205,14 +205,6 @@ function plain(address: string): string {
 
 const isSame = (address: string | undefined, other: string): boolean =>
   address !== undefined && plain(address) === plain(other);
-
-function lastOfCustomer({ messages }: Correspondence): MailRecord | undefined {
-  for (const { role, guest, metadata } of messages) {
-    const record = metadata["mail"] as MailRecord | undefined;
-    if (role === "user" && !guest && record !== undefined) return record;
-  }
-  return undefined;
-}
 
 /** Replaces any number of reply prefixes, in any language, by one "Re:". */
 function replySubject(subject: string): string {

@@ -159,6 +159,8 @@ export interface Correspondence {
   readonly wroteAt: number | null;
   /** The newest messages without notes, newest first. */
   readonly messages: readonly (Pick<ThreadMessage, "id" | "role" | "externalId" | "createdAt"> & {
+    /** Empty where it was deleted. */
+    readonly content: string;
     /** The author is not the thread's customer. */
     readonly guest: boolean;
     readonly metadata: Readonly<Record<string, unknown>>;

@@ -94,6 +94,24 @@ describe("a mailbox", () => {
     expect(html).not.toContain("<script");
   });
 
+  it("quotes the customer's mail below an agent's reply, and reads the customer's next one without it", async () => {
+    const from = "Bo <bo@customers.example>";
+    await mail.write({ from, id: "<bo-1@x.example>", text: "A person, please: Bo <b>\n\n> earlier" });
+    const id = await mail.conversationWith("A person, please: Bo <b>");
+    await mail.reply(id, "Which lamp is it?");
+    const sent = (await mail.mailsTo("bo@customers.example")).at(-1);
+    const { text = "", html, messageId = "" } = sent?.parsed ?? {};
+    expect(text).toMatch(
+      /^Which lamp is it\?\n\n-- \nAnna\n\n\d{4}-\d\d-\d\d \d\d:\d\d UTC, <bo@customers\.example>:\n> A person, please: Bo <b>\n>\n>> earlier\s*$/u,
+    );
+    expect(html).toContain('<blockquote type="cite"');
+    expect(html).toContain("Bo &lt;b&gt;");
+    const answer = `The green one.\n\n${text.replaceAll(/^/gmu, "> ")}`;
+    await mail.write({ from, id: "<bo-2@x.example>", references: [messageId], text: answer });
+    await mail.conversationWith("The green one.");
+    expect((await mail.bench.talk(id)).at(-1)).toBe("user: The green one.");
+  });
+
   it("skips a newsletter, and shows agents that and why", async () => {
     const headers = { "List-Id": "<news.elsewhere.example>" };
     await mail.write({

@@ -51,7 +51,7 @@ const notUsed = (): never => {
 function earlierMails(name: string): Correspondence["messages"] {
   const subject = expected[name]?.earlier_subject;
   if (subject === undefined) return [];
-  const message = { id: "msg_0", role: "user", externalId: null, createdAt: 0, guest: false } as const;
+  const message = { id: "msg_0", role: "user", externalId: null, content: "", createdAt: 0, guest: false } as const;
   return [{ ...message, metadata: { mail: { subject } } }];
 }
 

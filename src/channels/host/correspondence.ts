@@ -37,7 +37,7 @@ export async function readCorrespondence(
   const { row, isOwn } = found;
   const messages = await db
     .selectFrom("messages")
-    .select(["id", "role", "external_id", "created_at", "metadata"])
+    .select(["id", "role", "content", "external_id", "created_at", "metadata"])
     .where("conversation_id", "=", row.id)
     .orderBy("seq", "desc")
     .limit(limit)
@@ -46,9 +46,10 @@ export async function readCorrespondence(
     email: row.customer_email,
     name: row.customer_name,
     wroteAt: isOwn ? row.customer_wrote_at : null,
-    messages: messages.map(({ id, role, external_id, created_at, metadata: stored }) => {
+    messages: messages.map(({ id, role, content, external_id, created_at, metadata: stored }) => {
       const metadata = stored === null ? {} : (JSON.parse(stored) as Readonly<Record<string, unknown>>);
-      return { id, role, externalId: external_id, createdAt: created_at, guest: metadata["guest"] === true, metadata };
+      const guest = metadata["guest"] === true;
+      return { id, role, content, externalId: external_id, createdAt: created_at, guest, metadata };
     }),
   };
 }
