@@ -4,6 +4,7 @@ import type { Block, Cell, Inline } from "#channels/text/markdown.ts";
 import { safeHref, safeTree } from "#channels/text/markdown.ts";
 import { styledText, textOf, withAddresses } from "#channels/text/styled-text.ts";
 import type { Source } from "#domain/conversation/message.ts";
+import type { MailRecord } from "./inbound/record.ts";
 
 /** The stored payload of one mail. */
 export interface MailPart {
@@ -30,7 +31,37 @@ export function renderMail({ role, authorName, markdown, sources, files = [] }: 
   return [{ text: body, payload }];
 }
 
-export const escape = (text: string): string =>
+/** Longer mails are quoted up to here. */
+const quotedMax = 8_000;
+
+export interface CustomersMail {
+  readonly record: MailRecord;
+  /** With what it quotes itself, as far as it was kept. Empty where the message was deleted. */
+  readonly text: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** An agent's mail with the customer's below it, as mail programs write it: in every thread people look there for what was said. */
+export function withQuotedMail(
+  mail: Pick<MailPart, "text" | "html" | "role">,
+  answered: CustomersMail | undefined,
+): Pick<MailPart, "text" | "html"> {
+  const { text, html } = mail;
+  if (mail.role !== "agent" || answered === undefined || answered.text === "") return { text, html };
+  const quoted =
+    answered.text.length > quotedMax ? `${answered.text.slice(0, quotedMax).toWellFormed()}…` : answered.text;
+  // In no language: the customer's is not known for certain.
+  const head = `${new Date(answered.at).toISOString().slice(0, 16).replace("T", " ")} UTC, <${answered.record.from}>:`;
+  const lines = quoted.split("\n").map((line) => (line.startsWith(">") ? `>${line}` : `> ${line}`.trimEnd()));
+  const block = `<div class="gmail_quote"><p>${escape(head)}</p>\n<blockquote type="cite" style="border-left:1px solid #d0d7de;margin:0;padding-left:12px;white-space:pre-wrap">${escape(quoted)}</blockquote></div>`;
+  return {
+    text: `${text}\n\n${head}\n${lines.join("\n")}`,
+    html: html.replace(/\n<\/body><\/html>$/u, () => `\n${block}\n</body></html>`),
+  };
+}
+
+const escape = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 function htmlOf(markdown: string, sources: readonly Source[], signature: string | null): string {

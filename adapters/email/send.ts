@@ -1,11 +1,12 @@
 import { Readable } from "node:stream";
 import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
-import type { ChannelHost, Receipt, SendContext } from "#channels/contract.ts";
+import type { ChannelHost, Correspondence, Receipt, SendContext } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
-import type { MailPart } from "./render.ts";
-import { lastOfCustomer, withQuotedMail } from "./quoted-mail.ts";
+import type { CustomersMail, MailPart } from "./render.ts";
+import { withQuotedMail } from "./render.ts";
+import type { MailRecord } from "./inbound/record.ts";
 import type { Credentials } from "./oauth/tokens.ts";
 import { signedIn } from "./oauth/tokens.ts";
 import type { MessageIds } from "./mime/message-ids.ts";
@@ -205,6 +206,16 @@ function plain(address: string): string {
 
 const isSame = (address: string | undefined, other: string): boolean =>
   address !== undefined && plain(address) === plain(other);
+
+/** The customer's latest mail; mails of others in the thread do not count. */
+function lastOfCustomer({ messages }: Correspondence): CustomersMail | undefined {
+  for (const { role, guest, metadata, content, createdAt } of messages) {
+    const record = metadata["mail"] as MailRecord | undefined;
+    if (role === "user" && !guest && record !== undefined)
+      return { record, text: content === "" ? "" : (record.original ?? content), at: createdAt };
+  }
+  return undefined;
+}
 
 /** Replaces any number of reply prefixes, in any language, by one "Re:". */
 function replySubject(subject: string): string {

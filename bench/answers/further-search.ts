@@ -1,5 +1,5 @@
 // Whether a language model that searches in other words finds the passage with the answer:
-//   npm run bench:further-search
+//   npm run bench:searches
 // `search-queries.json` holds the queries that a large model wrote for the messages of the half for choosing which words
 // alone do not clearly answer; it saw the headings of the nearest passages, the conversation and the message. Counted are
 // messages with an answer in the documents: with a passage that names each of its facts among the first of the search

@@ -31,7 +31,7 @@ const none: MailWords = {
   replyAbove: "",
 };
 
-export const mailWords: Readonly<Record<string, MailWords>> = {
+const mailWords: Readonly<Record<string, MailWords>> = {
   en: {
     wrote: "wrote|writes",
     begins: "on|quoting",

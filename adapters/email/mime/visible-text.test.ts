@@ -77,6 +77,11 @@ describe("the text of a reply", () => {
     ).toBe(reply);
   });
 
+  it("ends above a block of fields with blank lines between them", () => {
+    const block = "From: Shop <a@x.example>\n\nSent: Tuesday\n\nTo: Kim\n\nSubject: Re: Thread\n\nWhich colour?";
+    expect(visibleText(`${reply}\n\n${block}`).text).toBe(reply);
+  });
+
   it("keeps answers below and between the quoted lines", () => {
     const quoted = "W dniu 3.02.2026 o 18:04, Pasmanteria pisze:\n> Kolor?\n\nZielony.\n\n> Adres?\n\nJak zawsze.";
     expect(visibleText(quoted).text).toBe("Zielony.\n\n\nJak zawsze.");
@@ -89,6 +94,7 @@ describe("the text of a reply", () => {
     ["fields that are the question", "Subject: my order\nDate: last Monday\nIt has not come."],
     ["a device that is the question", "Was the parcel sent with the phone?\nMy iPhone says so."],
     ["an address, before a list", "Please write to kim@mail.example, and also to:\nlee@mail.example"],
+    ["a line between two passages", `The first part.\n\n${"_".repeat(60)}\n\nThe second part.`],
     ["a heading between dashes", "--- My order ---\nIt has not come."],
   ])("keeps %s", (_what, text) => {
     expect(visibleText(text)).toEqual({ text, isWritten: true });

@@ -67,7 +67,9 @@ const attributionStart = new RegExp(
 );
 const address = /[<([]\S{1,190}@[^\s>)\]]{1,190}[>)\]]|mailto:/u;
 const attributionLinesMax = 4;
-const blockLinesMax = 7;
+/** Some programs put a blank line below each field. */
+const blockLinesMax = 12;
+const blockFieldsMin = 3;
 const attributionCharactersMax = 320;
 /** A time to the minute, which mail programs write and people rarely do. */
 const timeOfDay =
@@ -95,10 +97,28 @@ function isOutlookRule(lines: readonly string[], at: number): boolean {
 
 function isBlock(lines: readonly string[], at: number): boolean {
   if (!field.test(plainly(lines[at]))) return false;
-  const below = lines.slice(at, at + blockLinesMax).map((line) => plainly(line));
-  const end = below.findIndex((line) => line.replaceAll(">", "").trim() === "");
-  const block = end === -1 ? below : below.slice(0, end);
-  return block.some((line) => sender.test(line)) && block.filter((line) => field.test(line)).length >= 3;
+  const below = lines.slice(at, at + blockLinesMax).map((line) => plainly(line).replace(/^[ \t>]+$/, ""));
+  const together = below.slice(
+    0,
+    firstAt(below, (line) => line === ""),
+  );
+  const isGap = (index: number): boolean => index % 2 === 1;
+  const apart = below
+    .slice(
+      0,
+      firstAt(below, (line, index) => (line === "") !== isGap(index)),
+    )
+    .filter((_line, index) => !isGap(index));
+  return [together, apart].some(
+    (block) =>
+      block.some((line) => sender.test(line)) && block.filter((line) => field.test(line)).length >= blockFieldsMin,
+  );
+}
+
+/** The index of the first such line, or the number of lines. */
+function firstAt(lines: readonly string[], is: (line: string, index: number) => boolean): number {
+  const at = lines.findIndex(is);
+  return at === -1 ? lines.length : at;
 }
 
 /** Whether the lines from `at` on announce a quoted mail. A wrapped announcement has up to four lines. */
@@ -142,7 +162,8 @@ function unquotedAfter(lines: readonly string[], at: number): readonly string[] 
   return own.some((line) => line.trim() !== "") ? own : [];
 }
 
-const signatureLine = /^(?:--[ \t]?|__+[ \t]?|—[ \t]?)$/;
+/** A long line of underscores parts two passages as well. */
+const signatureLine = /^(?:--[ \t]?|_{2,4}[ \t]?|—[ \t]?)$/;
 const app = `(?:${signingApps})`;
 /** "Sent from my iPhone": the word for "sent" begins or ends the line, and a device or an app is named. */
 const appSignature = new RegExp(

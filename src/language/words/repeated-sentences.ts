@@ -84,14 +84,14 @@ function withoutCuts(text: string, cuts: readonly { readonly from: number; reado
   let left = "";
   let at = 0;
   for (const { from, to } of cuts) {
-    left += `${text.slice(at, from)}\u0000`;
+    left += `${text.slice(at, from)}\ue000`;
     at = to;
   }
   return `${left}${text.slice(at)}`
     .split("\n")
-    .filter((line) => !line.includes("\u0000") || /[\p{L}\p{N}]/u.test(line))
+    .filter((line) => !line.includes("\ue000") || /[\p{L}\p{N}]/u.test(line))
     .join("\n")
-    .replaceAll(/\u0000[.!?,;:…。！？]?/gu, "")
+    .replaceAll(/\ue000[.!?,;:…。！？]?/gu, "")
     .replaceAll(/\n{3,}/g, "\n\n")
     .trim();
 }
