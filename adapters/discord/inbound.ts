@@ -1,7 +1,7 @@
 import type { InboundEvent, InboundFile } from "#channels/contract.ts";
 import type { Opinion } from "#channels/opinion-buttons.ts";
 import type { DiscordMessage, DiscordPress } from "./payloads.ts";
-import { forwardedIn, madeAt, pollIn } from "./payloads.ts";
+import { answeredIn, forwardedIn, madeAt, pollIn } from "./payloads.ts";
 
 type MessageEvent = Extract<InboundEvent, { kind: "message" }>;
 type TextChange = Extract<InboundEvent, { kind: "edit" | "delete" }>;
@@ -33,12 +33,21 @@ export function messageEvent(message: DiscordMessage, thread: string, botId: str
     sender: senderOf(message),
     sentAt: madeAt(message.id),
     text,
+    ...referenceOf(message),
     ...(files.length === 0 ? {} : { files }),
     metadata: {
       ...(message.author.username === undefined ? {} : { username: message.author.username }),
       ...(message.guild_id === undefined ? {} : { guild: message.guild_id }),
     },
   };
+}
+
+function referenceOf(message: DiscordMessage): Pick<MessageEvent, "refersTo"> {
+  const answered = answeredIn(message);
+  if (answered === undefined) return {};
+  const { channelId, id, text } = answered;
+  // A reply of ours is known with its channel, a customer's message without.
+  return { refersTo: { externalIds: [`${channelId}:${id}`, id], ...(text === "" ? {} : { text }) } };
 }
 
 const presserOf = ({ member, user }: DiscordPress): DiscordMessage["author"] | undefined => {

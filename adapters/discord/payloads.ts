@@ -37,6 +37,8 @@ export const messageSchema = Type.Object({
   attachments: Type.Optional(Type.Array(attachment)),
   sticker_items: Type.Optional(stickers),
   // Parsed separately: an unknown form of these must not drop the message.
+  message_reference: Type.Optional(Type.Unknown()),
+  referenced_message: Type.Optional(Type.Unknown()),
   message_snapshots: Type.Optional(Type.Unknown()),
   poll: Type.Optional(Type.Unknown()),
 });
@@ -59,6 +61,21 @@ export function forwardedIn({
 }): readonly Forwarded[] {
   if (!Array.isArray(snapshots)) return [];
   return snapshots.flatMap((each) => (Value.Check(snapshotSchema, each) ? [each.message] : []));
+}
+
+const referenceSchema = Type.Object({ channel_id: snowflake, message_id: snowflake });
+const answeredSchema = Type.Object({ content: Type.String() });
+const replyType = 19;
+
+/** The message that this one answers. A forward has a reference too, and is no answer. */
+export function answeredIn({
+  type,
+  message_reference: reference,
+  referenced_message: answered,
+}: DiscordMessage): { readonly channelId: string; readonly id: string; readonly text: string } | undefined {
+  if (type !== replyType || !Value.Check(referenceSchema, reference)) return undefined;
+  const text = Value.Check(answeredSchema, answered) ? answered.content : "";
+  return { channelId: reference.channel_id, id: reference.message_id, text };
 }
 
 const pollSchema = Type.Object({ question: Type.Object({ text: Type.String() }) });

@@ -1,4 +1,4 @@
-import type { InboundEvent, InboundFile, Sender } from "#channels/contract.ts";
+import type { InboundEvent, InboundFile, Reference, Sender } from "#channels/contract.ts";
 import type { Opinion } from "#channels/opinion-buttons.ts";
 import { readOpinion } from "#channels/opinion-buttons.ts";
 import { richTextOf } from "./rich-text.ts";
@@ -72,8 +72,24 @@ export function readMessage(message: TelegramMessage): Reading {
         ...(message.from?.username === undefined ? {} : { username: `@${message.from.username}` }),
         ...(message.from?.language_code === undefined ? {} : { language: message.from.language_code }),
       },
+      ...referenceOf(message),
       ...(files.length === 0 ? {} : { files: files.map(inboundFile) }),
       ...(album === undefined ? {} : { group: { key: album } }),
+    },
+  };
+}
+
+/** In a topic, Telegram calls the message that began it the answered one, unless there is another. */
+function referenceOf({ chat, reply_to_message: answered, quote, message_thread_id: topic }: TelegramMessage): {
+  readonly refersTo?: Reference;
+} {
+  if (answered === undefined || answered.message_id === topic) return {};
+  const text = quote?.text ?? answered.text ?? answered.caption;
+  return {
+    refersTo: {
+      externalIds: [`${chat.id}:${answered.message_id}`],
+      ...(text === undefined ? {} : { text }),
+      ...(quote === undefined ? {} : { isQuote: true }),
     },
   };
 }

@@ -84,7 +84,16 @@ const message = Type.Object({
   via_bot: Type.Optional(user),
   is_automatic_forward: Type.Optional(Type.Boolean()),
   media_group_id: Type.Optional(Type.String()),
-  reply_to_message: Type.Optional(Type.Object({ message_id: id, from: Type.Optional(user) })),
+  reply_to_message: Type.Optional(
+    Type.Object({
+      message_id: id,
+      from: Type.Optional(user),
+      text: Type.Optional(Type.String()),
+      caption: Type.Optional(Type.String()),
+    }),
+  ),
+  /** The part of the answered message that the customer has chosen. */
+  quote: Type.Optional(Type.Object({ text: Type.String() })),
   text: Type.Optional(Type.String()),
   entities: Type.Optional(Type.Array(entity)),
   caption: Type.Optional(Type.String()),

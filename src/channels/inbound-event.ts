@@ -17,6 +17,16 @@ export interface Sender {
   readonly claimed?: { readonly name?: string; readonly email?: string; readonly phone?: string };
 }
 
+/** An earlier message of the thread, as the platform names it. */
+export interface Reference {
+  /** The ids that it may have here: as a receipt gives it, and as an event does. */
+  readonly externalIds: readonly string[];
+  /** The text that the platform repeats. It is shown where the message is not known here. */
+  readonly text?: string;
+  /** `text` is the part that the customer has chosen to quote. */
+  readonly isQuote?: true;
+}
+
 interface InboundBase {
   /** The platform's id of this event, unique within the account: the key of deduplication. At most 190 characters. */
   readonly externalId: string;
@@ -51,6 +61,8 @@ export type InboundEvent =
        * guest. Agents answer a guest's message, and the conversation stays with its customer.
        */
       readonly checkSender?: true;
+      /** The earlier message that this one answers on the platform. */
+      readonly refersTo?: Reference;
       /** The customer has requested a person by a button, not by words. */
       readonly wantsPerson?: true;
       /** The reason why the bot must not answer this message; agents answer it. Shown to agents. */

@@ -9,6 +9,7 @@ import type { DocumentsTable } from "#database/schema/knowledge.ts";
 import type { Note } from "./agents/requests.ts";
 import type { AttachmentRow } from "./attachments/attachments.ts";
 import { verifiedFields } from "./contacts/provenance.ts";
+import { referenceIn } from "./inbound/reference.ts";
 
 // The shape of rows in the API and in webhook events, so that clients parse both with the same code.
 
@@ -92,6 +93,11 @@ function attachmentItem(row: AttachmentRow, link?: (id: string) => string): obje
   };
 }
 
+function referenceItem(refersTo: string): object {
+  const { message_id = null, text = null } = referenceIn(refersTo) ?? {};
+  return { message_id, text };
+}
+
 export function messageItem(
   row: Selectable<MessagesTable>,
   attachments: readonly AttachmentRow[] = [],
@@ -107,6 +113,7 @@ export function messageItem(
     ...(row.metadata === null || row.role !== "user"
       ? {}
       : { metadata: JSON.parse(row.metadata) as Readonly<Record<string, unknown>> }),
+    ...(row.refers_to === null ? {} : { refers_to: referenceItem(row.refers_to) }),
     ...(row.role === "agent" ? { author: row.author_id, author_name: row.author_name } : {}),
     ...(row.role === "assistant"
       ? {

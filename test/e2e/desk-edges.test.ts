@@ -184,6 +184,15 @@ describe("a desk at Slack's limits", () => {
     expect(newCard).toEqual([`👤 Ada L.\n${long}`, "📝 Note of Mia Meyer\nBe nice to them"]);
   });
 
+  it("shows the message that the customer answers above theirs", async () => {
+    const card = await escalated();
+    const more = { text: "About this", reply_to_message: { message_id: 1, text: "as Telegram shows it" } };
+    await world.telegramSays(steps.chat(), 2, "", more);
+    await bench.settle();
+    expect(world.thread(card).at(-1)).toBe("👤 Ada L.\nI want to talk to a human\nAbout this");
+    expect(JSON.stringify(world.slack.messages.at(-1)?.blocks)).toContain("rich_text_quote");
+  });
+
   it("posts plain text if Slack refuses the blocks, also for a card", async () => {
     const refused = { kind: "error", error: "invalid_blocks" } as const;
     world.slack.fail("chat.postMessage", refused);

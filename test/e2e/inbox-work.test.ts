@@ -49,6 +49,37 @@ function inTheBrowser(): void {
       .where("id", "=", id)
       .executeTakeFirstOrThrow();
 
+  it("shows the message that a customer answers above theirs", async () => {
+    const { conversationId: id, thread: key } = await asked(app, "Una", "How long does delivery take?", "Una");
+    const { account_id: accountId } = await app.store.read
+      .selectFrom("conversations")
+      .select("account_id")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    const verified = { userId: key, name: "Una", email: `${key}@customers.example` };
+    const message = { kind: "message", thread: key, sender: { key, verified }, sentAt: app.clock.now() } as const;
+    const first = { ...message, externalId: "una-2", text: "The red one" };
+    const answer = { ...message, externalId: "una-3", text: "And in blue?" };
+    await app.engine.ingest(accountId, first);
+    await app.engine.ingest(accountId, { ...answer, refersTo: { externalIds: ["una-2"] } });
+    await app.engine.ingest(accountId, {
+      ...message,
+      externalId: "una-4",
+      text: "Or this?",
+      refersTo: { externalIds: [], text: "A kettle with a lid. ".repeat(40) },
+    });
+    const page = await open("anna", { viewport: { width: 400, height: 800 } }, `#/all/${id}`);
+    const shown = thread(page).getByRole("blockquote");
+    await expect
+      .poll(() => shown.allInnerTexts())
+      .toEqual([
+        expect.stringMatching(/^In reply to:\s+Una\s+The red one$/u),
+        expect.stringMatching(/^In reply to:\s+A kettle with a lid/u),
+      ]);
+    expect(await sideways(page)).toBe(0);
+    expect(await accessibilityViolations(page)).toEqual([]);
+  });
+
   it("opens the next conversation after Resolve, and undoes it with u", async () => {
     const made = [];
     for (const label of ["Ida One", "Ida Two", "Ida Three"]) made.push(await asked(app, label, "Hello?", label));

@@ -72,6 +72,25 @@ describe("a bot with direct messages only", () => {
     await bench.until("it is gone", async () => (await stored()).join() === "");
   });
 
+  it("takes the message that the customer answers for the one that is meant", async () => {
+    const channelId = discord.direct("ada");
+    discord.write({ channelId, from: "ada", text: "Do you have kettles?" });
+    await answered(channelId, 1);
+    const [reply] = own(channelId);
+    const second = discord.write({ channelId, from: "ada", text: "And lamps?" });
+    await answered(channelId, 2);
+    if (reply === undefined) throw new Error("there is no reply");
+    discord.write({ channelId, from: "ada", text: "In blue", answers: reply });
+    await answered(channelId, 3);
+    expect(bench.asked.at(-1)?.history.at(-1)).toMatchObject({
+      role: "assistant",
+      content: "You asked: Do you have kettles?",
+    });
+    discord.write({ channelId, from: "ada", text: "I mean these", answers: second });
+    await answered(channelId, 4);
+    expect(bench.asked.at(-1)?.history.at(-1)).toMatchObject({ role: "user", content: "And lamps?" });
+  });
+
   it("shows that it is typing until it replies", async () => {
     const slow = heldAnswers(bench);
     const channelId = discord.direct("ada");

@@ -71,7 +71,9 @@ function messageRuns(message: DeskMessage): readonly Run[] {
   if (message.deleted) return [heading, { text: "This message was taken back.", styles: [italic] }];
   const edited: readonly Run[] = message.edited ? [{ text: " (edited)", styles: [italic] }] : [];
   const names = files.length === 0 ? [] : [plain(text === "" ? "" : "\n"), ...files.map(fileRun)];
-  if (role === "user") return [heading, plain(text), ...edited, ...names];
+  const answered: readonly Run[] =
+    message.refersTo === null ? [] : [{ text: message.refersTo, styles: [{ kind: "quote" }] }, plain("\n")];
+  if (role === "user") return [heading, ...answered, plain(text), ...edited, ...names];
   return [heading, ...styledText(text, sources), ...edited, ...names];
 }
 

@@ -41,6 +41,25 @@ describe("an update of Telegram", () => {
     });
   });
 
+  it("names the message that it answers, with the part that the customer quotes", () => {
+    const answers = (more: object) =>
+      eventOf(messageUpdate({ chatId: 77, messageId: 5, text: "This?", more: { reply_to_message: more } }));
+    expect(answers({ message_id: 3, text: "Blue or red?" })).toMatchObject({
+      refersTo: { externalIds: ["77:3"], text: "Blue or red?" },
+    });
+    const quoted = {
+      reply_to_message: { message_id: 3, caption: "Blue or red?" },
+      quote: { text: "red", position: 8 },
+    };
+    expect(eventOf(messageUpdate({ chatId: 77, messageId: 5, text: "This?", more: quoted }))).toMatchObject({
+      refersTo: { externalIds: ["77:3"], text: "red", isQuote: true },
+    });
+    const inTopic = { is_topic_message: true, message_thread_id: 3, reply_to_message: { message_id: 3 } };
+    expect(eventOf(messageUpdate({ chatId: 77, messageId: 5, text: "x", more: inTopic }))).not.toHaveProperty(
+      "refersTo",
+    );
+  });
+
   it("has a thread of its own in each topic, but not in each chain of replies", () => {
     const group = { id: -100_5, type: "supergroup", title: "Fans" };
     const at = (more: object) =>

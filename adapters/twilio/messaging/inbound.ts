@@ -18,6 +18,8 @@ export interface Incoming {
   readonly files: readonly InboundFile[];
   readonly name: string;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** The message that the customer answers, on WhatsApp; empty: none. */
+  readonly answered: string;
 }
 
 const sidPattern = /^[A-Z]{2}[0-9a-fA-F]{32}$/;
@@ -38,12 +40,13 @@ export function readMessage(channel: TwilioChannel, form: Form): Incoming | null
     files: filesOf(form),
     name: field(form, "ProfileName").trim().slice(0, 190),
     metadata: metadataOf(form),
+    answered: field(form, "OriginalRepliedMessageSid"),
   };
 }
 
 export function messageEvent(
   channel: TwilioChannel,
-  { id, thread, text, files, name, metadata }: Incoming,
+  { id, thread, text, files, name, metadata, answered }: Incoming,
   sentAt: number,
 ): MessageEvent {
   return {
@@ -54,6 +57,7 @@ export function messageEvent(
     sender: senderOf(channel, thread, name),
     sentAt,
     text,
+    ...(sidPattern.test(answered) ? { refersTo: { externalIds: [answered] } } : {}),
     ...(metadata["button"] === personButton ? { wantsPerson: true } : {}),
     ...(files.length === 0 ? {} : { files }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),

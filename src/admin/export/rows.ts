@@ -45,6 +45,7 @@ const json: ReadonlySet<string> = new Set([
   "filled",
   "metadata",
   "payload",
+  "refers_to",
   "skills",
   "sources",
 ]);

@@ -6,6 +6,7 @@ import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { nameInConversation } from "#database/queries/agents.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
+import { shownReferences } from "#conversations/shown-references.ts";
 import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import type { Reader } from "#database/contract.ts";
@@ -103,14 +104,16 @@ function shortened(text: string): string {
 /** Messages as the desk shows them, with the names of their files. */
 export async function deskMessages(db: Reader, rows: readonly MessagesTable[]): Promise<readonly DeskMessage[]> {
   const attachments = await attachmentsOf(db, rows);
-  return rows.map((row) => deskMessage(row, attachments.get(row.id) ?? []));
+  const references = await shownReferences(db, rows);
+  return rows.map((row) => deskMessage(row, attachments.get(row.id) ?? [], references.get(row.id)?.text ?? null));
 }
 
-function deskMessage(row: MessagesTable, files: readonly AttachmentRow[]): DeskMessage {
+function deskMessage(row: MessagesTable, files: readonly AttachmentRow[], refersTo: string | null): DeskMessage {
   return {
     role: row.role,
     authorName: row.author_name,
     text: row.deleted_at === null ? row.content : "",
+    refersTo,
     files: files.map(({ name }) => name),
     sources: row.sources === null ? [] : (JSON.parse(row.sources) as readonly Source[]),
     confidence: row.confidence,

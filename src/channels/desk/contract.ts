@@ -100,6 +100,8 @@ export interface DeskMessage {
   readonly authorName: string | null;
   /** Plain text from customers, Markdown from others. */
   readonly text: string;
+  /** The beginning of the earlier message that the customer answers, as plain text; null: none. */
+  readonly refersTo: string | null;
   /** Names of the attachments; each file is an item of its own. */
   readonly files: readonly string[];
   readonly sources: readonly Source[];

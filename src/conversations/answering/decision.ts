@@ -7,6 +7,7 @@ import { tagsOf } from "#domain/workspace/audience.ts";
 import { letterBody } from "#language/words/letter-body.ts";
 import { untilAborted } from "#runtime/abort.ts";
 import { verifiedUser } from "#conversations/contacts/verified-user.ts";
+import { referenceIn } from "#conversations/inbound/reference.ts";
 import type { Turn } from "./turn.ts";
 
 /** The bot's action in a turn. `escalate`: agents take over. */
@@ -91,6 +92,14 @@ async function questionOf(store: Store, turn: Turn, live: LiveAnswer): Promise<Q
     user !== null && isChat(conversation.channel)
       ? tagsOf(settings.audiences, user.attributes)
       : (options.audience ?? []);
+  // Excludes replies that used documents which this customer may not see.
+  const isSeen = (message: Turn["messages"][number]): boolean =>
+    tagsIn(message.audience).every((tag) => audience.includes(tag));
+  const referenced = await referencedBy(store, turn, isSeen);
+  const history = messages
+    // Includes replies sent while the first message waited.
+    .filter(({ seq, role }) => seq < first.seq || role !== "user")
+    .filter(({ id, content }) => content !== "" && id !== referenced?.id);
   return {
     workspaceId: workspace.id,
     // Salutation and signature of a letter are no part of the question.
@@ -98,13 +107,7 @@ async function questionOf(store: Store, turn: Turn, live: LiveAnswer): Promise<Q
       .map(({ content }) => letterBody(content))
       .filter((content) => content !== "")
       .join("\n"),
-    history: messages
-      // Includes replies sent while the first message waited.
-      .filter(({ seq, role }) => seq < first.seq || role !== "user")
-      .filter(({ content }) => content !== "")
-      // Excludes replies that used documents which this customer may not see.
-      .filter((message) => tagsIn(message.audience).every((tag) => audience.includes(tag)))
-      .map(pastMessage),
+    history: [...history.filter(isSeen).map(pastMessage), ...(referenced === undefined ? [] : [referenced])],
     strictness: settings.strictness,
     topK: sourcesMax,
     settings,
@@ -117,7 +120,27 @@ async function questionOf(store: Store, turn: Turn, live: LiveAnswer): Promise<Q
   };
 }
 
-/** Only skills and the document audience of a chat need the user. */
+/** The message that the customer answers on the platform: "and how long does that take?" is about it. */
+async function referencedBy(
+  store: Store,
+  { conversation, unanswered }: Turn,
+  isSeen: (message: Turn["messages"][number]) => boolean,
+): Promise<(PastMessage & { readonly id?: string }) | undefined> {
+  const reference = unanswered.map((message) => referenceIn(message.refers_to)).findLast((each) => each !== null);
+  if (reference === undefined) return undefined;
+  const { message_id: id, text } = reference;
+  // The platform names no author of a message that is not known here.
+  if (id === undefined) return text === undefined ? undefined : { role: "assistant", content: text };
+  const row = await store.read
+    .selectFrom("messages")
+    .selectAll()
+    .where("id", "=", id)
+    .where("conversation_id", "=", conversation.id)
+    .executeTakeFirst();
+  return row === undefined || row.content === "" || !isSeen(row) ? undefined : { ...pastMessage(row), id };
+}
+
+/** Only skills and the document audience/** Only skills and the document audience of a chat need the user. */
 async function userOf(
   store: Store,
   { conversation, settings, messages, unanswered, perQuery }: Turn,

@@ -22,6 +22,7 @@ type RecentMessage = Pick<
   | "author_id"
   | "files"
   | "metadata"
+  | "refers_to"
   | "created_at"
 >;
 
@@ -149,7 +150,7 @@ const messageRows = prepareRead((db, { id, from, upTo }: MessageRange) =>
   db
     .selectFrom("messages")
     .select(["id", "seq", "role", "content", "kind", "sources"])
-    .select(["audience", "author_id", "files", "metadata", "created_at"])
+    .select(["audience", "author_id", "files", "metadata", "refers_to", "created_at"])
     .where("conversation_id", "=", id)
     .where("seq", ">", from)
     .where("seq", "<=", upTo)

@@ -18,6 +18,7 @@ export interface NewMessage {
   readonly skills?: string;
   readonly tokensUsed?: number;
   readonly metadata?: string;
+  readonly refersTo?: string | null;
   readonly audience?: string | null;
   readonly files?: MessageFiles;
   /** The parts to send; empty if the customer fetches the message. */
@@ -55,6 +56,7 @@ export function messageRow(row: ConversationRow, message: NewMessage, now: numbe
     skills: message.skills ?? null,
     tokens_used: message.tokensUsed ?? null,
     metadata: message.metadata ?? null,
+    refers_to: message.refersTo ?? null,
     audience: message.audience ?? null,
     files: count === 0 ? null : count,
     created_at: now,

@@ -104,6 +104,7 @@ function turnOf(workspace: Workspace, { text, channel }: Trial, now: number): Tu
     author_id: null,
     files: null,
     metadata: null,
+    refers_to: null,
     created_at: now,
   };
   return {

@@ -358,6 +358,8 @@ export interface MessagesTable {
   skills: string | null;
   tokens_used: number | null;
   metadata: string | null;
+  /** JSON of a StoredReference; null: none. */
+  refers_to: string | null;
   /** Assistant messages: JSON array of the audience tags used for the answer; null: none. */
   audience: string | null;
   /** Number of attachments; null: none. */

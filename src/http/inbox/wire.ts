@@ -1,4 +1,5 @@
 import type { Block } from "#channels/text/markdown.ts";
+import type { ShownReference } from "#conversations/shown-references.ts";
 import type { Status } from "#domain/conversation/status.ts";
 import type { Channel, Confidence, Role, Source } from "#domain/conversation/message.ts";
 import type { AgentRole } from "#domain/workspace/agent-role.ts";
@@ -126,6 +127,7 @@ export interface MessageView {
   readonly role: Role;
   readonly author: string | null;
   readonly content: readonly Block[];
+  readonly refersTo: ShownReference | null;
   readonly createdAt: number;
   readonly edited: boolean;
   readonly deleted: boolean;

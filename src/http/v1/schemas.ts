@@ -87,6 +87,15 @@ export const message = Type.Object(
         description: "Metadata of a customer's message",
       }),
     ),
+    refers_to: Type.Optional(
+      Type.Object(
+        {
+          message_id: nullable(Type.String({ description: "A message of this conversation; null: not known here" })),
+          text: nullable(Type.String({ description: "The part that the customer quotes, or a text not known here" })),
+        },
+        { title: "Reference", description: "The earlier message that the customer answers on the platform" },
+      ),
+    ),
     sources: Type.Optional(Type.Array(source)),
     tokens_used: Type.Optional(Type.Integer()),
     confidence: Type.Optional(nullable(confidence)),

@@ -65,6 +65,8 @@ export interface FakeDiscord {
     readonly files?: readonly { readonly name: string; readonly type: string; readonly bytes: Buffer }[];
     /** The text and the files are those of a forwarded message. */
     readonly isForwarded?: boolean;
+    /** The message that this one answers. */
+    readonly answers?: FakeMessage;
     readonly poll?: unknown;
   }): FakeMessage;
   /** A customer presses a button of one of the bot's messages; absent: its first one. */
@@ -373,7 +375,17 @@ export async function startFakeDiscord(
     messages: (channelId) => history(channelId),
     bytesOf: ({ url: address }) => files.get(new URL(address).pathname) ?? Buffer.alloc(0),
     calls: (route) => called.get(route) ?? [],
-    write({ channelId, text, from, id = newId(), mentionsBot = false, files: sent = [], isForwarded = false, poll }) {
+    write({
+      channelId,
+      text,
+      from,
+      id = newId(),
+      mentionsBot = false,
+      files: sent = [],
+      isForwarded = false,
+      answers,
+      poll,
+    }) {
       const known = history(channelId).find((each) => each.id === id);
       const guild = channels.get(channelId)?.guild_id;
       const attachments = sent.map(addFile);
@@ -381,7 +393,7 @@ export async function startFakeDiscord(
         id,
         channel_id: channelId,
         ...(guild === undefined ? {} : { guild_id: guild }),
-        type: 0,
+        type: answers === undefined ? 0 : 19,
         content: isForwarded ? "" : text,
         author: { id: person(from).userId, username: from },
         timestamp: new Date().toISOString(),
@@ -389,6 +401,12 @@ export async function startFakeDiscord(
         mentions: mentionsBot ? [{ id: botId, username: "parley" }] : [],
         attachments: isForwarded ? [] : attachments,
         ...(isForwarded ? { message_snapshots: [{ message: { type: 0, content: text, attachments } }] } : {}),
+        ...(answers === undefined
+          ? {}
+          : {
+              message_reference: { type: 0, message_id: answers.id, channel_id: answers.channel_id },
+              referenced_message: answers,
+            }),
         ...(poll === undefined ? {} : { poll }),
       };
       if (known === undefined) history(channelId).push(message);

@@ -43,6 +43,19 @@ describe("a WhatsApp account", () => {
     expect(await at.stored()).toEqual(["Hello", "[location: 52.5, 13.4, Office]"]);
   });
 
+  it("takes the message that the customer answers for the one that is meant", async () => {
+    await begun();
+    const { sid = "" } = newest() ?? {};
+    await at.write(customer, "Something else");
+    await at.bench.settle();
+    await at.write(customer, "This one", {
+      OriginalRepliedMessageSid: sid,
+      OriginalRepliedMessageSender: "whatsapp:+15550001111",
+    });
+    await at.bench.settle();
+    expect(at.bench.asked.at(-1)?.history.at(-1)).toMatchObject({ role: "assistant", content: "You asked: Hello" });
+  });
+
   it("answers HELP, which Twilio does not on WhatsApp, and stays silent after STOP", async () => {
     await begun();
     for (const word of ["help", "end", "STOP"]) {

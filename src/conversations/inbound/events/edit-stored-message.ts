@@ -58,7 +58,11 @@ export async function editStoredMessage(
 }
 
 async function storeDeletion({ tx, changes, now }: IngestBatch, messageId: string): Promise<void> {
-  await tx.updateTable("messages").set({ content: "", deleted_at: now }).where("id", "=", messageId).execute();
+  await tx
+    .updateTable("messages")
+    .set({ content: "", refers_to: null, deleted_at: now })
+    .where("id", "=", messageId)
+    .execute();
   changes.files.rewrite(messageId, null);
   const files = await tx
     .selectFrom("attachments")

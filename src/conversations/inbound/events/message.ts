@@ -25,6 +25,7 @@ import { metadataOf, noResult, messageIdOf } from "../incoming-event.ts";
 import { contextOf } from "../locking.ts";
 import { attachPendingFiles, groupedOf, groupOf, groupToJoin, joinGroup } from "../message-group.ts";
 import { changeText, targetOf } from "../pending-edits.ts";
+import { storedReference } from "../reference.ts";
 import { showCustomer } from "./contact.ts";
 
 type IncomingMessage = IncomingEvent<EventOf<"message">>;
@@ -143,6 +144,7 @@ async function addMessage(
     authorName: contact.name ?? event.sender.name ?? null,
     externalId,
     ...metadataOf(event, isGuest, pendingStart),
+    refersTo: await storedReference(batch.tx, account.id, draft.row, event.refersTo),
     ...(isRating ? { kind: "rating" } : {}),
     // Do not fetch files of a message that is already deleted.
     ...(change?.kind === "delete" ? {} : { files: await filesWithGroup(batch, incoming) }),

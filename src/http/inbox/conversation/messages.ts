@@ -6,6 +6,7 @@ import { editsInProgress } from "#conversations/agents/inbox-messages.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import type { Reader } from "#database/contract.ts";
 import type { DeliveryState, MessagesTable } from "#database/schema/tables.ts";
+import { shownReferences } from "#conversations/shown-references.ts";
 import type { FileView, MessagePage, MessageView } from "#http/inbox/wire.ts";
 import { messagesShownMax } from "#http/inbox/wire.ts";
 
@@ -94,6 +95,7 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[], viewer: 
     db,
     rows.filter(({ kind }) => kind !== null).map(({ id }) => id),
   );
+  const references = await shownReferences(db, rows);
   const byMessage = Map.groupBy(deliveries, (delivery) => delivery.message_id);
   return rows.map((row) => ({
     id: row.id,
@@ -102,6 +104,7 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[], viewer: 
     author: row.author_name,
     // Customers write plain text, in which the marks of Markdown are characters.
     content: row.role === "user" ? plainBlocks(row.content) : safeTree(row.content),
+    refersTo: references.get(row.id) ?? null,
     createdAt: row.created_at,
     edited: row.edited_at !== null,
     deleted: row.deleted_at !== null,

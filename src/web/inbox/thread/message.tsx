@@ -40,6 +40,7 @@ export function Message({ message, customer, amendable, starts, ends }: MessageP
       )}
       <div class="body">
         <span class="unseen">{name}: </span>
+        {message.refersTo !== null && <Reference of={message.refersTo} customer={customer} />}
         <Bubble message={message} />
         {!deleted && files.length > 0 && <Files files={files} />}
         {role === "assistant" && sources.length > 0 && <Sources list={sources} />}
@@ -67,6 +68,24 @@ function Bubble({ message: { deleted, role, content, files } }: Pick<MessageProp
     <div class="bubble gone">
       <p>{role === "user" ? "The customer deleted this message." : "This reply was deleted."}</p>
     </div>
+  );
+}
+
+/** The message that the customer answers. */
+function Reference({
+  of: { role, author, text },
+  customer,
+}: {
+  readonly of: NonNullable<MessageView["refersTo"]>;
+  readonly customer: string;
+}) {
+  const name = role === "user" ? customer : (author ?? (role === "assistant" ? "Assistant" : role && "Agent"));
+  return (
+    <blockquote class="reference">
+      <span class="unseen">In reply to: </span>
+      {name !== null && <bdi>{name}</bdi>}
+      <p dir="auto">{text}</p>
+    </blockquote>
   );
 }
 

@@ -1,0 +1,107 @@
+import { afterEach, expect, it } from "vitest";
+import type { Reference } from "#channels/inbound-event.ts";
+import { messageItem } from "#conversations/representation.ts";
+import { shownReferences } from "#conversations/shown-references.ts";
+import { eachDatabase } from "#test/support/database/databases.ts";
+import type { EngineBench } from "#test/support/engine-bench.ts";
+import { openBench } from "#test/support/engine-bench.ts";
+
+eachDatabase("a message that answers an earlier one", (open) => {
+  let bench: EngineBench;
+  afterEach(() => bench.close());
+
+  async function begin(): Promise<string> {
+    bench = await openBench(open);
+    const id = await bench.begin("chat", "How long does delivery take?");
+    await bench.settle();
+    await bench.say("chat", "What does it cost?", { id: "customer-2" });
+    await bench.settle();
+    return id;
+  }
+
+  const write = async (text: string, refersTo: Reference, thread = "chat"): Promise<void> => {
+    await bench.accept({
+      kind: "message",
+      externalId: `answers ${text}`,
+      thread,
+      sender: { key: `customer of ${thread}` },
+      sentAt: bench.clock.now(),
+      text,
+      refersTo,
+    });
+    await bench.settle();
+  };
+  const remove = (messageExternalId: string) =>
+    bench.accept({
+      kind: "delete",
+      externalId: `deletes ${messageExternalId}`,
+      messageExternalId,
+      thread: "chat",
+      sender: { key: "customer of chat" },
+      sentAt: bench.clock.now(),
+    });
+  const partsOf = (messageId: string | undefined) =>
+    bench.store.read
+      .selectFrom("deliveries")
+      .select("external_id")
+      .where("message_id", "=", messageId ?? "")
+      .execute();
+  const lastAsked = () => bench.asked.at(-1)?.history.at(-1);
+
+  it("is about that reply of the bot, not the latest, and the API names it", async () => {
+    const id = await begin();
+    const first = (await bench.messages(id)).find(({ role }) => role === "assistant");
+    const [part] = await partsOf(first?.id);
+    await write("And abroad?", { externalIds: [part?.external_id ?? ""], text: "as the platform shows it" });
+    const messages = await bench.messages(id);
+    const row = messages.find(({ content }) => content === "And abroad?");
+    expect(row === undefined ? undefined : messageItem(row)).toMatchObject({
+      refers_to: { message_id: first?.id, text: null },
+    });
+    expect(lastAsked()).toMatchObject({ role: "assistant", content: first?.content });
+    expect(bench.asked.at(-1)?.history.filter(({ content }) => content === first?.content)).toHaveLength(1);
+  });
+
+  it("is about the customer's own message, and about the part of a reply that they quote", async () => {
+    const id = await begin();
+    await write("I mean this", { externalIds: ["other", "customer-2"] });
+    expect(lastAsked()).toMatchObject({ role: "user", content: "What does it cost?" });
+    const first = (await bench.messages(id)).find(({ role }) => role === "assistant");
+    const [part] = await partsOf(first?.id);
+    await write("This part", { externalIds: [part?.external_id ?? ""], text: "You asked", isQuote: true });
+    const row = (await bench.messages(id)).find(({ content }) => content === "This part");
+    expect(JSON.parse(row?.refers_to ?? "null")).toEqual({ message_id: first?.id, text: "You asked" });
+  });
+
+  it("shows agents the beginning of that message, until it is deleted", async () => {
+    const id = await begin();
+    await write("I mean this", { externalIds: ["customer-2"] });
+    const shown = async () => [...(await shownReferences(bench.store.read, await bench.messages(id))).values()];
+    expect(await shown()).toEqual([{ role: "user", author: null, text: "What does it cost?" }]);
+    await remove("customer-2");
+    expect(await shown()).toEqual([]);
+  });
+
+  it("forgets what a deleted message quotes", async () => {
+    const id = await begin();
+    await write("I mean this", { externalIds: [], text: "The blue kettle" });
+    const quoting = async () =>
+      (await bench.messages(id)).map(({ refers_to }) => refers_to).filter((each) => each !== null);
+    expect(await quoting()).toHaveLength(1);
+    await remove("answers I mean this");
+    expect(await quoting()).toEqual([]);
+  });
+
+  it("keeps what the platform repeats of a message that is not known, and nothing of another conversation", async () => {
+    const id = await begin();
+    const first = (await bench.messages(id)).find(({ role }) => role === "assistant");
+    const [part] = await partsOf(first?.id);
+    const other = await bench.begin("other chat", "Hi");
+    await write("Yes, that one", { externalIds: [part?.external_id ?? ""], text: "The blue kettle" }, "other chat");
+    expect(lastAsked()).toEqual({ role: "assistant", content: "The blue kettle" });
+    const rows = (await bench.messages(other)).map(({ refers_to }) => refers_to).filter((each) => each !== null);
+    expect(rows.map((each) => JSON.parse(each) as unknown)).toEqual([{ text: "The blue kettle" }]);
+    await write("Not known", { externalIds: ["nobody"] }, "other chat");
+    expect((await bench.messages(other)).find(({ content }) => content === "Not known")?.refers_to).toBeNull();
+  });
+});

@@ -1,0 +1,63 @@
+import type { Reference } from "#channels/inbound-event.ts";
+import type { Tx } from "#database/contract.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+
+/** The earlier message that a customer's message answers, as `messages.refers_to` holds it. At least one of them. */
+export interface StoredReference {
+  /** A message of the same conversation. */
+  readonly message_id?: string;
+  /** The part that the customer quotes, or what the platform repeats of a message that is not known here. */
+  readonly text?: string;
+}
+
+const textMax = 1_000;
+
+/** Finds the message that the platform's event names. Null where it says nothing that can be shown. */
+export async function storedReference(
+  tx: Tx,
+  accountId: string,
+  { id, last_seq }: ConversationRow,
+  refersTo: Reference | undefined,
+): Promise<string | null> {
+  if (refersTo === undefined) return null;
+  const messageId = last_seq === 0 ? undefined : await messageNamed(tx, accountId, id, refersTo.externalIds);
+  const said = refersTo.text?.trim().slice(0, textMax).toWellFormed() ?? "";
+  const text = messageId === undefined || refersTo.isQuote === true ? said : "";
+  if (messageId === undefined && text === "") return null;
+  const reference: StoredReference = {
+    ...(messageId === undefined ? {} : { message_id: messageId }),
+    ...(text === "" ? {} : { text }),
+  };
+  return JSON.stringify(reference);
+}
+
+export const referenceIn = (refersTo: string | null): StoredReference | null =>
+  refersTo === null ? null : (JSON.parse(refersTo) as StoredReference);
+
+/** A reply by one of its parts, or a message of the customer. */
+async function messageNamed(
+  tx: Tx,
+  accountId: string,
+  conversationId: string,
+  externalIds: readonly string[],
+): Promise<string | undefined> {
+  if (externalIds.length === 0) return undefined;
+  const reply = await tx
+    .selectFrom("deliveries as delivery")
+    .innerJoin("messages as message", "message.id", "delivery.message_id")
+    .select("message.id")
+    .where("delivery.account_id", "=", accountId)
+    .where("delivery.external_id", "in", externalIds)
+    .where("message.conversation_id", "=", conversationId)
+    .limit(1)
+    .executeTakeFirst();
+  if (reply !== undefined) return reply.id;
+  const written = await tx
+    .selectFrom("messages")
+    .select("id")
+    .where("conversation_id", "=", conversationId)
+    .where("external_id", "in", externalIds)
+    .limit(1)
+    .executeTakeFirst();
+  return written?.id;
+}
