@@ -76,8 +76,10 @@ async function start(): Promise<FakePlatform> {
       }
     },
     shown: async (customer) =>
-      // The agent's name follows the text.
-      mailsTo(customer).map(({ parsed }) => (parsed.text ?? "").replace(/\n+$/, "").replace(/\n\n-- \nAnna$/, "")),
+      // The agent's name, and the customer's mail as a quote, follow the text.
+      mailsTo(customer).map(({ parsed }) =>
+        (parsed.text ?? "").replace(/\n+$/, "").replace(/\n\n-- \nAnna(?:\n\n[^\n]+ UTC, <[^\n]+>:\n[^]*)?$/, ""),
+      ),
     transmitted: async (customer) =>
       world.sent.filter(({ to }) => to.includes(addressOf(customer))).map(({ parsed }) => parsed.text ?? ""),
     received: async (customer) =>
