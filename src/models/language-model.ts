@@ -10,6 +10,8 @@ export interface ModelRequest {
   readonly temperature: number;
   /** Time for all attempts together. */
   readonly budgetMs: number;
+  /** The budget is short: a model that writes beyond it is slow, and has not failed. */
+  readonly isBrief?: true;
   /** Tools that the model may call; calls are passed to the sink, and nothing runs by itself. */
   readonly tools?: readonly ModelTool[];
 }

@@ -58,7 +58,8 @@ export function createRetryingModel(provider: Provider, clock: Clock): RetryingM
         breaker.succeeded();
         return written;
       } catch (error) {
-        if (error instanceof ModelFailure && lasting.has(error.kind)) breaker.failed(error.message);
+        const isSlow = error instanceof ModelFailure && error.kind === "late" && request.isBrief === true;
+        if (error instanceof ModelFailure && lasting.has(error.kind) && !isSlow) breaker.failed(error.message);
         throw error;
       } finally {
         if (isProbe) probing = false;

@@ -14,8 +14,10 @@ export interface MailWords {
   readonly from: string;
   /** The other fields of this block. */
   readonly fields: string;
-  /** "Sent from", beside the name of a device or an app in its signature. */
+  /** "Sent from", before the name of a device or an app in its signature. */
   readonly sent: string;
+  /** The same behind the name. */
+  readonly sentLast?: string;
   /** "Reply above this line", as help desks write it. */
   readonly replyAbove: string;
 }
@@ -39,7 +41,7 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "forwarded message|begin forwarded message",
     from: "from",
     fields: "sent|date|to|cc|bcc|subject|reply-to",
-    sent: "sent (?:from|via|with|using)|get",
+    sent: "sent (?:from|via|with|using)",
     replyAbove: "reply above|respond above|type your reply",
   },
   de: {
@@ -49,7 +51,7 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "weitergeleitete nachricht|anfang der weitergeleiteten nachricht",
     from: "von|absender",
     fields: "gesendet|datum|an|cc|kopie|betreff",
-    sent: "gesendet (?:mit|von|aus|über)|gesendet$|diese nachricht wurde von|holen sie sich|beziehen",
+    sent: "gesendet (?:mit|von|aus|über)|diese nachricht wurde von",
     replyAbove: "antworten sie oberhalb",
   },
   fr: {
@@ -59,7 +61,7 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "message transféré|début du message (?:transféré|réexpédié)",
     from: "de|expéditeur",
     fields: "envoyé(?: le)?|date|à|cc|objet",
-    sent: "envoyé (?:de|depuis|à partir|avec|via|par)|télécharger|obtenir",
+    sent: "envoyé (?:de|depuis|à partir|avec|via|par)",
     replyAbove: "répondez au-dessus",
   },
   es: {
@@ -69,7 +71,7 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "mensaje reenviado|inicio del mensaje reenviado",
     from: "de",
     fields: "enviado(?: el)?|fecha|para|cc|asunto",
-    sent: "enviado (?:desde|con|por|a través)|obtener|descargar",
+    sent: "enviado (?:desde|con|por|a través)",
     replyAbove: "",
   },
   it: {
@@ -79,7 +81,7 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "messaggio inoltrato|inizio messaggio inoltrato",
     from: "da",
     fields: "inviato|data|a|cc|oggetto",
-    sent: "inviato (?:da|dal|con|tramite)|scarica|ottieni",
+    sent: "inviato (?:da|dal|con|tramite)",
     replyAbove: "",
   },
   pt: {
@@ -89,7 +91,7 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "mensagem encaminhada|início da mensagem reencaminhada|mensagem reencaminhada",
     from: "de",
     fields: "enviad[ao](?: em| a)?|data|para|cc|assunto",
-    sent: "enviad[ao] (?:do|da|de|a partir|pelo|pela|com|via|através)|obter|baixar|baixe|transferir",
+    sent: "enviad[ao] (?:do|da|de|a partir|pelo|pela|com|via|através)",
     replyAbove: "",
   },
   nl: {
@@ -99,7 +101,7 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "doorgestuurd bericht|begin doorgestuurd bericht",
     from: "van",
     fields: "verzonden|datum|aan|cc|onderwerp",
-    sent: "(?:verzonden|verstuurd) (?:vanaf|met|via|vanuit|door)|downloaden|download",
+    sent: "(?:verzonden|verstuurd) (?:vanaf|met|via|vanuit|door)",
     replyAbove: "",
   },
   sv: {
@@ -109,7 +111,7 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "vidarebefordrat (?:meddelande|brev)|vidarebefordrat mail",
     from: "från",
     fields: "skickat|datum|till|kopia|ämne",
-    sent: "skicka(?:t|des) från|skickat med|hämta",
+    sent: "skicka(?:t|des) från|skickat med",
     replyAbove: "",
   },
   da: {
@@ -119,7 +121,7 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "videresendt (?:meddelelse|besked)",
     from: "fra",
     fields: "sendt|dato|til|cc|emne",
-    sent: "sendt (?:fra|med|via)|hent",
+    sent: "sendt (?:fra|med|via)",
     replyAbove: "",
   },
   nb: {
@@ -129,7 +131,7 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "videresendt melding",
     from: "fra",
     fields: "sendt|dato|til|kopi|emne",
-    sent: "sendt (?:fra|med|via)|få|skaff deg",
+    sent: "sendt (?:fra|med|via)",
     replyAbove: "",
   },
   fi: {
@@ -139,7 +141,7 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "edelleenlähetetty viesti|välitetty viesti",
     from: "lähettäjä",
     fields: "lähetetty|päivämäärä|päiväys|vastaanottaja|kopio|aihe",
-    sent: "lähetetty|hanki",
+    sent: "lähetetty",
     replyAbove: "",
   },
   pl: {
@@ -149,7 +151,7 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "(?:przekazana|przesłana dalej) wiadomość|wiadomość przekazana",
     from: "od|nadawca",
     fields: "wysłan[oey]|data|do|dw|temat",
-    sent: "wysłan[oey] (?:z|za pomocą|przez)|pobierz",
+    sent: "wysłan[oey] (?:z|za pomocą|przez)",
     replyAbove: "",
   },
   cs: {
@@ -159,7 +161,7 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "přeposlaná zpráva",
     from: "od",
     fields: "odesláno|datum|komu|kopie|předmět",
-    sent: "(?:odesláno|posláno) (?:z|ze|pomocí|přes)|získat|stáhnout",
+    sent: "(?:odesláno|posláno) (?:z|ze|pomocí|přes)",
     replyAbove: "",
   },
   sk: { ...none, wrote: "napísal(?:\\(a\\)|a)?", original: "pôvodná správa", fields: "odoslané|dátum|komu|predmet" },
@@ -170,7 +172,8 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "iletilen (?:mesaj|ileti)",
     from: "gönderen|kimden",
     fields: "gönderildi|gönderme tarihi|tarih|kime|alıcı|bilgi|konu",
-    sent: "gönderildi|edinin|indir",
+    sent: "",
+    sentLast: "gönderildi",
     replyAbove: "",
   },
   hu: {
@@ -180,7 +183,8 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "továbbított (?:üzenet|levél)",
     from: "feladó",
     fields: "(?:el)?küldve|dátum|címzett|másolat|tárgy",
-    sent: "küldve",
+    sent: "",
+    sentLast: "küldve",
     replyAbove: "",
   },
   ro: {
@@ -195,7 +199,7 @@ const mailWords: Readonly<Record<string, MailWords>> = {
   },
   el: {
     wrote: "έγραψε",
-    begins: "στις|στις",
+    begins: "στις",
     original: "αρχικό μήνυμα",
     forwarded: "προωθημένο μήνυμα",
     from: "από",
@@ -230,7 +234,8 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "転送されたメッセージ|転送メッセージ",
     from: "差出人|送信者",
     fields: "送信日時|日時|日付|宛先|件名",
-    sent: "から送信|を入手",
+    sent: "",
+    sentLast: "から送信",
     replyAbove: "",
   },
   zh: {
@@ -240,7 +245,8 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "转发(?:的)?(?:邮件|信息)|轉寄(?:的)?(?:郵件|訊息)",
     from: "发件人|寄件者|寄件人",
     fields: "发送时间|发送日期|日期|时间|收件人|抄送|主题|寄件日期|傳送日期|收件者|主旨",
-    sent: "发送|傳送|发自|發自|获取|取得",
+    sent: "发自|發自|从我的|從我的",
+    sentLast: "发送|傳送",
     replyAbove: "",
   },
   ko: {
@@ -250,7 +256,8 @@ const mailWords: Readonly<Record<string, MailWords>> = {
     forwarded: "전달된 (?:메시지|메일)",
     from: "보낸 ?사람|보낸이",
     fields: "보낸 ?날짜|날짜|일시|받는 ?사람|받는이|참조|제목",
-    sent: "에서 보냄|에서 보낸|받기|다운로드",
+    sent: "",
+    sentLast: "에서 보냄|에서 보낸 메일",
     replyAbove: "",
   },
   ar: {
@@ -277,7 +284,9 @@ const mailWords: Readonly<Record<string, MailWords>> = {
 
 /** A list of every language, as alternatives of a regular expression. */
 export function mailWordsOf(list: keyof MailWords): string {
-  const phrases = Object.values(mailWords).flatMap((words) => (words[list] === "" ? [] : [words[list]]));
+  const phrases = Object.values(mailWords).flatMap((words) =>
+    words[list] === undefined || words[list] === "" ? [] : [words[list]],
+  );
   return [...new Set(phrases)].join("|");
 }
 

@@ -95,6 +95,21 @@ describe("the text of a reply", () => {
     ["a device that is the question", "Was the parcel sent with the phone?\nMy iPhone says so."],
     ["an address, before a list", "Please write to kim@mail.example, and also to:\nlee@mail.example"],
     ["a line between two passages", `The first part.\n\n${"_".repeat(60)}\n\nThe second part.`],
+    ["a device below a greeting", "Hi,\n\nGetting an error on my iPhone when I log in.\nPlease help.\n\nAda"],
+    ["what a program does not do", "Hello,\n\nMy Outlook does not get new mails since Monday.\nError 0x8004."],
+    ["a wish that names a colour and an app", "Hi,\n\nGet the orange one instead please.\nThanks"],
+    ["what was sent to a device", "Hallo,\n\nder Code wurde an mein Handy gesendet\nund ist falsch."],
+    ["a device in French", "Bonjour,\n\nSur mon téléphone je ne peux pas télécharger la facture."],
+    ["a device in Chinese", "你好\n\n我的手机无法获取验证码。"],
+    ["a device in Japanese", "こんにちは\n\nメールから送信できません。"],
+    ["what the customer wrote earlier", "Hi,\n\nOn Monday at 10:30 I wrote to you with these questions:\n1. Price?"],
+    [
+      "the same in German",
+      "Hallo,\n\nam 12.05. um 14:30 habe ich Ihnen geschrieben und folgende Fragen gestellt:\nPreis?",
+    ],
+    ["the same in Dutch", "Hoi,\n\nOp 12 mei om 14:30 heb ik u geschreven met de volgende vragen:\nPrijs?"],
+    ["an address in parentheses", "Hi,\n\nPlease change my address (ada@old.example):\nnew: ada@new.example"],
+    ["a journey", "Hallo,\n\nVon: Berlin\nAn: Hamburg\nDatum: 3.5.\n\nKann ich das umbuchen?"],
     ["a heading between dashes", "--- My order ---\nIt has not come."],
   ])("keeps %s", (_what, text) => {
     expect(visibleText(text)).toEqual({ text, isWritten: true });

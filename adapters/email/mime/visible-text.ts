@@ -58,14 +58,18 @@ const field = new RegExp(`^[ \\t>*]{0,8}(?:${phrases("from")}|${phrases("fields"
 
 /** The end of the lines that announce a quoted mail: "… wrote:", "… schrieb Ada:", or an address. */
 const attributionEnd = new RegExp(
-  `(?:${phrases("wrote")}[^:：]{0,120}|[<(\\[][^<>()\\s]{1,190}@[^<>()\\s]{1,190}[>)\\]])[ \\t]{0,3}[:：][ \\t]{0,3}$|${phrases("wrote")}[ \\t]{0,3}-{2,}[ \\t]{0,3}$`,
+  `(?:${phrases("wrote")}(?:[^:：.!?]{0,60}|[^:：]{0,80}[<([][^<>\\s@]{1,190}@[^<>\\s@]{1,190}[>)\\]])|<[^<>\\s@]{1,190}@[^<>\\s@]{1,190}>)[ \\t]{0,3}[:：][ \\t]{0,3}$|${phrases("wrote")}[ \\t]{0,3}-{2,}[ \\t]{0,3}$`,
   "iu",
 );
 const attributionStart = new RegExp(
   `^[ \\t-]{0,8}(?:${phrases("begins")}(?![\\p{L}])|\\d{1,4}[ ./年년-]|\\p{L}{2,12}[.,]{0,2} \\d|\\S{1,60}@|"?[\\p{L} .,&'-]{2,60}"?[ \\t]{0,3}[<([]\\S{1,60}@|(?:[\\p{L}.&'-]{1,30} ){1,5}${phrases("wrote")})`,
   "iu",
 );
-const address = /[<([]\S{1,190}@[^\s>)\]]{1,190}[>)\]]|mailto:/u;
+const address = /<[^<>\s@]{1,190}@[^<>\s@]{1,190}>|mailto:/u;
+const looseAddress = /[([][^()[\]\s@]{1,190}@[^()[\]\s@]{1,190}[)\]]/u;
+/** People write of themselves, mail programs do not: "On Monday at 10:30 I wrote to you:". */
+const writer =
+  /(?<!\p{L})(?:i|me|my|we|us|our|ich|wir|mir|uns|ik|wij|mij|j['’]ai|vous ai|nous ai|nous avons|jeg|jag|vi|yo|mi|eu|io|ho|minä|я|мы)(?!\p{L})/iu;
 const attributionLinesMax = 4;
 /** Some programs put a blank line below each field. */
 const blockLinesMax = 12;
@@ -111,7 +115,10 @@ function isBlock(lines: readonly string[], at: number): boolean {
     .filter((_line, index) => !isGap(index));
   return [together, apart].some(
     (block) =>
-      block.some((line) => sender.test(line)) && block.filter((line) => field.test(line)).length >= blockFieldsMin,
+      block.some((line) => sender.test(line)) &&
+      // A journey has these fields too: "From: Berlin, to: Hamburg, date: 3 May".
+      block.some((line) => line.includes("@") || timeOfDay.test(line)) &&
+      block.filter((line) => field.test(line)).length >= blockFieldsMin,
   );
 }
 
@@ -132,7 +139,10 @@ function isAttribution(lines: readonly string[], at: number): boolean {
     if (!attributionEnd.test(all)) continue;
     // A person may write "On the 12th your colleague wrote:", so a time, an address or a quoted line must follow.
     const next = lines.slice(end + 1).find((each) => each.trim() !== "");
-    const isProven = address.test(all) || timeOfDay.test(all) || (next !== undefined && isQuoted(next));
+    const isProven =
+      address.test(all) ||
+      (next !== undefined && isQuoted(next)) ||
+      ((timeOfDay.test(all) || looseAddress.test(all)) && !writer.test(all));
     return isProven && attributionStart.test(all);
   }
   return false;
@@ -164,12 +174,14 @@ function unquotedAfter(lines: readonly string[], at: number): readonly string[] 
 
 /** A long line of underscores parts two passages as well. */
 const signatureLine = /^(?:--[ \t]?|_{2,4}[ \t]?|—[ \t]?)$/;
-const app = `(?:${signingApps})`;
-/** "Sent from my iPhone": the word for "sent" begins or ends the line, and a device or an app is named. */
+const app = `(?<!\\p{Script=Latin})(?:${signingApps})`;
+/** "Sent from my iPhone": the word for "sent" begins or ends the line, beside a device or an app. */
 const appSignature = new RegExp(
-  `^[ \\t]{0,3}(?:${phrases("sent")}).{0,60}(?<!\\p{Script=Latin})${app}|(?<!\\p{Script=Latin})${app}.{0,40}${phrases("sent")}|^von meinem .{1,30} gesendet`,
+  `^[ \\t]{0,3}(?:${phrases("sent")})(?!\\p{Script=Latin}).{0,25}${app}[^.?!:,]{0,30}[.!]?$|^[^.?!:,]{0,20}${app}[^.?!:,]{0,20}${phrases("sentLast")}$|^von meinem .{1,30} gesendet$`,
   "iu",
 );
+/** "Get Outlook for iOS", in any language. */
+const outlook = /^(?=.*outlook)(?=.*(?:ios|android))[^.?!:,]{1,45}$/iu;
 
 /** A line that opens a signature, with only a few lines below it. */
 function isSignature(lines: readonly string[], at: number): boolean {
@@ -181,7 +193,9 @@ function isSignature(lines: readonly string[], at: number): boolean {
   for (const [index, next] of below.entries()) {
     if (next.trim() === "") continue;
     if (isQuoted(next) || opensQuoted(below, index)) return unquotedAfter(below, index).length === 0;
-    return index > 12 ? false : below.slice(index).filter((each) => each.trim() !== "").length <= 8;
+    const rest = below.slice(index).filter((each) => each.trim() !== "");
+    // An app writes its signature below everything else.
+    return index <= 12 && (signatureLine.test(line) ? rest.length <= 8 : rest.every(isAppSignature));
   }
   return true;
 }
@@ -191,7 +205,7 @@ function isAppSignature(line: string): boolean {
   const said = plainly(line)
     .replaceAll(/[<([]https?:\/\/\S{1,150}[>)\]]/g, "")
     .trim();
-  return said.length <= 90 && appSignature.test(said);
+  return said.length <= 90 && (appSignature.test(said) || outlook.test(said));
 }
 
 /** For comparisons: without the marks of directions, and with plain spaces. Bounded, since lines can be long. */

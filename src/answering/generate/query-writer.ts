@@ -86,7 +86,8 @@ export function createQueryWriter({
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof ModelFailure)) throw error;
-        const isTold = isNeeded && whenModelFails === "tell";
+        // A second request would wait for a slow model as long.
+        const isTold = isNeeded && whenModelFails === "tell" && error.kind !== "late";
         if (isNeeded) counts.failed(error.kind, isTold ? "told" : "extract");
         log.warn({ kind: error.kind, reason: error.message }, "model: writing search queries failed");
         if (isTold) throw problemOf(error);
@@ -129,7 +130,7 @@ async function ask(
       return true;
     },
   };
-  const request = { system: instructions(marker), user, temperature: 0, budgetMs: limitMs };
+  const request = { system: instructions(marker), user, temperature: 0, budgetMs: limitMs, isBrief: true as const };
   const { finish, tokensUsed } = await model.write(request, sink, signal);
   return { queries: finish === "refused" ? [] : queriesIn(masked.withoutPlaceholders(said)), tokensUsed };
 }
@@ -146,5 +147,5 @@ function queriesIn(said: string): readonly string[] {
         .slice(0, queryCharactersMax),
     )
     .filter((line) => /[\p{L}\p{N}]/u.test(line));
-  return lines[0] === noQuery ? [] : [...new Set(lines)].slice(0, queriesMax);
+  return new RegExp(`^\\W*${noQuery}\\W*$`, "iu").test(lines[0] ?? "") ? [] : [...new Set(lines)].slice(0, queriesMax);
 }

@@ -129,18 +129,19 @@ async function referencedBy(
   const reference = unanswered.map((message) => referenceIn(message.refers_to)).findLast((each) => each !== null);
   if (reference === undefined) return undefined;
   const { message_id: id, text } = reference;
-  // The platform names no author of a message that is not known here.
-  if (id === undefined) return text === undefined ? undefined : { role: "assistant", content: text };
+  // Anybody may have written a message that is not known here. It must not pass for the company's words.
+  if (id === undefined) return text === undefined ? undefined : { role: "user", content: text };
   const row = await store.read
     .selectFrom("messages")
     .selectAll()
     .where("id", "=", id)
     .where("conversation_id", "=", conversation.id)
     .executeTakeFirst();
-  return row === undefined || row.content === "" || !isSeen(row) ? undefined : { ...pastMessage(row), id };
+  if (row === undefined || row.content === "" || !isSeen(row)) return undefined;
+  return { ...pastMessage(row), ...(text === undefined ? {} : { content: text }), id };
 }
 
-/** Only skills and the document audience/** Only skills and the document audience of a chat need the user. */
+/** Only skills and the document audience of a chat need the user. */
 async function userOf(
   store: Store,
   { conversation, settings, messages, unanswered, perQuery }: Turn,

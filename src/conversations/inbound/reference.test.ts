@@ -71,6 +71,7 @@ eachDatabase("a message that answers an earlier one", (open) => {
     await write("This part", { externalIds: [part?.external_id ?? ""], text: "You asked", isQuote: true });
     const row = (await bench.messages(id)).find(({ content }) => content === "This part");
     expect(JSON.parse(row?.refers_to ?? "null")).toEqual({ message_id: first?.id, text: "You asked" });
+    expect(lastAsked()).toMatchObject({ role: "assistant", content: "You asked" });
   });
 
   it("shows agents the beginning of that message, until it is deleted", async () => {
@@ -98,7 +99,7 @@ eachDatabase("a message that answers an earlier one", (open) => {
     const [part] = await partsOf(first?.id);
     const other = await bench.begin("other chat", "Hi");
     await write("Yes, that one", { externalIds: [part?.external_id ?? ""], text: "The blue kettle" }, "other chat");
-    expect(lastAsked()).toEqual({ role: "assistant", content: "The blue kettle" });
+    expect(lastAsked()).toEqual({ role: "user", content: "The blue kettle" });
     const rows = (await bench.messages(other)).map(({ refers_to }) => refers_to).filter((each) => each !== null);
     expect(rows.map((each) => JSON.parse(each) as unknown)).toEqual([{ text: "The blue kettle" }]);
     await write("Not known", { externalIds: ["nobody"] }, "other chat");

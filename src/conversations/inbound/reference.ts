@@ -12,15 +12,21 @@ export interface StoredReference {
 
 const textMax = 1_000;
 
-/** Finds the message that the platform's event names. Null where it says nothing that can be shown. */
+/**
+ * Finds the message that the platform's event names. `arriving` gives the id of one that the same batch stores. Null where
+ * nothing can be shown.
+ */
 export async function storedReference(
   tx: Tx,
   accountId: string,
   { id, last_seq }: ConversationRow,
   refersTo: Reference | undefined,
+  arriving: (externalId: string) => string | undefined,
 ): Promise<string | null> {
   if (refersTo === undefined) return null;
-  const messageId = last_seq === 0 ? undefined : await messageNamed(tx, accountId, id, refersTo.externalIds);
+  const messageId =
+    refersTo.externalIds.map(arriving).find((each) => each !== undefined) ??
+    (last_seq === 0 ? undefined : await messageNamed(tx, accountId, id, refersTo.externalIds));
   const said = refersTo.text?.trim().slice(0, textMax).toWellFormed() ?? "";
   const text = messageId === undefined || refersTo.isQuote === true ? said : "";
   if (messageId === undefined && text === "") return null;

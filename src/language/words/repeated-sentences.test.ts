@@ -5,6 +5,7 @@ const reply = [
   "I don't know: I could not find the answer in our documentation. You can put the question another way, or **ask to talk to a human**.",
   "",
   "Yes.",
+  "1. Can I return items that I have opened?",
 ].join("\n");
 
 it.each([
@@ -27,6 +28,7 @@ it.each([
 
 it.each([
   ["short sentences, which anybody may write", "Yes."],
+  ["a title that the bot offered", "Can I return items that I have opened? I am in Austria."],
   ["a part of a sentence", "I want to ask to talk to a human."],
   ["a sentence with another word", "You can put the question another way, or ask to talk to my cat."],
 ])("keeps %s", (_what, text) => {

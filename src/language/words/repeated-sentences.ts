@@ -6,6 +6,8 @@ const lettersMin = 20;
 const unspacedLettersMin = 8;
 const keyWords = 3;
 const sentencesMax = 2_000;
+/** Sentences with the same first words. */
+const alikeMax = 30;
 const textMax = 32_000;
 
 interface Word {
@@ -56,13 +58,16 @@ function sentencesOf(earlier: readonly string[]): Sentences {
   const byKey = new Map<string, (readonly string[])[]>();
   const sentences = earlier
     .flatMap((message) => message.split("\n").flatMap((line) => splitSentences(line)))
+    // A question of a reply may be one that the customer asks: the bot offers the titles of answers.
+    .filter((sentence) => !/[?？؟]["'”’)*_]{0,3}$/u.test(sentence))
     .slice(-sentencesMax);
   for (const sentence of sentences) {
     const words = wordsIn(sentence);
     const letters = words.map((word) => word.text).join("");
     if (letters.length < (isUnspaced(letters) ? unspacedLettersMin : lettersMin)) continue;
     const key = keyOf(words, 0, keyWords);
-    byKey.set(key, [...(byKey.get(key) ?? []), words.map((word) => word.text)]);
+    const alike = byKey.get(key) ?? [];
+    if (alike.length < alikeMax) byKey.set(key, [...alike, words.map((word) => word.text)]);
   }
   return byKey;
 }

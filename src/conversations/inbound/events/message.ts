@@ -144,7 +144,13 @@ async function addMessage(
     authorName: contact.name ?? event.sender.name ?? null,
     externalId,
     ...metadataOf(event, isGuest, pendingStart),
-    refersTo: await storedReference(batch.tx, account.id, draft.row, event.refersTo),
+    refersTo: await storedReference(
+      batch.tx,
+      account.id,
+      draft.row,
+      event.refersTo,
+      (id) => batch.newMessages.get(targetOf(account.id, event.thread, id))?.id,
+    ),
     ...(isRating ? { kind: "rating" } : {}),
     // Do not fetch files of a message that is already deleted.
     ...(change?.kind === "delete" ? {} : { files: await filesWithGroup(batch, incoming) }),
