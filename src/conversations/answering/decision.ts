@@ -99,7 +99,7 @@ async function questionOf(store: Store, turn: Turn, live: LiveAnswer): Promise<Q
   const history = messages
     // Includes replies sent while the first message waited.
     .filter(({ seq, role }) => seq < first.seq || role !== "user")
-    .filter(({ id, content }) => content !== "" && id !== referenced?.id);
+    .filter(({ seq, content }) => content !== "" && !referenced.some((each) => each.seq === seq));
   return {
     workspaceId: workspace.id,
     // Salutation and signature of a letter are no part of the question.
@@ -107,7 +107,7 @@ async function questionOf(store: Store, turn: Turn, live: LiveAnswer): Promise<Q
       .map(({ content }) => letterBody(content))
       .filter((content) => content !== "")
       .join("\n"),
-    history: [...history.filter(isSeen).map(pastMessage), ...(referenced === undefined ? [] : [referenced])],
+    history: [...history.filter(isSeen).map(pastMessage), ...referenced.map(({ past }) => past)],
     strictness: settings.strictness,
     topK: sourcesMax,
     settings,
@@ -120,25 +120,29 @@ async function questionOf(store: Store, turn: Turn, live: LiveAnswer): Promise<Q
   };
 }
 
-/** The message that the customer answers on the platform: "and how long does that take?" is about it. */
+/**
+ * The message that the customer answers on the platform, below the question that it answers: "and how long does that take?"
+ * is about these.
+ */
 async function referencedBy(
   store: Store,
   { conversation, unanswered }: Turn,
   isSeen: (message: Turn["messages"][number]) => boolean,
-): Promise<(PastMessage & { readonly id?: string }) | undefined> {
+): Promise<readonly { readonly past: PastMessage; readonly seq?: number }[]> {
   const reference = unanswered.map((message) => referenceIn(message.refers_to)).findLast((each) => each !== null);
-  if (reference === undefined) return undefined;
+  if (reference === undefined) return [];
   const { message_id: id, text } = reference;
   // Anybody may have written a message that is not known here. It must not pass for the company's words.
-  if (id === undefined) return text === undefined ? undefined : { role: "user", content: text };
-  const row = await store.read
-    .selectFrom("messages")
-    .selectAll()
-    .where("id", "=", id)
-    .where("conversation_id", "=", conversation.id)
-    .executeTakeFirst();
-  if (row === undefined || row.content === "" || !isSeen(row)) return undefined;
-  return { ...pastMessage(row), ...(text === undefined ? {} : { content: text }), id };
+  if (id === undefined) return text === undefined ? [] : [{ past: { role: "user", content: text } }];
+  const ofConversation = store.read.selectFrom("messages").selectAll().where("conversation_id", "=", conversation.id);
+  const row = await ofConversation.where("id", "=", id).executeTakeFirst();
+  if (row === undefined || row.content === "" || !isSeen(row)) return [];
+  const past = { ...pastMessage(row), ...(text === undefined ? {} : { content: text }) };
+  const question =
+    row.answers_seq === null ? undefined : await ofConversation.where("seq", "=", row.answers_seq).executeTakeFirst();
+  const asked =
+    question === undefined || question.content === "" ? [] : [{ past: pastMessage(question), seq: question.seq }];
+  return [...asked, { past, seq: row.seq }];
 }
 
 /** Only skills and the document audience of a chat need the user. */
