@@ -16,6 +16,19 @@ export interface ChannelDescription {
   readonly traits?: readonly ChannelTrait[];
   /** Whether the platform has to reach this server at a public https address. Default: no. */
   readonly publicAddress?: "required" | "optional";
+  /**
+   * Present where several adapters can serve the channel. An account chooses by its setting `provider`, which the schema
+   * of each of them declares. Label, traits and address of the channel are those of the default one.
+   */
+  readonly provider?: Provider;
+}
+
+/** A company that carries a channel's messages. */
+export interface Provider {
+  readonly name: string;
+  readonly label: string;
+  /** Serves the accounts whose settings name no provider. One of a channel's has it. */
+  readonly isDefault?: true;
 }
 
 export type ChannelTrait =
@@ -37,8 +50,14 @@ export type ChannelTrait =
   | "reroute";
 
 interface KnownChannel extends ChannelDescription {
-  /** Below adapters/; undefined for the API, which the program serves itself. */
-  readonly folder: string | undefined;
+  /** The default one first. Empty for the API, which the program serves itself. */
+  readonly adapters: readonly KnownAdapter[];
+}
+
+interface KnownAdapter {
+  /** Below adapters/. */
+  readonly folder: string;
+  readonly description: ChannelDescription;
 }
 
 /** The name is a part of addresses, of metrics and of search tokens. */
@@ -48,7 +67,7 @@ const known: ReadonlyMap<Channel, KnownChannel> = await discover();
 
 async function discover(): Promise<ReadonlyMap<Channel, KnownChannel>> {
   const found = new Map<Channel, KnownChannel>([
-    ["api", { label: "API", traits: ["builtin", "complete-messages"], folder: undefined }],
+    ["api", { label: "API", traits: ["builtin", "complete-messages"], adapters: [] }],
   ]);
   const adapters = fileURLToPath(new URL("../../adapters/", import.meta.url));
   for (const path of globSync("{*,*/*}/channels.ts", { cwd: adapters }).toSorted()) {
@@ -58,11 +77,24 @@ async function discover(): Promise<ReadonlyMap<Channel, KnownChannel>> {
     };
     for (const [channel, description] of Object.entries(declared)) {
       if (!namePattern.test(channel)) throw new Error(`adapters/${folder}: "${channel}" is no name of a channel`);
-      if (found.has(channel)) throw new Error(`adapters/${folder}: another adapter serves the channel ${channel}`);
-      found.set(channel, { ...description, folder });
+      found.set(channel, withAdapter(channel, found.get(channel), { folder, description }));
     }
   }
   return found;
+}
+
+function withAdapter(channel: Channel, others: KnownChannel | undefined, adapter: KnownAdapter): KnownChannel {
+  const { folder, description } = adapter;
+  if (others === undefined) return { ...description, adapters: [adapter] };
+  const isApart = (other: Provider | undefined, own: Provider | undefined): boolean =>
+    other !== undefined && own !== undefined && other.name !== own.name && !(other.isDefault && own.isDefault);
+  const isFree = others.adapters.every((other) => isApart(other.description.provider, description.provider));
+  if (!isFree || others.adapters.length === 0) {
+    throw new Error(`adapters/${folder}: another adapter serves the channel ${channel}`);
+  }
+  return description.provider?.isDefault === true
+    ? { ...description, adapters: [adapter, ...others.adapters] }
+    : { ...others, adapters: [...others.adapters, adapter] };
 }
 
 export const channels: readonly Channel[] = [...known.keys()].toSorted();
@@ -81,5 +113,21 @@ export const channelsWith = (trait: ChannelTrait): readonly Channel[] =>
 export const publicAddressOf = (channel: Channel): "required" | "optional" | "no" =>
   known.get(channel)?.publicAddress ?? "no";
 
-/** Undefined where no adapter serves the channel. */
-export const adapterFolder = (channel: Channel): string | undefined => known.get(channel)?.folder;
+/** The providers of a channel among which accounts choose, the default one first. Empty where there is no choice. */
+export const providersOf = (channel: Channel): readonly Provider[] =>
+  known.get(channel)?.adapters.flatMap(({ description: { provider } }) => provider ?? []) ?? [];
+
+/** The folder of the adapter that serves an account with these settings. Undefined where none does. */
+export function adapterFolder(channel: Channel, { provider }: { readonly provider?: unknown }): string | undefined {
+  const adapters = known.get(channel)?.adapters ?? [];
+  if (provider === undefined) return adapters[0]?.folder;
+  return adapters.find(({ description }) => description.provider?.name === provider)?.folder;
+}
+
+/** The reason for the administrator why no adapter serves such an account, beginning with the setting. */
+export function noAdapter(channel: Channel): { readonly setting: string; readonly message: string } {
+  const names = providersOf(channel).map(({ name }) => name);
+  return names.length === 0
+    ? { setting: "channel", message: `this version connects to no ${channel}` }
+    : { setting: "provider", message: `provider: use ${names.join(" or ")}` };
+}

@@ -164,7 +164,7 @@ export interface ChannelAccounts extends AccountEffects {
   /** The channels that can be connected. */
   kinds(): readonly ListedChannelKind[];
   /** Loads the adapter. Undefined where the channel cannot be connected. */
-  kind(channel: Channel): Promise<ChannelKind | undefined>;
+  kind(channel: Channel, provider?: string): Promise<ChannelKind | undefined>;
   abilities(account: { readonly id: string; readonly channel: Channel }): Promise<AccountAbilities>;
   /** Asks the platform whether the account works. */
   check(account: {
@@ -185,6 +185,8 @@ export interface ChannelTestMessage {
 
 export interface ListedChannelKind {
   readonly channel: Channel;
+  /** The value of the setting `provider`. Null: the channel has one provider. */
+  readonly provider: string | null;
   readonly label: string;
   /** Whether the platform has to reach this server at a public https address. */
   readonly publicAddress: "required" | "optional" | "no";

@@ -374,7 +374,7 @@ export const rules: readonly Rule[] = [
         ...(await read.selectFrom("accounts").select("config").execute()).map(({ config }) => config),
       ];
       // Covers the adapter's declared secrets, besides the errors that occurred in this test.
-      const module = await load(target.channel);
+      const module = await load(target.channel, platform.config);
       for (const name of module?.secrets ?? []) expect(Object.keys(module?.config.properties ?? {})).toContain(name);
       for (const secret of secrets) {
         for (const form of [secret, encodeURIComponent(secret), Buffer.from(secret).toString("base64")]) {

@@ -2,7 +2,8 @@ import { existsSync, globSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AdapterModule } from "#channels/contract.ts";
-import { adapterFolder, channelLabel, channels } from "#channels/catalog.ts";
+import type { ChannelDescriptions } from "#channels/catalog.ts";
+import { adapterFolder, channelLabel } from "#channels/catalog.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import type { ConformanceTarget } from "../support/channels/conformance-target.ts";
 import { ruleNames } from "../support/channels/conformance-target.ts";
@@ -54,10 +55,15 @@ describe("the adapters", () => {
       const { default: module } = (await import(new URL(`${name}/index.ts`, folder).href)) as {
         readonly default: AdapterModule;
       };
-      const declared = channels.filter((channel) => adapterFolder(channel) === name);
-      expect(declared).toContain(target?.channel);
-      for (const channel of declared) {
-        expect(await loadAdapter(channel)).toBe(module);
+      const { channels: declared } = (await import(new URL(`${name}/channels.ts`, folder).href)) as {
+        readonly channels: ChannelDescriptions;
+      };
+      expect(Object.keys(declared)).toContain(target?.channel);
+      for (const [channel, { provider }] of Object.entries(declared)) {
+        const settings = { provider: provider?.name };
+        expect(adapterFolder(channel, settings)).toBe(name);
+        expect(await loadAdapter(channel, settings)).toBe(module);
+        expect(module.config.properties.provider !== undefined).toBe(provider !== undefined);
         expect(channelLabel(channel)).not.toBe(channel);
       }
     });

@@ -324,7 +324,7 @@ async function addAccount(
 ): Promise<string> {
   const { store, secrets } = services;
   const { channel, load, config } = given ?? { channel: "telegram", load: () => undefined, config: {} };
-  const secretNames = (await load(channel))?.secrets ?? [];
+  const secretNames = (await load(channel, config))?.secrets ?? [];
   const isSecret = ([name]: readonly [string, unknown]): boolean => secretNames.includes(name);
   const stored = {
     config: JSON.stringify(Object.fromEntries(Object.entries(config).filter((entry) => !isSecret(entry)))),

@@ -162,7 +162,7 @@ describe("a bot with direct messages only", () => {
 
   it("does not connect when it is stopped before it has started", async () => {
     const end = new AbortController();
-    const module = await loadAdapter("discord");
+    const module = await loadAdapter("discord", {});
     const made = { id: "a", workspaceId: bench.workspaceId, channel: "discord" as const, name: "discord" };
     const get = async (): Promise<null> => {
       // The read of the stored sessions is still pending.

@@ -5,6 +5,7 @@ import { accountOf, accountSid, authToken, baseUrl } from "../shared/account.ts"
 
 export const config = Type.Object(
   {
+    provider: Type.Optional(Type.Literal("twilio")),
     account_sid: accountSid,
     auth_token: authToken,
     from: Type.Optional(

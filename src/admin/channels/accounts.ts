@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Selectable } from "kysely";
-import { channelLabel, hasTrait, isChat } from "#channels/catalog.ts";
+import { channelLabel, hasTrait, isChat, noAdapter, providersOf } from "#channels/catalog.ts";
 import type { ChannelConfigError } from "#channels/config-errors.ts";
 import { channelConfigErrors } from "#channels/config-errors.ts";
 import type { Account, AdapterModule } from "#channels/contract.ts";
@@ -285,9 +285,13 @@ async function prepare(
   account: Account<ChannelSettings>,
 ): Promise<Prepared> {
   const { id, channel, config } = account;
-  const loading = hasTrait(channel, "builtin") ? undefined : load(channel);
-  if (loading === undefined) throw new Problem("invalid_parameter", `channel: ${channel} cannot be connected`);
-  const module = await loading;
+  const module = hasTrait(channel, "builtin") ? undefined : await load(channel, config);
+  if (module === undefined) {
+    const isWrongProvider = providersOf(channel).length > 0;
+    throw isWrongProvider
+      ? invalidSettings([noAdapter(channel)])
+      : new Problem("invalid_parameter", `channel: ${channel} cannot be connected`);
+  }
   const errors = channelConfigErrors(module, config);
   if (errors.length > 0) throw invalidSettings(errors);
   await requirePublicServers(allowPrivate, module, config);
@@ -348,8 +352,8 @@ async function merged(
   stored: AccountRow,
   change: ChannelSettings,
 ): Promise<ChannelSettings> {
-  const module = await load(stored.channel);
   const before = openedSettings(secrets, stored);
+  const module = await load(stored.channel, before);
   const { secret } = splitSettings(module ?? { secrets: [] }, before);
   const config = Object.fromEntries(Object.entries({ ...secret, ...change }).filter(([, value]) => value !== null));
   // A stored secret is not sent to another server than the one it was entered for.

@@ -181,7 +181,7 @@ async function installOf(
   { load }: Pick<InstallAdmin, "load">,
   channel: Channel,
 ): Promise<{ readonly module: AdapterModule; readonly install: AppInstall }> {
-  const module = await load(channel);
+  const module = await load(channel, {});
   if (module?.install === undefined)
     throw new Problem("not_found", "This channel is not connected by an installation.");
   return { module, install: module.install };

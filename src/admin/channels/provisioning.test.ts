@@ -202,7 +202,7 @@ describe("doctor", () => {
   it("asks the platform of each account, and prints the fix", async () => {
     const { startFakeTelegram } = await import("#adapters/telegram/test/support/fake-telegram.ts");
     const telegram = await startFakeTelegram();
-    const adapter = await loadAdapter("telegram");
+    const adapter = await loadAdapter("telegram", {});
     const checked = async (given: string, publicUrl = "https://parley.test"): Promise<string> => {
       const webhookUrl = `${publicUrl}/channels/telegram/a`;
       const host = { webhookUrl, signToken: () => "x", log: pino({ level: "silent" }) };

@@ -6,6 +6,7 @@ import type { Store, Tx } from "#database/contract.ts";
 import type { AccountsTable } from "#database/schema/tables.ts";
 import type { LoadAdapter } from "#channels/load-adapter.ts";
 import { channelConfigError, channelConfigErrors } from "#channels/config-errors.ts";
+import { noAdapter } from "#channels/catalog.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import type { FileError, UnreadableFile } from "#config/errors.ts";
 import { combineErrors } from "#config/errors.ts";
@@ -144,9 +145,10 @@ export async function accountErrors(
     for (const channel of channels) {
       const report = (setting: string | undefined, message: string): void =>
         void found.push({ channel, error: channel.errorAt(setting, message) });
-      const module = await load(channel.channel);
+      const module = await load(channel.channel, channel.config);
       if (module === undefined) {
-        report("channel", `this version connects to no ${channel.channel}`);
+        const { setting, message } = noAdapter(channel.channel);
+        report(setting, message);
         continue;
       }
       const wrong = channelConfigErrors(module, channel.config);
@@ -170,9 +172,11 @@ export async function accountErrors(
 /** Throws if the adapter's schema refuses the settings. */
 async function prepare(load: LoadAdapter, declared: FileChannel) {
   const { channel, config, errorAt } = declared;
-  const loading = load(channel);
-  if (loading === undefined) throw errorAt("channel", `this version connects to no ${channel}`);
-  const module = await loading;
+  const module = await load(channel, config);
+  if (module === undefined) {
+    const { setting, message } = noAdapter(channel);
+    throw errorAt(setting, message);
+  }
   const wrong = channelConfigError(module, config);
   if (wrong !== undefined) throw errorAt(wrong.setting, wrong.message);
   return { declared, module, settings: splitSettings(module, config), identity: identityHash(channel, module, config) };

@@ -49,8 +49,9 @@ export async function requirePublicAccount(
   row: StoredSettings & { readonly managed_by: string; readonly channel: Channel },
 ): Promise<void> {
   if (row.managed_by !== "dashboard") return;
-  const module = await load(row.channel);
-  if (module !== undefined) await requirePublicServers(allowPrivate, module, openedSettings(secrets, row));
+  const settings = openedSettings(secrets, row);
+  const module = await load(row.channel, settings);
+  if (module !== undefined) await requirePublicServers(allowPrivate, module, settings);
 }
 
 /** A name that cannot be resolved is not refused: its connection fails with a better message. */

@@ -1,5 +1,12 @@
 import { readFile } from "node:fs/promises";
-import { adapterFolder, channelLabel, channels as channelNames, hasTrait, publicAddressOf } from "#channels/catalog.ts";
+import {
+  adapterFolder,
+  channelLabel,
+  channels as channelNames,
+  hasTrait,
+  providersOf,
+  publicAddressOf,
+} from "#channels/catalog.ts";
 import { installSchema, redirectUrlOf } from "#admin/channels/installs.ts";
 import type { AdapterModule, ChannelAdapter, ChannelHost, OutboundMessage, WriteFirst } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
@@ -18,6 +25,7 @@ import type {
   ChannelKind,
   ChannelTestMessage,
   HttpDependencies,
+  ListedChannelKind,
 } from "#http/dependencies.ts";
 import type { Metrics } from "#metrics/metrics.ts";
 import { accountsTopic } from "#queue/signals/topics.ts";
@@ -57,9 +65,9 @@ function createChannelAccounts(parts: AccountParts): ChannelAccounts {
     kinds: () =>
       channelNames
         .filter((channel) => !hasTrait(channel, "builtin"))
-        .map((channel) => ({ channel, label: channelLabel(channel), publicAddress: publicAddressOf(channel) }))
+        .flatMap(listedKinds)
         .toSorted((a, b) => a.label.localeCompare(b.label)),
-    kind: (channel) => describeKind(parts, channel),
+    kind: (channel, provider) => describeKind(parts, channel, provider),
     async abilities({ id, channel }) {
       let opened: OpenAccount | undefined;
       try {
@@ -91,7 +99,7 @@ async function describeAbilities(
   const isWebhook = adapter.inbound.kind === "webhook";
   const { writeFirst } = adapter;
   const { channel, config } = account;
-  const module = await load(channel);
+  const module = await load(channel, config as object);
   return {
     hasConnection: runOf(adapter) !== undefined,
     webhookUrl: isWebhook ? webhookUrl : null,
@@ -104,19 +112,28 @@ async function describeAbilities(
 
 const shownAddress = ({ label, hint, isEmail }: WriteFirst) => ({ label, hint, isEmail: isEmail === true });
 
+/** One for each provider of the channel. */
+function listedKinds(channel: Channel): readonly ListedChannelKind[] {
+  const kind = { channel, label: channelLabel(channel), publicAddress: publicAddressOf(channel) };
+  const providers = providersOf(channel);
+  if (providers.length < 2) return [{ ...kind, provider: null }];
+  return providers.map(({ name, label }) => ({ ...kind, provider: name, label: `${kind.label} (${label})` }));
+}
+
 async function describeKind(
   { load, publicUrl }: Pick<AccountParts, "load" | "publicUrl">,
   channel: Channel,
+  provider: string | undefined,
 ): Promise<ChannelKind | undefined> {
-  const folder = adapterFolder(channel);
-  const module = hasTrait(channel, "builtin") ? undefined : await load(channel);
-  if (folder === undefined || module === undefined) return undefined;
+  if (hasTrait(channel, "builtin")) return undefined;
+  const listed = listedKinds(channel).find((kind) => provider === undefined || kind.provider === provider);
+  const folder = adapterFolder(channel, { provider });
+  const module = await load(channel, { provider });
+  if (listed === undefined || folder === undefined || module === undefined) return undefined;
   const redirectUrl = redirectUrlOf(publicUrl, channel);
   const { install } = module;
   return {
-    channel,
-    label: channelLabel(channel),
-    publicAddress: publicAddressOf(channel),
+    ...listed,
     schema: plainSchema(module.config),
     secrets: module.secrets,
     steps: await readSteps(folder),

@@ -38,11 +38,12 @@ export async function openAccount(
   const { store, secrets } = dependencies;
   const row = await accountRow(store.read, accountId);
   if (row === undefined || (row.enabled === 0 && !evenDisabled)) return undefined;
-  const loading = dependencies.load(row.channel);
+  const settings = JSON.parse(row.config) as object;
+  const loading = dependencies.load(row.channel, settings);
   if (loading === undefined) throw new Error(`no adapter serves the channel ${row.channel}`);
   const module = await loading;
   const credentials = row.credentials === null ? {} : (JSON.parse(secrets.open(row.credentials)) as object);
-  const config: unknown = { ...(JSON.parse(row.config) as object), ...credentials };
+  const config: unknown = { ...settings, ...credentials };
   const mistake = channelConfigError(module, config);
   if (mistake !== undefined) {
     throw new Error(`the configuration of account ${row.name} is wrong: ${mistake.message}`);

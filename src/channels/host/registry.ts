@@ -99,7 +99,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
   };
 
   async function tryOut(account: Account): Promise<void> {
-    const module = await dependencies.load(account.channel);
+    const module = await dependencies.load(account.channel, account.config as object);
     if (module === undefined) throw new Error(`no adapter serves the channel ${account.channel}`);
     await (await createAdapter(dependencies, module, account, { guarded: true })).close();
   }

@@ -109,7 +109,7 @@ export async function openMailBench(
       await whileConnecting(waits, world.listening, () => bench.advance(6_000));
     },
     async adapter(settings = {}) {
-      const module = await loadAdapter("email");
+      const module = await loadAdapter("email", {});
       const account = { id: "a", workspaceId: bench.workspaceId, channel: "email" as const, name: "mail" };
       const host = hostWith({
         signToken: (value) => value,

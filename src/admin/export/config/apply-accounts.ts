@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Actor } from "#domain/conversation/message.ts";
 import { newId } from "#domain/ids.ts";
 import type { Tx } from "#database/contract.ts";
+import { noAdapter } from "#channels/catalog.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import type { FileChannel, FileError } from "#config/errors.ts";
 import { combineErrors } from "#config/errors.ts";
@@ -25,7 +26,7 @@ export async function requirePublicChannels(
 ): Promise<void> {
   const errors: FileError[] = [];
   for (const { channel, config, errorAt } of workspaces.flatMap(({ channels }) => channels)) {
-    const module = await loadAdapter(channel);
+    const module = await loadAdapter(channel, config);
     const refused = module && (await refusedServer(allowPrivate, module, config));
     if (refused !== undefined) errors.push(errorAt(refused.setting, `${refused.setting}: ${refused.message}`));
   }
@@ -49,8 +50,8 @@ export async function applyAccounts(
     if (found !== undefined && (found.managed_by !== "dashboard" || found.channel !== channel)) {
       throw errorAt("name", `there is another account named ${name} in this workspace: choose another name`);
     }
-    const module = await loadAdapter(channel);
-    if (module === undefined) throw errorAt("channel", `this version connects to no ${channel}`);
+    const module = await loadAdapter(channel, config);
+    if (module === undefined) throw errorAt("channel", noAdapter(channel).message);
     const isOn = enabled ? (1 as const) : (0 as const);
     const isSame = found !== undefined && isDeepStrictEqual(openedSettings(secrets, found), config);
     if (isSame && found.enabled === isOn) continue;

@@ -188,8 +188,9 @@ async function exportChannels(
   return Promise.all(
     rows.map(async (row): Promise<ExportedChannel> => {
       const { name, channel, enabled } = row;
-      const module = await loadAdapter(channel);
-      const { open, secret } = splitSettings(module ?? { secrets: [] }, openedSettings(secrets, row));
+      const settings = openedSettings(secrets, row);
+      const module = await loadAdapter(channel, settings);
+      const { open, secret } = splitSettings(module ?? { secrets: [] }, settings);
       const named = Object.entries(secret).map(([key, value]): [string, unknown] => [
         key,
         nameSecret(["channel", name, key], typeof value === "string" ? value : JSON.stringify(value)),

@@ -11,7 +11,14 @@ import type { Resources } from "#http/v1/resources.ts";
 import * as schemas from "#http/v1/schemas.ts";
 import { publicAddress, setupFiles } from "./schemas.ts";
 
-const listed = { channel: schemas.channel, label: Type.String(), public_address: publicAddress };
+const listed = {
+  channel: schemas.channel,
+  provider: schemas.nullable(
+    Type.String({ description: "The setting `provider` of such an account. Null: the channel has one provider" }),
+  ),
+  label: Type.String(),
+  public_address: publicAddress,
+};
 
 const listSchema = {
   tags: ["Administration"],
@@ -41,6 +48,9 @@ const getSchema = {
   operationId: "getChannelKind",
   summary: "Read the settings of a channel, and how an account is connected",
   params: Type.Object({ channel: Type.String() }),
+  querystring: Type.Object({
+    provider: Type.Optional(Type.String({ description: "One of the channel's. Absent: its first one" })),
+  }),
   response: adminResponses(
     {
       200: Type.Object(
@@ -66,11 +76,11 @@ export function channelKindRoutes(app: App, { channelAccounts, store, secrets }:
   app.get("/channels/kinds", { schema: listSchema }, async () => ({
     kinds: channelAccounts
       .kinds()
-      .map(({ channel, label, publicAddress: of }) => ({ channel, label, public_address: of })),
+      .map(({ publicAddress: of, ...kind }) => ({ ...kind, public_address: of })),
   }));
 
   app.get("/channels/kinds/:channel", { schema: getSchema }, async (request) => {
-    const kind = await channelAccounts.kind(request.params.channel);
+    const kind = await channelAccounts.kind(request.params.channel, request.query.provider);
     if (kind === undefined) throw new Problem("not_found", "There is no such channel to connect.");
     const { publicAddress: of, setupFiles: files, install, ...rest } = kind;
     const { agentId } = administratorOf(request);

@@ -18,6 +18,7 @@ import { AccountFields } from "./settings-fields.tsx";
 import { SetupTexts, Steps } from "./setup.tsx";
 import { ChannelState, LastError } from "./state.tsx";
 import { Trials } from "./trials.tsx";
+import { readKind } from "./kind.ts";
 import type { ChannelAccount, ChannelKind } from "./types.ts";
 import { useReloads } from "./reloads.ts";
 
@@ -27,9 +28,10 @@ export function AccountPage({ id }: { readonly id: string }) {
   // Built-in channels have no settings here: the pages Widget and Settings have them.
   const isBuiltIn = account.data?.managed_by === "builtin";
   const channel = isBuiltIn ? undefined : account.data?.channel;
+  const { provider = "" } = account.data?.settings ?? {};
   const kind = useResource(
-    async () => (channel === undefined ? undefined : api.get<ChannelKind>(`channels/kinds/${channel}`)),
-    [channel],
+    async () => (channel === undefined ? undefined : readKind(channel, typeof provider === "string" ? provider : "")),
+    [channel, provider],
   );
   useReloads(account);
   return (

@@ -10,11 +10,13 @@ import { Install } from "./install.tsx";
 import type { AccountValues } from "./settings-fields.tsx";
 import { AccountFields } from "./settings-fields.tsx";
 import { AddressNotice, SetupTexts, Steps } from "./setup.tsx";
+import { readKind } from "./kind.ts";
 import type { ChannelAccount, ChannelKind } from "./types.ts";
 
 /** The form that connects an account of a platform, with the platform's steps beside it. */
 export function ConnectPage({ channel }: { readonly channel: string }) {
-  const kind = useResource(() => api.get<ChannelKind>(`channels/kinds/${encodeURIComponent(channel)}`), [channel]);
+  const [provider] = useQuery("provider");
+  const kind = useResource(() => readKind(channel, provider), [channel, provider]);
   const { label } = kind.data ?? {};
   return (
     <>
@@ -55,8 +57,8 @@ function Connect({ kind }: { readonly kind: ChannelKind }) {
 
 function EnterSettings({ kind }: { readonly kind: ChannelKind }) {
   const { router, notices } = useDashboard();
-  const form = useForm<AccountValues>({ name: kind.label, settings: {} });
-  const { channel } = kind;
+  const { channel, provider } = kind;
+  const form = useForm<AccountValues>({ name: kind.label, settings: provider === null ? {} : { provider } });
   return (
     <Form
       form={form}

@@ -88,9 +88,9 @@ const needs: Readonly<Record<ListedKind["public_address"], string>> = {
 
 const Kinds = ({ of: kinds }: { readonly of: readonly ListedKind[] }) => (
   <ul class="page-links">
-    {kinds.map(({ channel, label, public_address: need }) => (
-      <li key={channel}>
-        <a href={addressOf("channels", channel)}>
+    {kinds.map(({ channel, provider, label, public_address: need }) => (
+      <li key={label}>
+        <a href={`${addressOf("channels", channel)}${provider === null ? "" : `?provider=${provider}`}`}>
           <Icon name={icons.plus} />
           <span>
             <b>{label}</b>

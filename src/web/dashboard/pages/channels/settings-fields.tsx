@@ -65,9 +65,12 @@ export function SettingsFields(props: {
   );
 }
 
-/** The members of the schema that are advanced, or those that are not. Required ones never are. */
+/**
+ * The members of the schema that are advanced, or those that are not. Required ones never are. The provider was chosen
+ * before.
+ */
 function part(schema: JsonSchema, isAdvanced: boolean): JsonSchema {
   const members = Object.entries(schema.properties ?? {}) as [string, JsonSchema & { readonly advanced?: boolean }][];
-  const properties = Object.fromEntries(members.filter(([, { advanced = false }]) => advanced === isAdvanced));
+  const properties = Object.fromEntries(members.filter(([name, { advanced = false }]) => name !== "provider" && advanced === isAdvanced));
   return { ...schema, properties };
 }

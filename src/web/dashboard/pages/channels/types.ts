@@ -30,6 +30,7 @@ export interface SetupFile {
 
 export interface ListedKind {
   readonly channel: string;
+  readonly provider: string | null;
   readonly label: string;
   readonly public_address: "required" | "optional" | "no";
 }
