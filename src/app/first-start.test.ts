@@ -8,6 +8,7 @@ import { systemClock } from "#runtime/clock.ts";
 import { loadConfig } from "#config/environment.ts";
 import { openServices } from "./services.ts";
 import { firstStart } from "./first-start.ts";
+import { createWorkspace } from "#admin/workspaces/workspaces.ts";
 import { manualDocuments } from "#admin/installation/manual.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 
@@ -36,6 +37,7 @@ eachDatabase("a first start", (open) => {
     );
     const [welcome, second] = greetings.filter((each) => each !== null);
     expect(second).toBeUndefined();
+    expect(welcome?.readsManual).toBe(true);
     const { read } = store;
     const workspaces = await read.selectFrom("workspaces").select("id").execute();
     expect(workspaces).toEqual([{ id: welcome?.workspaceId }]);
@@ -65,6 +67,25 @@ eachDatabase("a first start", (open) => {
     );
     expect(await found()).toEqual([]);
     for (const { core } of cores) await core.close();
+    await database.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it("leaves the manual out of a workspace that the configuration file has declared, and says that", async () => {
+    const database = await open();
+    const folder = await mkdtemp(join(tmpdir(), "parley-first-"));
+    const config = loadConfig({
+      PARLEY_DATA_DIR: folder,
+      DATABASE_URL: database.url,
+      PARLEY_SECRET: "a secret for tests, of more than thirty-two characters",
+    });
+    const core = await openServices(config, { clock: systemClock, log: pino({ level: "silent" }) });
+    await core.store.migrate();
+    const declared = await createWorkspace({ ...core, clock: systemClock }, { name: "Lamps" });
+    const welcome = await firstStart({ services: core }, config, systemClock);
+    expect(welcome).toMatchObject({ workspaceId: declared.id, readsManual: false });
+    expect(await core.store.read.selectFrom("documents").select("title").execute()).toEqual([]);
+    await core.close();
     await database.remove();
     await rm(folder, { recursive: true, force: true });
   });

@@ -14,6 +14,8 @@ export interface Welcome {
   readonly workspaceId: string;
   readonly key: string;
   readonly loginLink: string;
+  /** A workspace of the configuration file does not. */
+  readonly readsManual: boolean;
 }
 
 const ownName = "Support";
@@ -44,7 +46,7 @@ export async function firstStart(
   const { store, secrets, documents } = services;
   const agents = await retrying(() => store.read.selectFrom("agents").select("id").limit(1).execute());
   if (agents.length > 0) return null;
-  const workspaceId = await retrying(firstWorkspace);
+  const { workspaceId, readsManual } = await retrying(firstWorkspace);
   const { id: keyId, key } = await retrying(() => createKey(store, clock, { workspaceId, name: "first key" }));
   const agent = await retrying(() => createAdmin(workspaceId));
   if (agent === null) {
@@ -53,7 +55,7 @@ export async function firstStart(
     return null;
   }
   const token = await retrying(() => createLoginToken(store, clock, agent.id));
-  return { workspaceId, key, loginLink: `${config.publicUrl}/inbox/login/${token}` };
+  return { workspaceId, key, loginLink: `${config.publicUrl}/inbox/login/${token}`, readsManual };
 
   async function createAdmin(id: string): Promise<{ readonly id: string } | null> {
     try {
@@ -65,12 +67,12 @@ export async function firstStart(
   }
 
   /** The operator's own, when there is one already; else one that has read the manual. */
-  async function firstWorkspace(): Promise<string> {
+  async function firstWorkspace(): Promise<Pick<Welcome, "workspaceId" | "readsManual">> {
     const [known, second] = await listWorkspaces(store);
     const keys = await store.read.selectFrom("api_keys").select("id").limit(1).execute();
     // Without a key it was made by a first start that did not get to its end.
     const begun = known?.name === ownName && second === undefined && keys.length === 0;
-    if (known !== undefined && !begun) return known.id;
+    if (known !== undefined && !begun) return { workspaceId: known.id, readsManual: false };
     const id = known?.id ?? (await ownWorkspace());
     if (id === undefined) return firstWorkspace();
     reading();
@@ -78,7 +80,7 @@ export async function firstStart(
       const document = await documents.add({ workspaceId: id, fileName, bytes });
       await documents.process(document.id);
     }
-    return id;
+    return { workspaceId: id, readsManual: true };
   }
 
   /** Undefined where another process did it first. */

@@ -118,7 +118,7 @@ function notice(config: Config): string {
 
 function greeting(
   config: Config,
-  { key, workspaceId, loginLink }: NonNullable<Awaited<ReturnType<typeof firstStart>>>,
+  { key, workspaceId, loginLink, readsManual }: NonNullable<Awaited<ReturnType<typeof firstStart>>>,
 ): string {
   const { publicUrl } = config;
   return `
@@ -134,7 +134,7 @@ function greeting(
                       ${dim("(shown this once)")}
   Workspace           ${workspaceId}
 
-  It answers from its own manual, until you add your documents.
+  ${readsManual ? "It answers from its own manual, until you add your documents." : "It answers from the documents that you add."}
 
 `;
 }

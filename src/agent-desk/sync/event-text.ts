@@ -6,33 +6,39 @@ export async function eventText(
   entry: Pick<AuditTable, "action" | "actor_type" | "actor_id" | "actor_name" | "from_value" | "to_value" | "detail">,
   agentName: (email: string) => Promise<string>,
 ): Promise<string> {
-  const who = await actorOf();
+  const name = await actorOf();
+  const who = name.replace(/^(?:the|an) /, (article) => `${article.slice(0, 1).toUpperCase()}${article.slice(1)}`);
   if (entry.action === "assigned") {
     const to = entry.to_value === null ? "somebody" : await agentName(entry.to_value);
     const from = entry.from_value === null ? "" : ` from ${await agentName(entry.from_value)}`;
-    return who === to ? `${to} took it over${from}.` : `${who} gave it to ${to}${from === "" ? "" : `,${from}`}.`;
+    return name === to ? `${to} took it over${from}.` : `${who} gave it to ${to}${from === "" ? "" : `,${from}`}.`;
   }
   const reason = entry.detail === null ? "" : `: ${entry.detail}`;
-  const text = `${statusText(entry.from_value as Status | null, entry.to_value as Status, who)}${reason}`;
+  const text = `${statusText(entry.from_value as Status | null, entry.to_value as Status, { who, name })}${reason}`;
   return text.endsWith(".") ? text : `${text}.`;
 
   async function actorOf(): Promise<string> {
     switch (entry.actor_type) {
       case "agent":
-        return entry.actor_id === null ? (entry.actor_name ?? "An agent") : agentName(entry.actor_id);
+        return entry.actor_id === null ? (entry.actor_name ?? "an agent") : agentName(entry.actor_id);
       case "api_key":
-        return entry.actor_name === null ? "The API" : `API: ${entry.actor_name}`;
+        return entry.actor_name === null ? "the API" : `API: ${entry.actor_name}`;
       case "customer":
-        return entry.actor_name ?? "The customer";
+        return entry.actor_name ?? "the customer";
       case "assistant":
-        return "The assistant";
+        return "the assistant";
       default:
         return "Parley";
     }
   }
 }
 
-function statusText(from: Status | null, to: Status, who: string): string {
+/** `who` begins a sentence, `name` stands within one. */
+function statusText(
+  from: Status | null,
+  to: Status,
+  { who, name }: { readonly who: string; readonly name: string },
+): string {
   switch (to) {
     case "claimed":
       return from === "snoozed" ? "Back from its snooze" : `${who} claimed it`;
@@ -41,13 +47,13 @@ function statusText(from: Status | null, to: Status, who: string): string {
     case "open":
       if (from === "claimed") return `${who} released it to the bot`;
       if (from === "snoozed") return "Back from its snooze";
-      return from === "escalated" ? `${who} gave it back to the bot` : `Reopened by ${who}`;
+      return from === "escalated" ? `${who} gave it back to the bot` : `Reopened by ${name}`;
     case "snoozed":
       return `${who} snoozed it`;
     case "resolved":
-      return `Resolved by ${who}`;
+      return `Resolved by ${name}`;
     case "archived":
-      return `Archived by ${who}`;
+      return `Archived by ${name}`;
   }
 }
 

@@ -6,11 +6,12 @@ import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { nameInConversation } from "#database/queries/agents.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
-import { shownReferences } from "#conversations/shown-references.ts";
+import { shownReferences } from "#conversations/references/shown-references.ts";
 import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import type { Reader } from "#database/contract.ts";
 import { verifiedByConversation } from "#conversations/contacts/provenance.ts";
+import { cardQuestion } from "./card-question.ts";
 import type { WindowView } from "#conversations/delivery/reroute/reply-window.ts";
 
 export interface SnapshotContext {
@@ -29,18 +30,12 @@ export async function deskConversations(
 ): Promise<readonly DeskConversation[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
-  const [tags, questions, threads, verified] = await Promise.all([
+  const [tags, threads, verified] = await Promise.all([
     db
       .selectFrom("conversation_tags")
       .select(["conversation_id", "tag"])
       .where("conversation_id", "in", ids)
       .orderBy("tag")
-      .execute(),
-    db
-      .selectFrom("messages")
-      .select(["conversation_id", "content"])
-      .where("conversation_id", "in", ids)
-      .where("seq", "=", 1)
       .execute(),
     db
       .selectFrom("desk_threads")
@@ -55,6 +50,8 @@ export async function deskConversations(
   }
   const windows = new Map<string, WindowView | null>();
   for (const row of rows) windows.set(row.id, await window(row));
+  const questions = new Map<string, string>();
+  for (const row of rows) questions.set(row.id, await cardQuestion(db, row));
   return rows.map((row) => ({
     id: row.id,
     url: `${publicUrl}/inbox#/all/${row.id}`,
@@ -74,7 +71,7 @@ export async function deskConversations(
     tags: tags.filter((tag) => tag.conversation_id === row.id).map(({ tag }) => tag),
     startedAt: row.started_at,
     snoozedUntil: row.status === "snoozed" ? row.snoozed_until : null,
-    question: shortened(questions.find((question) => question.conversation_id === row.id)?.content ?? ""),
+    question: shortened(questions.get(row.id) ?? ""),
     window: windows.get(row.id) ?? null,
     thread: threads.find((thread) => thread.conversation_id === row.id)?.external_id ?? null,
   }));

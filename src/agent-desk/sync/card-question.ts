@@ -1,0 +1,44 @@
+import type { Reader } from "#database/contract.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
+import { askedForPerson } from "#domain/conversation/audit-details.ts";
+
+/** The customer's message that led to the last hand-over; before one, the first message. Empty if it was deleted. */
+export async function cardQuestion(db: Reader, { id, people_involved }: ConversationRow): Promise<string> {
+  const handedOver = people_involved === 0 ? undefined : await lastHandOver(db, id);
+  const written = db
+    .selectFrom("messages")
+    .select("content")
+    .where("conversation_id", "=", id)
+    .where("role", "=", "user")
+    .where("deleted_at", "is", null);
+  if (handedOver === undefined) return (await written.orderBy("seq").executeTakeFirst())?.content ?? "";
+  const before = written.where("created_at", "<=", handedOver.created_at).orderBy("seq", "desc");
+  // "I want a person" does not say what for, but the question before does.
+  const answered =
+    handedOver.detail === askedForPerson
+      ? await before
+          .where(({ exists, selectFrom }) =>
+            exists(
+              selectFrom("messages as answer")
+                .select("answer.id")
+                .where("answer.conversation_id", "=", id)
+                .whereRef("answer.answers_seq", "=", "messages.seq")
+                .where("answer.kind", "in", ["answer", "refusal"]),
+            ),
+          )
+          .executeTakeFirst()
+      : undefined;
+  return (answered ?? (await before.executeTakeFirst()))?.content ?? "";
+}
+
+/** From the bot to people; the end of a snooze is none. */
+const lastHandOver = (db: Reader, conversationId: string) =>
+  db
+    .selectFrom("audit")
+    .select(["created_at", "detail"])
+    .where("conversation_id", "=", conversationId)
+    .where("action", "=", "status_changed")
+    .where("from_value", "=", "open")
+    .where("to_value", "=", "escalated")
+    .orderBy("id", "desc")
+    .executeTakeFirst();
