@@ -32,7 +32,15 @@ const discord: AdapterModule<DiscordConfig> = {
     const server = { calls, baseUrl, fetch: createServerFetch(host.lookup) };
     return {
       // Discord deduplicates by nonce for some minutes, which is longer than the host retries.
-      capabilities: { textMax, typing: true, typingMs, receipts: false, idempotentSend: true, fileBytesMax },
+      capabilities: {
+        textMax,
+        typing: true,
+        typingMs,
+        receipts: false,
+        references: true,
+        idempotentSend: true,
+        fileBytesMax,
+      },
       writeFirst: {
         label: "Channel ID",
         hint: "The number of a channel that the bot may write in. Discord copies it with the developer mode on.",

@@ -18,6 +18,8 @@ export type DiscordPart =
       readonly personLabel?: string;
       /** Absent: no such buttons, or a part of an earlier version. */
       readonly opinion?: OpinionButtons;
+      /** The message that this one answers, `CHANNEL:MESSAGE`, or without the channel. */
+      readonly refersTo?: string;
     }
   | { readonly kind: "file"; readonly file: OutboundFile };
 
@@ -35,9 +37,15 @@ export function renderParts(message: OutboundMessage, personLabel?: string): rea
   })[0];
   const parts = texts ?? splitRuns(runs, attempts.at(-1) ?? 500).map((piece) => plainPiece(textOf(piece)));
   const buttons = buttonsOf(message, personLabel);
+  const refersTo = message.refersTo?.externalId ?? undefined;
   return [
     ...parts.map(({ text, content }, at): Part => {
-      const payload: DiscordPart = { kind: "text", content, ...(at === parts.length - 1 ? buttons : {}) };
+      const payload: DiscordPart = {
+        kind: "text",
+        content,
+        ...(at === parts.length - 1 ? buttons : {}),
+        ...(at === 0 && refersTo !== undefined ? { refersTo } : {}),
+      };
       return { text, payload };
     }),
     ...files.map((file): Part => ({ text: file.name, payload: { kind: "file", file } satisfies DiscordPart })),

@@ -30,6 +30,7 @@ export async function sendPart(calls: Calls, part: Part, context: SendContext): 
     const body = {
       ...(payload.kind === "text" ? { content: payload.content } : {}),
       ...(buttons.length === 0 ? {} : { components: componentsOf(buttons) }),
+      ...referenceOf(payload),
       // Discord deduplicates by nonce for some minutes.
       nonce: createHash("sha256").update(context.key).digest("base64url").slice(0, 25),
       enforce_nonce: true,
@@ -40,6 +41,12 @@ export async function sendPart(calls: Calls, part: Part, context: SendContext): 
   } catch (error) {
     throw deliveryError(error);
   }
+}
+
+/** Discord sends the message without the reference if the other one is gone, or in another channel. */
+function referenceOf(payload: DiscordPart): object {
+  const answered = payload.kind === "text" ? payload.refersTo?.split(":").at(-1) : undefined;
+  return answered === undefined ? {} : { message_reference: { message_id: answered, fail_if_not_exists: false } };
 }
 
 async function post(

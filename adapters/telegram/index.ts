@@ -54,7 +54,15 @@ const telegram: AdapterModule<TelegramConfig> = {
       },
       // Groups and channels have negative ids, and other people read there.
       isPrivate: (thread) => parseThread(thread).chatId > 0,
-      capabilities: { textMax, typing: true, typingMs, receipts: false, idempotentSend: false, fileBytesMax },
+      capabilities: {
+        textMax,
+        typing: true,
+        typingMs,
+        receipts: false,
+        references: true,
+        idempotentSend: false,
+        fileBytesMax,
+      },
       inbound:
         kind === "polling"
           ? { kind: "connection", run: (signal) => runConnection({ api, events, token, log: host.log }, signal) }

@@ -23,6 +23,8 @@ export interface TelegramPart {
   readonly file?: OutboundFile;
   /** Absent: no buttons, or a part of an earlier version. */
   readonly opinion?: OpinionButtons;
+  /** The message that this one answers, `CHAT:MESSAGE`. */
+  readonly refersTo?: string;
 }
 
 /** Telegram silently drops a message's further entities. */
@@ -44,10 +46,18 @@ const entityTypes: Readonly<Record<Exclude<Style["kind"], "link">, Entity["type"
 /** Formatting is sent as entities, apart from the plain text, so nothing is escaped and no text can break it. */
 export function renderParts(message: OutboundMessage): readonly Part[] {
   const opinion = opinionButtonsOf(message);
+  const refersTo = message.refersTo?.externalId ?? undefined;
   const parts = partsOf(message);
-  if (opinion === undefined) return parts;
-  const withButtons = (part: Part): Part => ({ ...part, payload: { ...(part.payload as TelegramPart), opinion } });
-  return parts.map((part, at) => (at === parts.length - 1 ? withButtons(part) : part));
+  const extended = (part: Part, more: Partial<TelegramPart>): Part => ({
+    ...part,
+    payload: { ...(part.payload as TelegramPart), ...more },
+  });
+  return parts.map((part, at) =>
+    extended(part, {
+      ...(at === 0 && refersTo !== undefined ? { refersTo } : {}),
+      ...(at === parts.length - 1 && opinion !== undefined ? { opinion } : {}),
+    }),
+  );
 }
 
 function partsOf({ role, authorName, markdown, sources, files = [], filesApart }: OutboundMessage): readonly Part[] {

@@ -120,13 +120,23 @@ const photoTypes: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "ima
 const isPhoto = ({ file }: TelegramPart): boolean =>
   file !== undefined && photoTypes.has(file.mediaType) && file.bytes <= photoBytesMax;
 
+/** Undefined for a message of another chat: the group became a supergroup meanwhile. */
+function answeredId(refersTo: string | undefined, chatId: number): number | undefined {
+  const [, chat, message] = /^(-?\d+):(\d+)$/.exec(refersTo ?? "") ?? [];
+  return Number(chat) === chatId ? Number(message) : undefined;
+}
+
 async function postPart(
   api: Api,
-  { text, entities, file, opinion }: TelegramPart,
+  { text, entities, file, opinion, refersTo }: TelegramPart,
   { signal, messageId, file: bytesOf }: SendContext,
   { chatId, topicId, withEntities, asPhoto }: How,
 ): Promise<Receipt> {
+  const answered = answeredId(refersTo, chatId);
   const more = {
+    ...(answered === undefined
+      ? {}
+      : { reply_parameters: { message_id: answered, allow_sending_without_reply: true } }),
     ...(topicId === undefined ? {} : { message_thread_id: topicId }),
     ...(opinion === undefined ? {} : { reply_markup: keyboardOf(opinionButtons(opinion, messageId)) }),
   };

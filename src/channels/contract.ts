@@ -255,6 +255,11 @@ export interface Capabilities {
   readonly receipts: boolean;
   /** Customers cannot answer a survey here, or are asked by the platform itself: none is sent. */
   readonly noSurveys?: true;
+  /**
+   * A message can refer to an earlier one, `OutboundMessage.refersTo`. Absent: such a message begins with a quote of the
+   * other one.
+   */
+  readonly references?: true;
   /** A second send with the same key shows nothing. */
   readonly idempotentSend: boolean;
   /** The largest file that can be sent; absent: the channel carries no files, and a link is sent instead. */
@@ -342,6 +347,8 @@ export interface OutboundMessage {
   readonly files?: readonly OutboundFile[];
   /** An edit of a message whose text was sent before its files: the text must stay apart from them. */
   readonly filesApart?: true;
+  /** The earlier message that an agent answers. Only where the adapter has the capability `references`. */
+  readonly refersTo?: OutboundReference;
   /** People have the conversation, or get it with this message: no button that asks for a person is needed. */
   readonly forPeople?: true;
   /**
@@ -349,6 +356,13 @@ export interface OutboundMessage {
    * from 1 to 5, a `rating` event. Its text also says how to answer by typing a number, so buttons are optional.
    */
   readonly kind?: Exclude<MessageKind, "rating">;
+}
+
+/** A message of the same thread. */
+export interface OutboundReference {
+  /** The platform's id, from the receipt of a reply or the event of a customer's message. Null: it has none. */
+  readonly externalId: string | null;
+  readonly text: string;
 }
 
 export interface SendContext {

@@ -9,7 +9,7 @@ import type { DocumentsTable } from "#database/schema/knowledge.ts";
 import type { Note } from "./agents/requests.ts";
 import type { AttachmentRow } from "./attachments/attachments.ts";
 import { verifiedFields } from "./contacts/provenance.ts";
-import { referenceIn } from "./inbound/reference.ts";
+import { referenceIn } from "./references/stored-reference.ts";
 
 // The shape of rows in the API and in webhook events, so that clients parse both with the same code.
 

@@ -209,6 +209,26 @@ describe("a bot with direct messages only", () => {
     expect(await stored()).toEqual(["first", "last"]);
   });
 
+  it("shows which message an agent answers", async () => {
+    const channelId = discord.direct("ada");
+    const written = discord.write({ channelId, from: "ada", text: "Do you have lamps?" });
+    await answered(channelId, 1);
+    const { id } = await bench.store.read.selectFrom("conversations").select("id").executeTakeFirstOrThrow();
+    const { workspaceId } = bench;
+    const given = { workspaceId, conversationId: id, authorEmail: "anna@test.example", actor: anna };
+    const messages = await bench.messages(id);
+    for (const [at, { id: refersTo }] of messages.entries()) {
+      await bench.engine.reply({ ...given, content: "This one", refersTo });
+      await answered(channelId, 2 + at);
+    }
+    const references = discord.calls("POST /channels/:id/messages").slice(1);
+    expect(references).toMatchObject(
+      [written, own(channelId)[0]].map((each) => ({
+        message_reference: { message_id: each?.id, fail_if_not_exists: false },
+      })),
+    );
+  });
+
   it("reports that the customer accepts no messages, and never notifies a mentioned user", async () => {
     const channelId = discord.direct("ada");
     discord.write({ channelId, from: "ada", text: "Hello" });

@@ -52,10 +52,17 @@ const stored = async (): Promise<readonly string[]> =>
 async function conversation() {
   return bench.store.read.selectFrom("conversations").selectAll().executeTakeFirstOrThrow();
 }
-async function reply(content: string): Promise<void> {
+async function reply(content: string, refersTo?: string): Promise<void> {
   const { id } = await conversation();
   const { workspaceId } = bench;
-  await bench.engine.reply({ workspaceId, conversationId: id, content, authorEmail: "anna@test.example", actor: anna });
+  await bench.engine.reply({
+    workspaceId,
+    conversationId: id,
+    content,
+    authorEmail: "anna@test.example",
+    actor: anna,
+    ...(refersTo === undefined ? {} : { refersTo }),
+  });
   await bench.settle();
 }
 
@@ -207,6 +214,25 @@ describe("a bot with a webhook", () => {
     };
     await post({ update_id: updateId(), my_chat_member: member });
     expect((await bench.notes((await conversation()).id)).join()).toContain("blocked by the customer");
+  });
+
+  it("shows which message of the customer, or of the bot, an agent answers", async () => {
+    await post(messageUpdate({ chatId: 7, messageId: 2, text: "One" }));
+    await bench.settle();
+    const { id } = await conversation();
+    const [asked, answered] = await bench.messages(id);
+    await reply("Two", asked?.id);
+    expect(telegram.calls("sendMessage").at(-1)).toMatchObject({
+      text: "Anna:\nTwo",
+      reply_parameters: { message_id: 2, allow_sending_without_reply: true },
+    });
+    await reply("I mean this", answered?.id);
+    const [botMessage] = telegram.shown;
+    expect(telegram.calls("sendMessage").at(-1)).toMatchObject({
+      reply_parameters: { message_id: botMessage?.messageId },
+    });
+    await reply("Three");
+    expect(telegram.calls("sendMessage").at(-1)).not.toHaveProperty("reply_parameters");
   });
 
   it("sends a text without entities when Telegram refuses them", async () => {

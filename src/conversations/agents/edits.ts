@@ -7,6 +7,7 @@ import type { MessagesTable } from "#database/schema/tables.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import type { DeliverDependencies } from "#conversations/delivery/deliver-dependencies.ts";
 import { indexWork } from "#conversations/transaction/effects/search-indexing.ts";
+import { outboundReference, renderReply, unnamed } from "#conversations/references/outbound-reference.ts";
 import { sendLane } from "#queue/lanes.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import { withFiles } from "#conversations/attachments/outbound-links.ts";
@@ -55,10 +56,19 @@ export async function partsOf(
   sent = 0,
 ): Promise<readonly Part[]> {
   const attachments = (await attachmentsOf(store.read, [message])).get(message.id) ?? [];
-  const text = { role: "agent", authorName: message.author_name, markdown: content, sources: [] } as const;
+  const place = { id: message.conversation_id, account_id: message.account_id };
+  const refersTo = await outboundReference(store.read, place, message.refers_to);
+  const text = {
+    role: "agent",
+    authorName: message.author_name,
+    markdown: content,
+    sources: [],
+    ...(refersTo === undefined ? {} : { refersTo }),
+  } as const;
   const whole = withFiles(channels, files, message, text, attachments);
   const isApart = whole.files !== undefined && sent > whole.files.length;
-  return channels.adapter(account).render(isApart ? { ...whole, filesApart: true } : whole);
+  const known = account.id === message.account_id ? whole : unnamed(whole);
+  return renderReply(channels.adapter(account), isApart ? { ...known, filesApart: true } : known);
 }
 
 /** Stores the new text. */

@@ -23,6 +23,8 @@ export type AgentMessage =
       readonly content: string;
       readonly files: readonly string[];
       readonly clientId: string;
+      /** The id of the message that this one answers. */
+      readonly refersTo?: string;
       /** The newest message that the agent has seen. Absent: newer messages do not matter. */
       readonly basedOnSeq?: number;
       /** Send it even while a colleague has the conversation. */
@@ -78,7 +80,7 @@ async function reply(
   { channels, search, files }: AgentMessageDependencies,
   workspace: Workspace,
   row: ConversationRow,
-  { content, files: attached, clientId, basedOnSeq, anyway }: Extract<AgentMessage, { kind: "reply" }>,
+  { content, files: attached, clientId, refersTo, basedOnSeq, anyway }: Extract<AgentMessage, { kind: "reply" }>,
   agent: ActingAgent,
   followUp: FollowUp | undefined,
   now: number,
@@ -110,6 +112,7 @@ async function reply(
       files: attached,
       uploadedBy: agent.email,
       clientId,
+      ...(refersTo === undefined ? {} : { refersTo }),
       authorEmail: agent.email,
       authorName: agent.name,
       actor: agentActor(agent),

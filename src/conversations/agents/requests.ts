@@ -16,6 +16,8 @@ export interface AgentReply {
   readonly basedOnSeq?: number;
   /** Ids of uploads from {@link Engine.upload}. With files, the content may be empty. */
   readonly files?: readonly string[];
+  /** The id of the message that this one answers. */
+  readonly refersTo?: string;
   /** The uploader. Other uploads are refused. */
   readonly uploadedBy?: string;
   readonly actor: Actor;

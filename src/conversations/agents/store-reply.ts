@@ -15,6 +15,8 @@ import type { Store, Tx } from "#database/contract.ts";
 import { hasTask, needsAction } from "#conversations/delivery/reroute/reroute.ts";
 import { windowOf } from "#conversations/delivery/reroute/reply-window.ts";
 import { readyIfLoaded, renderParts } from "#conversations/answering/bot-message.ts";
+import { outboundReference } from "#conversations/references/outbound-reference.ts";
+import { referenceTo } from "#conversations/references/stored-reference.ts";
 import { hasNewMessages } from "./conflict.ts";
 import { claim, requireConversation } from "./update.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
@@ -49,6 +51,8 @@ export async function storeAgentReply(
   const changes = createUnitOfWork(now, search);
   const draft = changes.track(row, workspace.settings, false);
   if (row.status === "open" || row.status === "escalated") claim(draft, reply.authorEmail, reply.actor);
+  const refersTo = reply.refersTo === undefined ? null : await referenceTo(tx, row.id, reply.refersTo);
+  const answered = await outboundReference(tx, row, refersTo);
   const authorName = await agentName(tx, workspace.id, reply.authorEmail, reply.authorName);
   const message = draft.addMessage({
     role: "agent",
@@ -56,6 +60,7 @@ export async function storeAgentReply(
     authorId: reply.authorEmail,
     authorName,
     externalId: reply.clientId ?? null,
+    refersTo,
     files: { fresh: [], uploaded: attached },
     parts: renderParts(
       channels,
@@ -64,7 +69,13 @@ export async function storeAgentReply(
         channels,
         files,
         draft.row,
-        { role: "agent", authorName, markdown: reply.content, sources: [] },
+        {
+          role: "agent",
+          authorName,
+          markdown: reply.content,
+          sources: [],
+          ...(answered === undefined ? {} : { refersTo: answered }),
+        },
         attached,
       ),
       now,

@@ -7,6 +7,7 @@ import type { MessagesTable } from "#database/schema/tables.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
 import type { NewMessage, NewPart } from "#conversations/transaction/new-message.ts";
 import type { Channels, FollowUp } from "#channels/channels.ts";
+import { renderReply, unnamed } from "#conversations/references/outbound-reference.ts";
 import { windowOf } from "#conversations/delivery/reroute/reply-window.ts";
 
 /**
@@ -25,10 +26,10 @@ export function renderParts(
   const more =
     elsewhere === undefined || !channels.loaded({ id: elsewhere.accountId })
       ? []
-      : channels
-          .adapter({ id: elsewhere.accountId })
-          .render(message)
-          .map((part): NewPart => ({ payload: JSON.stringify(part), elsewhere }));
+      : renderReply(channels.adapter({ id: elsewhere.accountId }), unnamed(message)).map((part): NewPart => ({
+          payload: JSON.stringify(part),
+          elsewhere,
+        }));
   const parts = ownParts(channels, row, message, now);
   // If the own channel's window is closed, the other route alone is enough.
   return more.length > 0 && parts.some(({ closed }) => closed !== undefined) ? more : [...parts, ...more];
@@ -38,7 +39,7 @@ export function renderParts(
 function ownParts(channels: Channels, row: ConversationRow, message: OutboundMessage, now: number): readonly NewPart[] {
   const window = windowOf(channels, row, now);
   const outside = window === undefined || window.isOpen ? undefined : window.of.outside(message);
-  const parts = Array.isArray(outside) ? outside : channels.adapter({ id: row.account_id }).render(message);
+  const parts = Array.isArray(outside) ? outside : renderReply(channels.adapter({ id: row.account_id }), message);
   if (parts.length === 0) throw new Error(`the adapter of ${row.channel} rendered nothing`);
   return parts.map((part): NewPart => ({
     payload: JSON.stringify(part),

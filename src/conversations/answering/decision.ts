@@ -7,7 +7,7 @@ import { tagsOf } from "#domain/workspace/audience.ts";
 import { letterBody } from "#language/words/letter-body.ts";
 import { untilAborted } from "#runtime/abort.ts";
 import { verifiedUser } from "#conversations/contacts/verified-user.ts";
-import { referenceIn } from "#conversations/inbound/reference.ts";
+import { referenceIn } from "#conversations/references/stored-reference.ts";
 import type { Turn } from "./turn.ts";
 
 /** The bot's action in a turn. `escalate`: agents take over. */

@@ -1,4 +1,5 @@
 import type { OutboundFile, OutboundMessage } from "#channels/contract.ts";
+import { escapeMarkdown } from "#channels/text/escape-markdown.ts";
 import { sizeText } from "#domain/files.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { AttachmentRow } from "./attachments.ts";
@@ -23,7 +24,9 @@ export function withFiles(
   const carried = attachments.filter(isCarried).map(outboundFile);
   const links = attachments
     .filter((file) => !isCarried(file))
-    .map(({ id, name, bytes }) => `[${escaped(name)}](<${files.link(id, sentLinkMs)}>) (${sizeText(bytes ?? 0)})`);
+    .map(
+      ({ id, name, bytes }) => `[${escapeMarkdown(name)}](<${files.link(id, sentLinkMs)}>) (${sizeText(bytes ?? 0)})`,
+    );
   return {
     ...message,
     markdown: [message.markdown, ...links].filter((text) => text !== "").join("\n\n"),
@@ -37,6 +40,3 @@ const outboundFile = ({ id, name, media_type: mediaType, bytes }: AttachmentRow)
   mediaType,
   bytes: bytes ?? 0,
 });
-
-/** Escapes Markdown in a file name. */
-const escaped = (name: string): string => name.replaceAll(/[\\`*_{}[\]<>()#+!|~-]/gu, String.raw`\$&`);

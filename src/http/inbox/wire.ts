@@ -1,5 +1,5 @@
 import type { Block } from "#channels/text/markdown.ts";
-import type { ShownReference } from "#conversations/shown-references.ts";
+import type { ShownReference } from "#conversations/references/shown-references.ts";
 import type { Status } from "#domain/conversation/status.ts";
 import type { Channel, Confidence, Role, Source } from "#domain/conversation/message.ts";
 import type { AgentRole } from "#domain/workspace/agent-role.ts";

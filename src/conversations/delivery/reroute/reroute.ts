@@ -15,6 +15,7 @@ import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { followLane } from "#queue/lanes.ts";
 import { showContact } from "#conversations/contacts/contacts.ts";
 import { noteFailure } from "#conversations/delivery/failures.ts";
+import { outboundReference, renderReply, unnamed } from "#conversations/references/outbound-reference.ts";
 import { withFiles } from "#conversations/attachments/outbound-links.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import type { Channels } from "#channels/channels.ts";
@@ -155,14 +156,21 @@ async function sendBy(
 ): Promise<readonly string[]> {
   const { row } = draft;
   const attached = (await attachmentsOf(tx, [message])).get(message.id) ?? [];
+  const refersTo = await outboundReference(tx, row, message.refers_to);
   const outbound = withFiles(
     channels,
     files,
     { account_id: way.accountId, channel: way.kind === "email" ? "email" : way.channel },
-    { role: "agent", authorName: message.author_name, markdown: message.content, sources: [] },
+    {
+      role: "agent",
+      authorName: message.author_name,
+      markdown: message.content,
+      sources: [],
+      ...(refersTo === undefined ? {} : { refersTo }),
+    },
     attached,
   );
-  const parts = channels.adapter({ id: way.accountId }).render(outbound);
+  const parts = renderReply(channels.adapter({ id: way.accountId }), unnamed(outbound));
   const { last } = await tx
     .selectFrom("deliveries")
     .select((eb) => eb.fn.max("part").as("last"))

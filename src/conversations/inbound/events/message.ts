@@ -25,7 +25,7 @@ import { metadataOf, noResult, messageIdOf } from "../incoming-event.ts";
 import { contextOf } from "../locking.ts";
 import { attachPendingFiles, groupedOf, groupOf, groupToJoin, joinGroup } from "../message-group.ts";
 import { changeText, targetOf } from "../pending-edits.ts";
-import { storedReference } from "../reference.ts";
+import { storedReference } from "#conversations/references/stored-reference.ts";
 import { showCustomer } from "./contact.ts";
 
 type IncomingMessage = IncomingEvent<EventOf<"message">>;

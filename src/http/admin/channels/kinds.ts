@@ -74,9 +74,7 @@ type Needed = Pick<Resources, "channelAccounts" | "store" | "secrets">;
 
 export function channelKindRoutes(app: App, { channelAccounts, store, secrets }: Needed): void {
   app.get("/channels/kinds", { schema: listSchema }, async () => ({
-    kinds: channelAccounts
-      .kinds()
-      .map(({ publicAddress: of, ...kind }) => ({ ...kind, public_address: of })),
+    kinds: channelAccounts.kinds().map(({ publicAddress: of, ...kind }) => ({ ...kind, public_address: of })),
   }));
 
   app.get("/channels/kinds/:channel", { schema: getSchema }, async (request) => {

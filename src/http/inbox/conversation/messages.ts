@@ -6,7 +6,7 @@ import { editsInProgress } from "#conversations/agents/inbox-messages.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import type { Reader } from "#database/contract.ts";
 import type { DeliveryState, MessagesTable } from "#database/schema/tables.ts";
-import { shownReferences } from "#conversations/shown-references.ts";
+import { shownReferences } from "#conversations/references/shown-references.ts";
 import type { FileView, MessagePage, MessageView } from "#http/inbox/wire.ts";
 import { messagesShownMax } from "#http/inbox/wire.ts";
 

@@ -14,6 +14,8 @@ const replyBody = Type.Object({
   content: replyText,
   files: Type.Optional(fileIds),
   clientId,
+  /** The id of the message that this one answers. */
+  refersTo: Type.Optional(Type.String({ maxLength: 100 })),
   /** The last message that the agent saw. Newer ones refuse the reply, unless `force`. */
   lastSeq: Type.Integer({ minimum: 0 }),
   force: Type.Optional(Type.Boolean()),
@@ -38,7 +40,7 @@ export function messageRoutes(
   const { schema } = oneConversation;
 
   api.post("/conversations/:id/reply", { schema: { ...schema, body: replyBody } }, async (request) => {
-    const { content, clientId: own, lastSeq, force, anyway, files = [] } = request.body;
+    const { content, clientId: own, refersTo, lastSeq, force, anyway, files = [] } = request.body;
     if (content.trim() === "" && files.length === 0) {
       throw new Problem("invalid_parameter", "content must be a text, where there are no files");
     }
@@ -47,6 +49,7 @@ export function messageRoutes(
       content: content.trim(),
       files,
       clientId: `${agentOf(request).id}:${own}`,
+      ...(refersTo === undefined ? {} : { refersTo }),
       ...(force === true ? {} : { basedOnSeq: lastSeq }),
       anyway: anyway === true,
     });

@@ -48,7 +48,20 @@ const listSchema = {
   ),
 };
 
-const replyBody = Type.Object({ content: schemas.noteText, author_email: schemas.emailAddress }, { title: "NewReply" });
+const replyBody = Type.Object(
+  {
+    content: schemas.noteText,
+    author_email: schemas.emailAddress,
+    refers_to: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description:
+          "The id of the message of this conversation that the reply answers. Where the channel cannot show that, the reply begins with a quote",
+      }),
+    ),
+  },
+  { title: "NewReply" },
+);
 
 const replySchema = {
   tags: ["Conversations"],
@@ -104,6 +117,7 @@ export function messageRoutes(app: App, resources: Resources): void {
           conversationId: params.conversation_id,
           content: body.content,
           authorEmail: body.author_email.toLowerCase(),
+          ...(body.refers_to === undefined ? {} : { refersTo: body.refers_to }),
           // A retry finds the stored reply by it if the process died before it stored the response.
           ...(workId === undefined ? {} : { clientId: workId }),
           actor: keyActor(caller),

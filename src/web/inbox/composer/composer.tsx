@@ -78,6 +78,7 @@ export function Composer({ conversation }: ComposerProps) {
           {problem ?? hint}
         </span>
       </div>
+      {!isNote && <Answered conversationId={id} />}
       <SavedReplyList saved={saved} field={field} />
       <Field conversation={conversation} saved={saved} field={field} />
       {!isNote && <SentText key={id} conversationId={id} />}
@@ -139,6 +140,28 @@ function Field({ conversation: { id, customer }, saved, field }: FieldProps) {
         leaveField(event.currentTarget);
       }}
     />
+  );
+}
+
+/** The message that the reply answers. */
+function Answered({ conversationId }: { readonly conversationId: string }) {
+  const { drafts, sending } = useInbox();
+  const { answered } = drafts.read(conversationId);
+  if (answered === null) return null;
+  return (
+    <div class="answered">
+      <blockquote class="reference">
+        <span class="unseen">In reply to: </span>
+        <bdi>{answered.author}</bdi>
+        <p dir="auto">{answered.text}</p>
+      </blockquote>
+      <Button
+        label="Reply to no message in particular"
+        kind="icon"
+        shape="close"
+        onClick={() => sending.answer(null)}
+      />
+    </div>
   );
 }
 

@@ -2,7 +2,7 @@ import { effect, signal, untracked } from "@preact/signals";
 import type { Actions } from "#web/inbox/store/actions.ts";
 import { api } from "#web/inbox/store/api.ts";
 import type { ConversationSync } from "#web/inbox/store/conversation-sync.ts";
-import type { Drafts, Mode } from "#web/inbox/store/drafts.ts";
+import type { AnsweredMessage, Drafts, Mode } from "#web/inbox/store/drafts.ts";
 import { newClientId } from "#web/inbox/store/drafts.ts";
 import type { OpenConversation } from "#web/inbox/store/open-conversation.ts";
 import { tooLong } from "#web/inbox/ui/labels.ts";
@@ -39,19 +39,31 @@ export function createSending(
   }
 
   async function send(id: string, lastSeq: number, { force = false, anyway = false }: SendOptions): Promise<boolean> {
-    const { mode, clientId, files, ...texts } = drafts.read(id);
+    const { mode, clientId, files, answered, ...texts } = drafts.read(id);
     const content = texts[mode].trim();
     const fileIds = files.map((file) => file.id);
     const isSent = await change(
       () =>
         mode === "note"
           ? api.act(id, "notes", { content, clientId })
-          : api.act(id, "reply", { content, clientId, lastSeq, force, anyway, files: fileIds }),
+          : api.act(id, "reply", {
+              content,
+              clientId,
+              lastSeq,
+              force,
+              anyway,
+              files: fileIds,
+              ...(answered === null ? {} : { refersTo: answered.id }),
+            }),
       held,
     );
     if (!isSent) return false;
     const rest = writtenSince(drafts.read(id)[mode], content);
-    drafts.write(id, { [mode]: rest, clientId: newClientId(), ...(mode === "reply" ? { files: [] } : {}) });
+    drafts.write(id, {
+      [mode]: rest,
+      clientId: newClientId(),
+      ...(mode === "reply" ? { files: [], answered: null } : {}),
+    });
     open.unseen.value = undefined;
     return true;
   }
@@ -110,6 +122,13 @@ export function createSending(
       if (id === undefined) return;
       drafts.write(id, { mode });
       open.unseen.value = undefined;
+      focusField();
+    },
+    /** The reply answers this message; null: none in particular. */
+    answer(answered: AnsweredMessage | null): void {
+      const id = open.selected.value;
+      if (id === undefined) return;
+      drafts.write(id, { mode: "reply", answered, clientId: newClientId() });
       focusField();
     },
     /** The agent changed the text. */

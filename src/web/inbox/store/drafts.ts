@@ -10,7 +10,15 @@ export interface Draft {
   readonly clientId: string;
   /** Uploaded, and not sent yet. */
   readonly files: readonly DraftFile[];
+  /** The message that the reply answers; null: none in particular. */
+  readonly answered: AnsweredMessage | null;
   readonly at: number;
+}
+
+export interface AnsweredMessage {
+  readonly id: string;
+  readonly author: string;
+  readonly text: string;
 }
 
 export interface DraftFile {
@@ -50,7 +58,7 @@ export function createDrafts(agent: string) {
     read,
     write(id: string, change: Partial<Omit<Draft, "at">>): void {
       const draft: Draft = { ...read(id), ...change, at: Date.now() };
-      const isEmpty = draft.reply === "" && draft.note === "" && draft.files.length === 0;
+      const isEmpty = draft.reply === "" && draft.note === "" && draft.files.length === 0 && draft.answered === null;
       keep(id, draft);
       try {
         if (isEmpty) localStorage.removeItem(prefix + id);
@@ -72,6 +80,7 @@ const emptyDraft = (): Draft => ({
   note: "",
   clientId: newClientId(),
   files: [],
+  answered: null,
   at: Date.now(),
 });
 
@@ -93,7 +102,7 @@ function parse(text: string | null): Draft | undefined {
   try {
     const draft: unknown = JSON.parse(text ?? "null");
     if (typeof draft !== "object" || draft === null) return undefined;
-    const { mode, reply, note, clientId, files, at } = draft as Partial<Record<keyof Draft, unknown>>;
+    const { mode, reply, note, clientId, files, answered, at } = draft as Partial<Record<keyof Draft, unknown>>;
     if (typeof reply !== "string" || typeof note !== "string" || typeof clientId !== "string" || typeof at !== "number")
       return undefined;
     return {
@@ -102,11 +111,17 @@ function parse(text: string | null): Draft | undefined {
       note,
       clientId,
       files: Array.isArray(files) ? files.filter(isFile) : [],
+      answered: isAnswered(answered) ? answered : null,
       at,
     };
   } catch {
     return undefined;
   }
+}
+
+function isAnswered(value: unknown): value is AnsweredMessage {
+  const { id, author, text } = (value ?? {}) as Partial<Record<keyof AnsweredMessage, unknown>>;
+  return typeof id === "string" && typeof author === "string" && typeof text === "string";
 }
 
 function isFile(value: unknown): value is DraftFile {

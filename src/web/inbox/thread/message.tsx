@@ -1,5 +1,6 @@
 import type { Source } from "#domain/conversation/message.ts";
 import type { ConversationView, MessageView } from "#http/inbox/wire.ts";
+import { blockText } from "#web/shared/block-text.ts";
 import { useInbox } from "#web/inbox/inbox-store.ts";
 import { Avatar, Button, Icon } from "#web/shared/ui/elements.tsx";
 import { TimeOfDay } from "#web/shared/ui/clocks.tsx";
@@ -8,6 +9,8 @@ import { deliveryNames } from "#web/inbox/ui/labels.ts";
 import { Files } from "./files.tsx";
 import { toolId, toolsOf } from "./own-replies.ts";
 import { ReplyEditor } from "./reply-editor.tsx";
+
+const quotedMax = 300;
 
 interface MessageProps {
   readonly message: MessageView;
@@ -125,6 +128,7 @@ function Facts({ message, name, customer, amendable }: FactsProps) {
           {changing === "edit" ? "Being changed…" : "Being deleted…"}
         </span>
       )}
+      <AnswerTool message={message} name={name} />
       <Tools message={message} customer={customer} amendable={amendable} />
     </div>
   );
@@ -147,6 +151,21 @@ function Thumbs({ of: { up, down } }: { readonly of: MessageView["thumbs"] }) {
         </span>
       )}
     </>
+  );
+}
+
+/** Begins a reply to this message in particular. */
+function AnswerTool({ message: { id, deleted, content, files }, name }: Pick<FactsProps, "message" | "name">) {
+  const { sending, canWrite, open } = useInbox();
+  if (!canWrite || deleted || open.conversation.value?.status === "archived") return null;
+  const text = blockText(content) || files.map((file) => file.name).join(", ");
+  return (
+    <Button
+      kind="tool"
+      label="Reply"
+      aria-label={`Reply to this message of ${name}`}
+      onClick={() => sending.answer({ id, author: name, text: text.slice(0, quotedMax).toWellFormed() })}
+    />
   );
 }
 

@@ -71,6 +71,8 @@ export function SettingsFields(props: {
  */
 function part(schema: JsonSchema, isAdvanced: boolean): JsonSchema {
   const members = Object.entries(schema.properties ?? {}) as [string, JsonSchema & { readonly advanced?: boolean }][];
-  const properties = Object.fromEntries(members.filter(([name, { advanced = false }]) => name !== "provider" && advanced === isAdvanced));
+  const properties = Object.fromEntries(
+    members.filter(([name, { advanced = false }]) => name !== "provider" && advanced === isAdvanced),
+  );
   return { ...schema, properties };
 }

@@ -1,8 +1,9 @@
 import type { Reference } from "#channels/inbound-event.ts";
 import type { Tx } from "#database/contract.ts";
+import { Problem } from "#domain/problem.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 
-/** The earlier message that a customer's message answers, as `messages.refers_to` holds it. At least one of them. */
+/** The earlier message that a message answers, as `messages.refers_to` holds it. At least one of them. */
 export interface StoredReference {
   /** A message of the same conversation. */
   readonly message_id?: string;
@@ -66,4 +67,19 @@ async function messageNamed(
     .limit(1)
     .executeTakeFirst();
   return written?.id;
+}
+
+/** The reference to a message that an agent answers. Throws Problem `invalid_parameter` where there is no such message. */
+export async function referenceTo(tx: Tx, conversationId: string, messageId: string): Promise<string> {
+  const message = await tx
+    .selectFrom("messages")
+    .select("id")
+    .where("id", "=", messageId)
+    .where("conversation_id", "=", conversationId)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  if (message === undefined) {
+    throw new Problem("invalid_parameter", "refers_to: this conversation has no such message, or it was deleted");
+  }
+  return JSON.stringify({ message_id: message.id } satisfies StoredReference);
 }

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import type { Reference } from "#channels/inbound-event.ts";
 import { messageItem } from "#conversations/representation.ts";
-import { shownReferences } from "#conversations/shown-references.ts";
+import { shownReferences } from "#conversations/references/shown-references.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
 import { openBench } from "#test/support/engine-bench.ts";
@@ -110,5 +110,47 @@ eachDatabase("a message that answers an earlier one", (open) => {
     expect(rows.map((each) => JSON.parse(each) as unknown)).toEqual([{ text: "The blue kettle" }]);
     await write("Not known", { externalIds: ["nobody"] }, "other chat");
     expect((await bench.messages(other)).find(({ content }) => content === "Not known")?.refers_to).toBeNull();
+  });
+
+  const agent = {
+    authorEmail: "mia@shop.example",
+    actor: { type: "agent", id: "mia@shop.example", name: "Mia" },
+  } as const;
+  const reply = async (conversationId: string, refersTo: string, content = "Yes, that one."): Promise<void> => {
+    await bench.engine.reply({ workspaceId: bench.workspaceId, conversationId, content, refersTo, ...agent });
+    await bench.settle();
+  };
+
+  it("begins with a quote where an agent wrote it and the platform cannot refer to messages", async () => {
+    const id = await begin();
+    const [asked] = await bench.messages(id);
+    await reply(id, asked?.id ?? "");
+    expect(bench.sent.slice(-2).map(({ text }) => text)).toEqual(["> How long does delivery take?", "Yes, that one."]);
+    const stored = (await bench.messages(id)).at(-1);
+    expect(stored).toMatchObject({ role: "agent", content: "Yes, that one." });
+    expect(stored === undefined ? undefined : messageItem(stored)).toMatchObject({
+      refers_to: { message_id: asked?.id },
+    });
+  });
+
+  it("quotes the words as they were written, in one line, and not all of a long message", async () => {
+    const id = await begin();
+    await bench.say("chat", `*Stars* and\n# signs, ${"and more of it ".repeat(20)}`, { id: "customer-3" });
+    await bench.settle();
+    const written = (await bench.messages(id)).findLast(({ role }) => role === "user");
+    await reply(id, written?.id ?? "");
+    const quote = bench.sent.at(-2)?.text ?? "";
+    expect(quote).toMatch(/^> \\\*Stars\\\* and \\# signs, and more of it .*…$/u);
+    expect(quote.length).toBeLessThan(140);
+  });
+
+  it("is refused where the message that an agent answers is another conversation's, or was deleted", async () => {
+    const id = await begin();
+    const other = await bench.begin("other chat", "Hello there?");
+    const [elsewhere] = await bench.messages(other);
+    await expect(reply(id, elsewhere?.id ?? "")).rejects.toMatchObject({ code: "invalid_parameter" });
+    const written = (await bench.messages(id)).find(({ external_id }) => external_id === "customer-2");
+    await remove("customer-2");
+    await expect(reply(id, written?.id ?? "")).rejects.toMatchObject({ code: "invalid_parameter" });
   });
 });

@@ -2,9 +2,9 @@ import { styledText, textOf } from "#channels/text/styled-text.ts";
 import type { Reader } from "#database/contract.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import type { Role } from "#domain/conversation/message.ts";
-import { referenceIn } from "./inbound/reference.ts";
+import { referenceIn } from "./stored-reference.ts";
 
-/** The earlier message that a customer answers, for agents. */
+/** The earlier message that a message answers, for agents. */
 export interface ShownReference {
   /** Null: the message is not known here. */
   readonly role: Role | null;
@@ -40,11 +40,15 @@ export async function shownReferences(
       if (message?.deleted_at !== undefined && message.deleted_at !== null) return [];
       const shown = text ?? (message === undefined ? "" : plainText(message));
       if (shown === "") return [];
-      const cut = shown.length > referenceTextMax ? `${shown.slice(0, referenceTextMax).toWellFormed()}…` : shown;
-      return [[id, { role: message?.role ?? null, author: message?.author_name ?? null, text: cut }]];
+      const by = { role: message?.role ?? null, author: message?.author_name ?? null };
+      return [[id, { ...by, text: cut(shown, referenceTextMax) }]];
     }),
   );
 }
 
-const plainText = ({ role, content }: Pick<MessagesTable, "role" | "content">): string =>
+export const cut = (text: string, max: number): string =>
+  text.length > max ? `${text.slice(0, max).toWellFormed()}…` : text;
+
+/** Customers write plain text, the others Markdown. */
+export const plainText = ({ role, content }: Pick<MessagesTable, "role" | "content">): string =>
   role === "user" ? content : textOf(styledText(content, []));
