@@ -5,7 +5,12 @@ import { accountOf, accountSid, authToken, baseUrl } from "../shared/account.ts"
 
 export const config = Type.Object(
   {
-    provider: Type.Optional(Type.Literal("twilio")),
+    provider: Type.Optional(
+      Type.Literal("twilio", {
+        title: "Provider",
+        description: "The company that carries the messages. Default: twilio.",
+      }),
+    ),
     account_sid: accountSid,
     auth_token: authToken,
     from: Type.Optional(
