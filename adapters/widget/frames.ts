@@ -39,6 +39,8 @@ const send = Type.Object({
   text: Type.String(),
   /** Ids of uploads. With files, the text may be empty. */
   files: Type.Optional(Type.Array(Type.String({ pattern: "^file_[0-9a-z]{26}$" }), { maxItems: 20 })),
+  /** The id of the message that this one answers. */
+  refersTo: Type.Optional(Type.String({ pattern: "^msg_[0-9a-z]{26}$" })),
 });
 const resume = Type.Object({ kind: Type.Literal("resume"), lastSeq: seq });
 const older = Type.Object({
@@ -130,6 +132,13 @@ export interface ConversationStatus {
   readonly hasEmail: boolean;
 }
 
+export interface QuotedMessage {
+  readonly role: Role | null;
+  readonly author: string | null;
+  /** The beginning of its text. */
+  readonly text: string;
+}
+
 export interface MessageFrame {
   readonly kind: "message";
   readonly seq: number;
@@ -153,6 +162,8 @@ export interface MessageFrame {
   readonly choices?: true;
   /** On surveys: the rating so far. */
   readonly rating?: { readonly score: Score; readonly commented: boolean } | null;
+  /** The message that it answers. */
+  readonly refersTo?: QuotedMessage;
   /** On messages of this session: the id that the browser gave it. */
   readonly clientId?: string;
   /** Deleted; it has no content. */

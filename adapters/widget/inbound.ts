@@ -13,6 +13,7 @@ export const messageEvent = (visitor: VisitorIdentity, frame: SendFrame, sentAt:
   text: frame.text,
   // Name, type and size are known from the upload.
   ...(hasFiles(frame) ? { files: frame.files.map((ref) => ({ ref, name: "", mediaType: "", bytes: null })) } : {}),
+  ...(frame.refersTo === undefined ? {} : { refersTo: { externalIds: [], messageId: frame.refersTo } }),
   ...(visitor.page === undefined ? {} : { metadata: { page: visitor.page } }),
 });
 

@@ -25,6 +25,7 @@ const widget: AdapterModule<WidgetConfig> = {
         textMax: null,
         typing: true,
         receipts: true,
+        references: true,
         idempotentSend: true,
         fileBytesMax: host.files.bytesMax,
       },

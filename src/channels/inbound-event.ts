@@ -21,6 +21,8 @@ export interface Sender {
 export interface Reference {
   /** The ids that it may have here: as a receipt gives it, and as an event does. */
   readonly externalIds: readonly string[];
+  /** Its id here, from a {@link ThreadMessage}, instead of `externalIds`. */
+  readonly messageId?: string;
   /** The text that the platform repeats. It is shown where the message is not known here. */
   readonly text?: string;
   /** `text` is the part that the customer has chosen to quote. */

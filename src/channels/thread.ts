@@ -19,8 +19,17 @@ export interface ThreadMessage {
   readonly externalId: string | null;
   readonly createdAt: number;
   readonly files: readonly ThreadFile[];
+  /** The earlier message that it answers; null: none, or it was deleted. */
+  readonly refersTo: ThreadReference | null;
   /** Deleted: `markdown` and `files` are empty. */
   readonly deleted: boolean;
+}
+
+export interface ThreadReference {
+  readonly role: Role | null;
+  readonly author: string | null;
+  /** The beginning of its text, without formatting. */
+  readonly text: string;
 }
 
 /** A file of a message as its customer may see it. */

@@ -84,6 +84,9 @@ export const widgetTextKeys = [
   "score",
   "comment",
   "rated",
+  "reply",
+  "inReply",
+  "replyToNone",
 ] as const;
 export type WidgetTextKey = (typeof widgetTextKeys)[number];
 

@@ -3,6 +3,7 @@ import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import { recentThreads, threadsBeginning } from "#conversations/delivery/recent-threads.ts";
 import { createThreadStates } from "#conversations/delivery/thread-states.ts";
+import { shownReferences } from "#conversations/references/shown-references.ts";
 import { opinionsOf } from "#conversations/feedback/message-opinions.ts";
 import type { Reader } from "#database/contract.ts";
 import { avatarsOf } from "#database/queries/agents.ts";
@@ -125,6 +126,7 @@ export function createAccountThreads(
         "message.confidence",
         "message.external_id",
         "message.files",
+        "message.refers_to",
         "message.created_at",
         "message.deleted_at",
         "message.kind",
@@ -141,6 +143,7 @@ export function createAccountThreads(
     const agents = rows.flatMap(({ role, author_id: author }) => (role === "agent" && author !== null ? [author] : []));
     const avatars = await avatarsOf(read, account.workspaceId, agents);
     const { opinions, ratings } = await opinionsOf(read, rows);
+    const references = await shownReferences(read, rows);
     return rows.map((row): ThreadMessage => ({
       id: row.id,
       seq: row.seq,
@@ -156,6 +159,7 @@ export function createAccountThreads(
       externalId: row.external_id,
       createdAt: row.created_at,
       files: row.deleted_at === null ? (attachments.get(row.id) ?? []).map((each) => threadFile(each, files)) : [],
+      refersTo: references.get(row.id) ?? null,
       deleted: row.deleted_at !== null,
     }));
   }

@@ -18,7 +18,7 @@ const referenceTextMax = 300;
 /** The earlier messages that these answer, by the id of the answering one. A message that was deleted since is not shown. */
 export async function shownReferences(
   db: Reader,
-  rows: readonly MessagesTable[],
+  rows: readonly Pick<MessagesTable, "id" | "conversation_id" | "refers_to" | "deleted_at">[],
 ): Promise<ReadonlyMap<string, ShownReference>> {
   const references = rows.flatMap((row) => {
     const reference = referenceIn(row.refers_to);

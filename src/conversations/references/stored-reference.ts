@@ -27,7 +27,7 @@ export async function storedReference(
   if (refersTo === undefined) return null;
   const messageId =
     refersTo.externalIds.map(arriving).find((each) => each !== undefined) ??
-    (last_seq === 0 ? undefined : await messageNamed(tx, accountId, id, refersTo.externalIds));
+    (last_seq === 0 ? undefined : await messageNamed(tx, accountId, id, refersTo));
   const said = refersTo.text?.trim().slice(0, textMax).toWellFormed() ?? "";
   const text = messageId === undefined || refersTo.isQuote === true ? said : "";
   if (messageId === undefined && text === "") return null;
@@ -46,8 +46,9 @@ async function messageNamed(
   tx: Tx,
   accountId: string,
   conversationId: string,
-  externalIds: readonly string[],
+  { externalIds, messageId }: Reference,
 ): Promise<string | undefined> {
+  if (messageId !== undefined) return (await shownMessage(tx, conversationId, messageId))?.id;
   if (externalIds.length === 0) return undefined;
   const reply = await tx
     .selectFrom("deliveries as delivery")
@@ -71,15 +72,18 @@ async function messageNamed(
 
 /** The reference to a message that an agent answers. Throws Problem `invalid_parameter` where there is no such message. */
 export async function referenceTo(tx: Tx, conversationId: string, messageId: string): Promise<string> {
-  const message = await tx
+  const message = await shownMessage(tx, conversationId, messageId);
+  if (message === undefined) {
+    throw new Problem("invalid_parameter", "refers_to: this conversation has no such message, or it was deleted");
+  }
+  return JSON.stringify({ message_id: message.id } satisfies StoredReference);
+}
+
+const shownMessage = (tx: Tx, conversationId: string, messageId: string) =>
+  tx
     .selectFrom("messages")
     .select("id")
     .where("id", "=", messageId)
     .where("conversation_id", "=", conversationId)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
-  if (message === undefined) {
-    throw new Problem("invalid_parameter", "refers_to: this conversation has no such message, or it was deleted");
-  }
-  return JSON.stringify({ message_id: message.id } satisfies StoredReference);
-}

@@ -94,6 +94,9 @@ export const de: Locale = {
     score: "{count} von 5",
     comment: "Kommentar hinzufügen",
     rated: "Danke für Ihre Bewertung.",
+    reply: "Auf diese Nachricht antworten",
+    inReply: "Antwort auf:",
+    replyToNone: "Auf keine bestimmte Nachricht antworten",
   },
   voice: {
     greeting: "Hallo, hier ist {bot}. Wie kann ich helfen?",

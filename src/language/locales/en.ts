@@ -57,6 +57,9 @@ export const widgetTexts = {
   score: "{count} of 5",
   comment: "Add a comment",
   rated: "Thank you for your rating.",
+  reply: "Reply to this message",
+  inReply: "In reply to:",
+  replyToNone: "Reply to no message in particular",
 };
 
 /** English. */

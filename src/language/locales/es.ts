@@ -91,6 +91,9 @@ export const es: Locale = {
     score: "{count} de 5",
     comment: "Añadir un comentario",
     rated: "Gracias por su valoración.",
+    reply: "Responder a este mensaje",
+    inReply: "En respuesta a:",
+    replyToNone: "No responder a ningún mensaje en concreto",
   },
   voice: {
     greeting: "Hola, soy {bot}. ¿En qué puedo ayudarle?",

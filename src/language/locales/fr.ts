@@ -93,6 +93,9 @@ export const fr: Locale = {
     score: "{count} sur 5",
     comment: "Ajouter un commentaire",
     rated: "Merci pour votre évaluation.",
+    reply: "Répondre à ce message",
+    inReply: "En réponse à :",
+    replyToNone: "Ne répondre à aucun message en particulier",
   },
   voice: {
     greeting: "Bonjour, ici {bot}. Comment puis-je vous aider ?",

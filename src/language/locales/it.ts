@@ -92,6 +92,9 @@ export const it: Locale = {
     score: "{count} su 5",
     comment: "Aggiungi un commento",
     rated: "Grazie per la sua valutazione.",
+    reply: "Rispondi a questo messaggio",
+    inReply: "In risposta a:",
+    replyToNone: "Non rispondere a un messaggio in particolare",
   },
   voice: null,
   stopWords: `come cosa quando dove chi perché quanto quanta quali posso può possono puoi vorrei voglio devo fare essere

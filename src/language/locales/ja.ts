@@ -91,6 +91,9 @@ export const ja: Locale = {
     score: "5段階中{count}",
     comment: "コメントを追加",
     rated: "評価をありがとうございました。",
+    reply: "このメッセージに返信",
+    inReply: "返信先：",
+    replyToNone: "特定のメッセージへの返信をやめる",
   },
   voice: null,
   stopWords:

@@ -92,6 +92,9 @@ export const nl: Locale = {
     score: "{count} van 5",
     comment: "Opmerking toevoegen",
     rated: "Bedankt voor je beoordeling.",
+    reply: "Op dit bericht antwoorden",
+    inReply: "Antwoord op:",
+    replyToNone: "Op geen bepaald bericht antwoorden",
   },
   voice: null,
   stopWords: `hoe wat wie waar wanneer waarom welke welk hoeveel kan kunt mag wil graag alstublieft bedankt hallo jullie

@@ -92,6 +92,9 @@ export const pt: Locale = {
     score: "{count} de 5",
     comment: "Acrescentar um comentário",
     rated: "Obrigado pela sua avaliação.",
+    reply: "Responder a esta mensagem",
+    inReply: "Em resposta a:",
+    replyToNone: "Não responder a nenhuma mensagem em particular",
   },
   voice: null,
   stopWords: `como que qual quais quando onde quem porque porquê quanto quanta quantos posso pode podem quero queria

@@ -3,6 +3,8 @@ import type { UnsentMessage } from "../storage/stored-values.ts";
 
 /** A message as it is shown. */
 export interface ChatMessage extends Omit<MessageFrame, "kind" | "prev" | "id" | "seq"> {
+  /** The server's; null until it has stored the message. */
+  readonly id: string | null;
   /** The same from the moment it is written until it is in the history. */
   readonly key: string;
   /** Null until the server has numbered it. */
@@ -28,6 +30,7 @@ export const refusedMessage = (unsent: UnsentMessage, refusal: RefusalCode): Ref
 /** A message that is not in the history yet. */
 export const ownMessage = (unsent: UnsentMessage, state: ChatMessage["state"]): ChatMessage => ({
   key: unsent.clientId,
+  id: null,
   seq: null,
   role: "user",
   author: null,
@@ -35,6 +38,7 @@ export const ownMessage = (unsent: UnsentMessage, state: ChatMessage["state"]): 
   content: unsent.text === "" ? [] : [{ t: "p", c: [unsent.text] }],
   sources: [],
   files: (unsent.files ?? []).map(({ name, bytes }) => ({ name, bytes, url: null, preview: false })),
+  ...(unsent.refersTo === undefined ? {} : { refersTo: unsent.refersTo }),
   state,
   revision: 0,
 });

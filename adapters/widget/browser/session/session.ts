@@ -46,9 +46,13 @@ export function createSession(
   let typingTimer: number | undefined;
   let leadId = "";
 
-  const sendMessage = ({ clientId, text, files = [] }: UnsentMessage): void => {
+  const sendMessage = ({ clientId, text, files = [], refersTo }: UnsentMessage): void => {
     const ids = files.map(({ id }) => id);
-    connection.send({ kind: "send", clientId, text, ...(ids.length === 0 ? {} : { files: ids }) });
+    const more = {
+      ...(ids.length === 0 ? {} : { files: ids }),
+      ...(refersTo === undefined ? {} : { refersTo: refersTo.id }),
+    };
+    connection.send({ kind: "send", clientId, text, ...more });
   };
   const flush = (): void => storage.outbox.read().forEach(sendMessage);
 

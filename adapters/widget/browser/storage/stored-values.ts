@@ -1,4 +1,4 @@
-import type { Branding, UploadedFile } from "../../frames.ts";
+import type { Branding, QuotedMessage, UploadedFile } from "../../frames.ts";
 
 // Parsers of stored values. The page and other versions of the widget can write anything to the storage.
 
@@ -8,10 +8,16 @@ export interface UnsentMessage {
   readonly clientId: string;
   readonly text: string;
   readonly files?: readonly UploadedFile[];
+  readonly refersTo?: AnsweredMessage;
   /** Epoch milliseconds. */
   readonly at: number;
   /** The server removed its files before it was sent. */
   readonly filesGone?: boolean;
+}
+
+/** The message that the customer answers. */
+export interface AnsweredMessage extends QuotedMessage {
+  readonly id: string;
 }
 
 export interface StoredSession {
@@ -42,6 +48,18 @@ const isUnsent = (value: unknown): value is UnsentMessage =>
   typeof field(value, "clientId") === "string" &&
   typeof field(value, "text") === "string" &&
   typeof field(value, "at") === "number";
+
+export function answeredFrom(value: unknown): AnsweredMessage | undefined {
+  const [id, author, text, role] = [
+    field(value, "id"),
+    field(value, "author"),
+    field(value, "text"),
+    field(value, "role"),
+  ];
+  if (typeof id !== "string" || typeof text !== "string") return undefined;
+  const isRole = role === "user" || role === "assistant" || role === "agent";
+  return { id, text, author: typeof author === "string" ? author : null, role: isRole ? role : null };
+}
 
 export function brandingFrom(value: unknown): Branding | undefined {
   if (typeof value !== "object" || value === null) return undefined;

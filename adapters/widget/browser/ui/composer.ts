@@ -1,6 +1,9 @@
 import type { Chat } from "../session/chat.ts";
 import type { ChatState } from "../session/chat-state.ts";
-import { el, icon } from "./dom.ts";
+import type { AnsweredMessage } from "../storage/stored-values.ts";
+import { answeredFrom } from "../storage/stored-values.ts";
+import { el, icon, iconButton } from "./dom.ts";
+import { quoted } from "./quoted.ts";
 import { createTray } from "./files/tray.ts";
 import type { BrowserStorage } from "../storage/browser-storage.ts";
 import type { Strings } from "./strings.ts";
@@ -15,6 +18,8 @@ export interface Composer {
   focus(): void;
   /** Puts the text of a message whose files are gone back, and asks for the files. */
   attachAgain(refusedText: string): void;
+  /** The message will answer this one. */
+  answer(message: AnsweredMessage): void;
   /** Attaches files that are dropped on `target`; the browser would open them in place of the page. */
   dropsOn(target: HTMLElement): void;
   render(state: ChatState): void;
@@ -38,13 +43,31 @@ export function createComposer(strings: Strings, chat: Chat, tab: BrowserStorage
   );
   const tray = createTray(strings, chat, () => fit());
   const left = el("span", { class: "left", role: "status" });
+  const answeredPlace = el("div", { class: "answered", hidden: "" });
   const element = el(
     "form",
     { class: "composer" },
+    answeredPlace,
     tray.element,
     el("div", { class: "field" }, text, tray.choose, send),
     left,
   );
+
+  let answered: AnsweredMessage | undefined;
+  const showAnswered = (message: AnsweredMessage | undefined): void => {
+    answered = message;
+    tab.write("answered", message);
+    answeredPlace.hidden = message === undefined;
+    answeredPlace.replaceChildren(
+      ...(message === undefined
+        ? []
+        : [quoted(message, strings), iconButton("close", "remove", strings.replyToNone, () => answer(undefined))]),
+    );
+  };
+  const answer = (message: AnsweredMessage | undefined): void => {
+    showAnswered(message);
+    text.focus();
+  };
 
   const fit = (): void => {
     // The placeholder is in the page's language, and has its direction.
@@ -62,11 +85,12 @@ export function createComposer(strings: Strings, chat: Chat, tab: BrowserStorage
   };
   const submit = (): void => {
     if (send.disabled) return;
-    if (!chat.submit(text.value.trim(), tray.ready())) {
+    if (!chat.submit(text.value.trim(), tray.ready(), answered)) {
       left.textContent = strings.limited;
       return;
     }
     tray.clear();
+    showAnswered(undefined);
     text.value = "";
     tab.write("draft", undefined);
     fit();
@@ -94,11 +118,13 @@ export function createComposer(strings: Strings, chat: Chat, tab: BrowserStorage
     submit();
   });
 
+  showAnswered(answeredFrom(tab.read("answered")));
   const draft = tab.read("draft");
   if (typeof draft === "string") text.value = draft;
   fit();
   return {
     element,
+    answer,
     dropsOn: (target) => takeDroppedFiles(target, element, (files) => tray.add([...files])),
     attachAgain(refusedText) {
       text.value = [refusedText, text.value].filter((each) => each !== "").join("\n");

@@ -2,6 +2,7 @@ import type { Chat } from "../session/chat.ts";
 import type { ChatState } from "../session/chat-state.ts";
 import type { Settings } from "../settings.ts";
 import { createBrowserStorage } from "../storage/browser-storage.ts";
+import type { AnsweredMessage } from "../storage/stored-values.ts";
 import { createComposer } from "./composer.ts";
 import { button, el, icon } from "./dom.ts";
 import { keepFocus, rememberFocus, trapTab } from "./focus.ts";
@@ -52,7 +53,8 @@ export function createView(
   const choose = (text: string): void => {
     if (chat.submit(text)) log.toEnd();
   };
-  const actions = { retry, judge: chat.judge, rate: chat.rate, choose };
+  const answer = (message: AnsweredMessage): void => composer.answer(message);
+  const actions = { retry, judge: chat.judge, rate: chat.rate, choose, answer };
   const log = createMessageLog(strings, lang, actions, chat.loadOlder);
   const lead = createLeadForm(strings, chat);
   const composer = createComposer(strings, chat, tab, log.toEnd);

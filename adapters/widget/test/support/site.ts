@@ -307,6 +307,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceBranding> = 
       kind: null,
       feedback: null,
       rating: null,
+      refersTo: null,
       externalId: null,
       files: [],
       deleted: false,

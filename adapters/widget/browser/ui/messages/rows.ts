@@ -1,6 +1,9 @@
 import type { Score } from "#domain/conversation/message.ts";
 import type { ChatMessage } from "../../session/chat-message.ts";
-import { avatar, button, el } from "../dom.ts";
+import { blockText } from "#web/shared/block-text.ts";
+import type { AnsweredMessage } from "../../storage/stored-values.ts";
+import { avatar, button, el, iconButton } from "../dom.ts";
+import { quoted } from "../quoted.ts";
 import { fileList } from "../files/file-list.ts";
 import type { Strings } from "../strings.ts";
 import { fill } from "../strings.ts";
@@ -20,10 +23,14 @@ export interface MessageRows {
   keepOnly(messages: readonly ChatMessage[]): void;
 }
 
+const quotedMax = 300;
+
 interface Row {
   readonly node: HTMLElement;
   /** The line below the text: time, state, problem. */
   readonly meta: HTMLElement;
+  /** The button that answers it. */
+  readonly answer: HTMLElement;
   readonly thumbs: Thumbs | undefined;
   readonly stars: Stars | undefined;
   drawn: ChatMessage;
@@ -36,6 +43,8 @@ export interface MessageActions {
   rate(key: string, score: Score, comment?: string): void;
   /** Sends the text of a choice. */
   choose(text: string): void;
+  /** Begins a message that answers this one. */
+  answer(message: AnsweredMessage): void;
 }
 
 export function createMessageRows(
@@ -47,14 +56,18 @@ export function createMessageRows(
   const time = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit" });
 
   const draw = (message: ChatMessage, name: string): Row => {
-    const row = drawRow(message, name, strings, actions);
+    const row = drawRow(message, name, strings, actions, () => {
+      const answered = answeredOf(rows.get(message.key)?.drawn ?? message);
+      if (answered !== undefined) actions.answer(answered);
+    });
     rows.set(message.key, row);
     drawMeta(row, message, name);
     return row;
   };
 
-  const drawMeta = ({ node, meta }: Row, message: ChatMessage, name: string): void => {
+  const drawMeta = ({ node, meta, answer }: Row, message: ChatMessage, name: string): void => {
     const { state } = message;
+    answer.hidden = message.role === "user" || message.deleted === true;
     node.classList.toggle("pending", state === "pending");
     node.classList.toggle("failed", state === "failed");
     if (state === "failed") meta.replaceChildren(...problem(message));
@@ -93,14 +106,27 @@ export function createMessageRows(
 const isOutdated = (drawn: ChatMessage, message: ChatMessage): boolean =>
   message.revision !== drawn.revision || message.files.some(({ url }, at) => url !== drawn.files[at]?.url);
 
-function drawRow(message: ChatMessage, name: string, strings: Strings, { judge, rate, choose }: MessageActions): Row {
-  const { role, content, files } = message;
+function answeredOf({ id, role, author, content, files }: ChatMessage): AnsweredMessage | undefined {
+  if (id === null) return undefined;
+  const text = blockText(content) || files.map(({ name }) => name).join(", ");
+  return { id, role, author, text: text.slice(0, quotedMax) };
+}
+
+function drawRow(
+  message: ChatMessage,
+  name: string,
+  strings: Strings,
+  { judge, rate, choose }: MessageActions,
+  beginAnswer: () => void,
+): Row {
+  const { role, content, files, refersTo } = message;
   const bubble =
     content.length > 0 || files.length === 0
       ? el("div", { class: "bubble", dir: "auto" }, ...blocks(content, strings))
       : undefined;
   if (bubble !== undefined && message.choices === true) offerChoices(bubble, choose);
   const meta = el("div", { class: "meta" });
+  const answer = iconButton("reply", "answer", strings.reply, beginAnswer);
   const thumbs =
     message.feedback === undefined ? undefined : createThumbs(strings, (value) => judge(message.key, value));
   thumbs?.render(message.feedback);
@@ -114,7 +140,8 @@ function drawRow(message: ChatMessage, name: string, strings: Strings, { judge, 
     "div",
     { class: "body" },
     el("span", { class: "hidden" }, `${name}: `),
-    bubble,
+    refersTo === undefined ? undefined : quoted(refersTo, strings),
+    el("div", { class: "line" }, bubble, answer),
     fileList(files, strings),
     isOwn ? undefined : sources(message.sources, message.uncertain ? strings.related : strings.sources, strings),
     stars?.element,
@@ -124,6 +151,7 @@ function drawRow(message: ChatMessage, name: string, strings: Strings, { judge, 
   return {
     node: el("div", { class: `row ${kind}` }, isOwn ? undefined : avatar(role, name, message.avatar), body),
     meta,
+    answer,
     thumbs,
     stars,
     drawn: message,
