@@ -44,8 +44,6 @@ export interface EventsDependencies {
 
 /** Turns mails into events. */
 export function createEvents({ host, config, names, render, relay }: EventsDependencies): Events {
-  const botMailsMax = config.bot_mails_per_hour ?? 10;
-
   return {
     async take(mail, place, signal) {
       if (names.isOurs(mail)) return ignoredOwn("it was sent by Parley");
@@ -98,7 +96,6 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
       hasAttachedMails: true,
     });
     const { files } = filesOf(mail, place);
-    const limited = (await host.threads.botMessagesTo(address, host.clock.now() - hourMs)) >= botMailsMax;
     const thread = known ?? base32(createHash("sha256").update(id).digest()).slice(0, 16);
     const event: InboundEvent = {
       kind: "message",
@@ -114,13 +111,9 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
       text,
       metadata: { mail: recordOf(names, mail, place, from, verdict, original) },
       checkSender: true,
+      botLimit: { max: config.bot_mails_per_hour ?? 10, withinMs: hourMs, email: address },
       ...(mail.messageId === null ? {} : { messageRefs: [markOf(mail.messageId)] }),
       ...(files.length === 0 ? {} : { files }),
-      ...(limited
-        ? {
-            peopleOnly: `The bot has written ${botMailsMax} e-mails to ${address} within an hour, and stops: another program may be answering it. Answer yourself if it is a person.`,
-          }
-        : {}),
     };
     const { duplicate } = await host.accept(event);
     return { kind: "stored", thread, duplicate };

@@ -39,6 +39,10 @@ export function createEvents({ api, host, users, channelMessages }: EventsDepend
         return;
       }
       const ownUser = ownUserOf(envelope) ?? (await users.own());
+      if (reading.place.userId === ownUser) {
+        host.log.debug({}, "slack: message of the app itself skipped");
+        return;
+      }
       if (!(await counts(reading, ownUser))) {
         host.log.debug({}, "slack: message that does not address the app skipped");
         return;

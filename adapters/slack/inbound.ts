@@ -1,7 +1,8 @@
 import type { EventEnvelope, SlackMessage } from "./deliveries/payloads.ts";
+import { fieldsOf } from "./deliveries/deliveries.ts";
 import { channelIdOf, filled } from "./deliveries/payloads.ts";
 import { forwardedIn } from "./messages/forwarded.ts";
-import { threadOf } from "./messages/thread.ts";
+import { metadataType, threadOf } from "./messages/thread.ts";
 
 /** A message's place and author. */
 export interface MessageLocation {
@@ -97,6 +98,8 @@ function placeOf(envelope: EventEnvelope, message: SlackMessage): MessageLocatio
   const channelId = identifier(channelIdOf(event));
   if (channelId === undefined) return "it has no channel";
   if (filled(message.bot_id) !== undefined || message.subtype === "bot_message") return "an app has written it";
+  // Slack may deliver our posts without a bot_id.
+  if (fieldsOf(message.metadata)["event_type"] === metadataType) return "Parley has written it";
   const userId = identifier(message.user);
   if (userId === undefined) return "nobody has written it";
   if (userId === "USLACKBOT") return "Slackbot has written it";

@@ -6,11 +6,8 @@ import { actionsBlock } from "./messages/buttons.ts";
 import type { SlackApi } from "./client.ts";
 import { deliveryError, failureOf, operatorError } from "./errors.ts";
 import type { RichText, SlackPart } from "./render.ts";
-import { messageIdOf, parseMessageId, parseThread } from "./messages/thread.ts";
+import { messageIdOf, metadataType, parseMessageId, parseThread } from "./messages/thread.ts";
 import { fileIdOf, removeFile, sendFile, unlessRefused } from "./messages/upload.ts";
-
-/** Marks messages, so that one with an unknown outcome can be found. */
-export const metadataType = "parley_delivery";
 
 type Post = NonNullable<Parameters<ReturnType<SlackApi["client"]>["chat"]["postMessage"]>[0]>;
 export type Blocks = Extract<Post, { blocks: unknown }>["blocks"];

@@ -97,10 +97,6 @@ export interface HostThreads {
   announce(thread: string): void;
   /** Shows agents that the customer is typing. Not stored. */
   customerTyping(thread: string): void;
-  /** How many messages the bot sent by itself in this thread since then. */
-  botMessagesIn(thread: string, since: number): Promise<number>;
-  /** The same for all threads of the customer with this address. */
-  botMessagesTo(email: string, since: number): Promise<number>;
 }
 
 export interface HostFiles {

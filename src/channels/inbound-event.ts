@@ -69,6 +69,8 @@ export type InboundEvent =
       readonly wantsPerson?: true;
       /** The reason why the bot must not answer this message; agents answer it. Shown to agents. */
       readonly peopleOnly?: string;
+      /** Ends a conversation of two programs. Absent: the limit of every channel, in this thread. */
+      readonly botLimit?: BotLimit;
     })
   /** A message that an agent wrote to the customer with the platform's own tools. */
   | {
@@ -176,6 +178,14 @@ export type InboundEvent =
       readonly windowClosed?: true;
       readonly sentAt: number;
     };
+
+/** After `max` messages of the bot within this time, agents answer the customer's next one. */
+export interface BotLimit {
+  readonly max: number;
+  readonly withinMs: number;
+  /** Counts all conversations of the customer with this address; absent: the thread. */
+  readonly email?: string;
+}
 
 /** A customer's file as described by the platform. All values are the sender's claims and must not be trusted. */
 export interface InboundFile {

@@ -69,7 +69,6 @@ async function take(
       findByMessageRef: async (given) => (given.some((ref) => messageRefs.has(ref)) ? thread : null),
       correspondence: async (of) =>
         of === thread ? { email: customer, name: "Anna", wroteAt: null, messages: earlierMails(name) } : null,
-      botMessagesTo: async () => 0,
     },
     people: { agent: async (email) => (email === "lee@shop.example" ? { email, name: "Lee" } : null) },
     clock: { now: () => 0, timer: () => () => undefined },

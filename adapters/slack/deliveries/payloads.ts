@@ -41,6 +41,7 @@ const message = Type.Object({
   files: maybe(Type.Array(file)),
   attachments: maybe(Type.Unknown()),
   blocks: maybe(Type.Array(Type.Unknown())),
+  metadata: maybe(Type.Unknown()),
 });
 
 /** An event of any kind; a message's fields count only for messages. */

@@ -3,8 +3,7 @@ import { DeliveryError } from "#channels/errors.ts";
 import type { SlackApi } from "../client.ts";
 import { fieldsOf } from "../deliveries/deliveries.ts";
 import { deliveryError, failureOf } from "../errors.ts";
-import { metadataType } from "../send.ts";
-import { messageIdOf, parseThread } from "./thread.ts";
+import { messageIdOf, metadataType, parseThread } from "./thread.ts";
 import { fileExternalId } from "./upload.ts";
 
 /** A thousand messages. With more since, the message waits longer, but is never sent twice. */

@@ -1,3 +1,6 @@
+/** Marks messages, so that one with an unknown outcome can be found, and none is taken for a customer's. */
+export const metadataType = "parley_delivery";
+
 /** A thread of a channel, or a direct conversation outside of any thread. */
 export interface SlackThread {
   readonly channelId: string;

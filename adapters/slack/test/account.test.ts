@@ -171,6 +171,15 @@ describe("a customer in Slack", () => {
     expect(await account.conversations()).toMatchObject([{ context_key: `C0HELP:${root.ts}` }]);
   });
 
+  it("is not the app itself, also where Slack names no bot", async () => {
+    const { slack } = account;
+    const own = account.said({ channel: "D0ADA", user: slack.botUserId, text: "You asked: How much?" });
+    expect((await account.deliver(own, { authorizations: null })).status).toBe(200);
+    await account.bench.settle();
+    expect(await account.stored()).toEqual([]);
+    expect(slack.calls("chat.postMessage")).toEqual([]);
+  });
+
   it("is read with the names of mentioned users", async () => {
     await account.say({ channel: "D0ADA", text: "", more: { text: "ask <@U0BOB> about <https://a.example|this>" } });
     expect(await account.stored()).toEqual(["ask @Bob about this (https://a.example)"]);

@@ -90,6 +90,10 @@ describe("an event of Slack", () => {
     expect(reasonOf({ ...message, bot_id: "B7" })).toBe("an app has written it");
     expect(reasonOf({ ...message, subtype: "bot_message", user: null })).toContain("bot_message");
     expect(reasonOf({ ...message, user: "UBOT" })).toBe("the app itself has written it");
+    const metadata = { event_type: "parley_delivery", event_payload: { delivery: "part_1" } };
+    expect(reasonOf({ ...message, metadata })).toBe("Parley has written it");
+    expect(read({ ...message, metadata: { event_type: "another_app" } }).kind).toBe("message");
+    expect(read({ ...message, metadata: "none" }).kind).toBe("message");
     expect(reasonOf({ ...message, user: "USLACKBOT" })).toBe("Slackbot has written it");
     expect(reasonOf({ ...message, user: null })).toBe("nobody has written it");
     expect(reasonOf({ ...message, text: "" })).toBe("there is nothing in it");

@@ -1,5 +1,4 @@
 import type { ChannelHost, InboundEvent, WebRequest, WebResponse } from "#channels/contract.ts";
-import { overBudget } from "./inbound-budget.ts";
 import type { Form } from "../shared/form.ts";
 import { field, isSigned, parseForm } from "../shared/form.ts";
 import type { Incoming } from "./inbound.ts";
@@ -17,6 +16,8 @@ export interface ReceiveDependencies {
 
 /** Empty TwiML: replies are sent by the API, never in the response. */
 const taken: WebResponse = { status: 200, headers: { "content-type": "text/xml" }, body: "<Response/>" };
+
+const hourMs = 3_600_000;
 
 /** The query parameter of the status callback: the key of the part that the report is about. */
 const partParameter = "part";
@@ -108,6 +109,5 @@ async function eventOf(
       peopleOnly: "The customer has opted out before, and writes all the same. The bot does not answer.",
     };
   }
-  const peopleOnly = await overBudget(host, thread, settings.botMessagesPerHour);
-  return peopleOnly === undefined ? event : { ...event, peopleOnly };
+  return { ...event, botLimit: { max: settings.botMessagesPerHour, withinMs: hourMs } };
 }

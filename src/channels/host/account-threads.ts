@@ -7,7 +7,6 @@ import { shownReferences } from "#conversations/references/shown-references.ts";
 import { opinionsOf } from "#conversations/feedback/message-opinions.ts";
 import type { Reader } from "#database/contract.ts";
 import { avatarsOf } from "#database/queries/agents.ts";
-import { emailKey } from "#database/queries/conversations.ts";
 import type { Source } from "#domain/conversation/message.ts";
 import { previewTypes } from "#domain/media-types.ts";
 import type { Files } from "#files/contract.ts";
@@ -15,7 +14,7 @@ import type { Engine } from "#conversations/contract.ts";
 import type { Log } from "#runtime/log.ts";
 import { threadTopic, workspaceTopic } from "#queue/signals/topics.ts";
 import type { Fanout } from "#runtime/signals.ts";
-import { conversationAt, readCorrespondence } from "./correspondence.ts";
+import { readCorrespondence } from "./correspondence.ts";
 
 /** A page that shows a conversation requests new links before these expire. */
 const linkMs = 86_400_000;
@@ -82,31 +81,6 @@ export function createAccountThreads(
         .catch((error: unknown) => {
           log.warn({ err: error, account: account.id }, "channels: holding the answer while a customer types failed");
         });
-    },
-    async botMessagesTo(email, since) {
-      const row = await read
-        .selectFrom("conversations as conversation")
-        .innerJoin("messages as message", "message.conversation_id", "conversation.id")
-        .select((eb) => eb.fn.countAll<number>().as("count"))
-        .where("conversation.workspace_id", "=", account.workspaceId)
-        .where("conversation.customer_email_key", "=", emailKey(email))
-        .where("conversation.last_message_at", ">", since)
-        .where("message.role", "=", "assistant")
-        .where("message.created_at", ">", since)
-        .executeTakeFirstOrThrow();
-      return row.count;
-    },
-    async botMessagesIn(thread, since) {
-      const conversation = await conversationAt(read, account.id, thread);
-      if (conversation === undefined) return 0;
-      const { count } = await read
-        .selectFrom("messages")
-        .select((eb) => eb.fn.countAll<number>().as("count"))
-        .where("conversation_id", "=", conversation.row.id)
-        .where("role", "=", "assistant")
-        .where("created_at", ">", since)
-        .executeTakeFirstOrThrow();
-      return count;
     },
   };
 

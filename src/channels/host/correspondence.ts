@@ -2,7 +2,7 @@ import type { Correspondence } from "#channels/contract.ts";
 import type { Reader } from "#database/contract.ts";
 
 /** The conversation of a thread. `isOwn`: false when a conversation of another account continues here. */
-export async function conversationAt(db: Reader, accountId: string, thread: string) {
+async function conversationAt(db: Reader, accountId: string, thread: string) {
   const own = await db
     .selectFrom("conversations")
     .select(["id", "customer_email", "customer_name", "customer_wrote_at"])

@@ -26,6 +26,7 @@ import { contextOf } from "../locking.ts";
 import { attachPendingFiles, groupedOf, groupOf, groupToJoin, joinGroup } from "../message-group.ts";
 import { changeText, targetOf } from "../pending-edits.ts";
 import { storedReference } from "#conversations/references/stored-reference.ts";
+import { overBotLimit } from "./bot-limit.ts";
 import { showCustomer } from "./contact.ts";
 
 type IncomingMessage = IncomingEvent<EventOf<"message">>;
@@ -59,9 +60,10 @@ export const ingestMessage: EventHandler<"message"> = async (batch, incoming, fo
     batch.changes.addWork(thanksWork(row.id, batch.now));
     return { ...noResult, conversationId: row.id, messageId: message.id, seq: message.seq };
   }
+  const limited = botMayAnswer(row.status) ? await overBotLimit(batch.tx, row, batch.now, event.botLimit) : undefined;
   const notes = [
     ...(isGuest ? [guestNote(event.sender, contact)] : []),
-    ...(event.peopleOnly === undefined ? [] : [event.peopleOnly]),
+    ...[event.peopleOnly, limited].filter((note) => note !== undefined),
   ];
   if (notes.length > 0 && botMayAnswer(row.status)) {
     const system = systemActor("escalation");

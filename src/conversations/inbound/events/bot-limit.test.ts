@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { eachDatabase } from "#test/support/database/databases.ts";
+import type { EngineBench } from "#test/support/engine-bench.ts";
+import { anna, minuteMs, openBench } from "#test/support/engine-bench.ts";
+
+eachDatabase("a customer who answers the bot faster than a person can read", (open) => {
+  let bench: EngineBench;
+  beforeEach(async () => {
+    bench = await openBench(open);
+  });
+  afterEach(() => bench.close());
+
+  let said = 0;
+  async function write(times: number): Promise<void> {
+    for (let i = 0; i < times; i += 1) {
+      await bench.say("loop", "How much?", { id: `loop-${(said += 1)}` });
+      await bench.settle();
+    }
+  }
+  const answers = async (id: string) => (await bench.messages(id)).filter(({ role }) => role === "assistant").length;
+  const warnings = async (id: string) =>
+    (await bench.notes(id)).filter((note) => note.includes("another program may be answering it"));
+
+  it("is left to agents, who read the reason once", async () => {
+    const id = await bench.begin("loop", "How much?");
+    await write(45);
+    expect(await answers(id)).toBe(40);
+    expect((await bench.row(id)).status).toBe("escalated");
+    expect(await warnings(id)).toEqual([
+      "The bot has written 40 messages here within 10 minutes, and stops: another program may be answering it. Answer yourself if it is a person.",
+    ]);
+  });
+
+  it("is answered by the bot again once agents have resolved it and the time is over", async () => {
+    const id = await bench.begin("loop", "How much?");
+    await write(41);
+    await bench.engine.update(bench.workspaceId, id, { status: "resolved" }, anna);
+    await write(1);
+    expect([await answers(id), (await warnings(id)).length]).toEqual([40, 2]);
+    await bench.engine.update(bench.workspaceId, id, { status: "resolved" }, anna);
+    await bench.pass(11 * minuteMs);
+    await write(1);
+    expect(await answers(id)).toBe(41);
+  });
+
+  it("is not meant by as many answers over a longer time", async () => {
+    const id = await bench.begin("loop", "How much?");
+    for (let i = 0; i < 45; i += 1) {
+      await write(1);
+      await bench.pass(minuteMs / 3);
+    }
+    expect((await bench.row(id)).status).toBe("open");
+    expect(await warnings(id)).toEqual([]);
+  });
+});
