@@ -4,6 +4,7 @@ import { ownUserOf, readEvent, timeOf } from "./inbound.ts";
 import { emojiOf, namedUsers, plainText } from "./messages/mrkdwn.ts";
 import type { EventEnvelope, SlackFile, SlackMessage } from "./deliveries/payloads.ts";
 import { filled } from "./deliveries/payloads.ts";
+import type { AssistantThreads } from "./messages/assistant.ts";
 import { messageIdOf } from "./messages/thread.ts";
 import type { SlackApi } from "./client.ts";
 import { fileRef, withFileInfo } from "./files.ts";
@@ -19,6 +20,7 @@ export interface EventsDependencies {
   readonly api: SlackApi;
   readonly host: ChannelHost;
   readonly users: Users;
+  readonly assistant: Pick<AssistantThreads, "title">;
   readonly channelMessages: "addressed" | "all" | "off";
 }
 
@@ -30,7 +32,7 @@ const linesMax = 100;
 const namedMax = 10;
 
 /** Turns customers' events into events of the host. */
-export function createEvents({ api, host, users, channelMessages }: EventsDependencies): Events {
+export function createEvents({ api, host, users, assistant, channelMessages }: EventsDependencies): Events {
   return {
     async take(envelope) {
       const reading = readEvent(envelope);
@@ -93,6 +95,7 @@ export function createEvents({ api, host, users, channelMessages }: EventsDepend
       case "message": {
         const message = await withFileInfo(api, withForwarded(reading.message));
         const files = filesOf(message).slice(0, filesMax);
+        const text = await textOf(message, ownUser);
         await host.accept({
           ...base,
           kind: "message",
@@ -100,7 +103,7 @@ export function createEvents({ api, host, users, channelMessages }: EventsDepend
           externalId: `message:${messageExternalId}`,
           messageExternalId,
           sentAt: timeOf(ts),
-          text: await textOf(message, ownUser),
+          text,
           metadata: {
             channel: place.channelId,
             team: place.teamId,
@@ -109,6 +112,7 @@ export function createEvents({ api, host, users, channelMessages }: EventsDepend
           },
           ...(files.length === 0 ? {} : { files }),
         });
+        await assistant.title(place.thread, text);
       }
     }
   }

@@ -73,6 +73,8 @@ function readMessage(envelope: EventEnvelope, message: SlackMessage, mentioned: 
 function readChange(envelope: EventEnvelope): Reading {
   const { message, previous_message: before } = envelope.event;
   if (!message) return ignored("it does not say what was changed");
+  // Slack changes the first message of an assistant thread to show its title.
+  if (message.subtype === "assistant_app_thread") return ignored("it is the title of an assistant thread");
   // Slack replaces a deleted message that has replies with a tombstone.
   if (message.subtype === "tombstone") return readDeletion(envelope, before ?? message, filled(message.ts));
   const editedTs = timestamp(message.edited?.ts);

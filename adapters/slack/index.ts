@@ -13,6 +13,7 @@ import { createDeskListeners } from "./desk/listeners.ts";
 import { createWebhook } from "./webhook.ts";
 import { fetchSlackFile } from "./files.ts";
 import { createEvents } from "./events.ts";
+import { createAssistantThreads } from "./messages/assistant.ts";
 import { threadOf } from "./messages/thread.ts";
 import { install } from "./install/install.ts";
 import { readManifests } from "./install/manifest.ts";
@@ -41,13 +42,20 @@ const slack: AdapterModule<SlackConfig> = {
     const baseUrl = given.base_url ?? slackApiUrl;
     const api = createSlackApi(given.bot_token, baseUrl, host.log, host.lookup);
     const users = createUsers(api, host);
-    const events = createEvents({ api, host, users, channelMessages: given.channel_messages ?? "addressed" });
+    const assistant = createAssistantThreads(api, host);
+    const events = createEvents({
+      api,
+      host,
+      users,
+      assistant,
+      channelMessages: given.channel_messages ?? "addressed",
+    });
     const desk = host.desk === undefined ? undefined : createAgentsSide({ api, host, users }, host.desk);
     const revocation = createRevocation(api, host, given);
-    const deliveries = createDeliveries({ api, host, events, revocation, desk: desk?.listeners });
+    const deliveries = createDeliveries({ api, host, events, revocation, assistant, desk: desk?.listeners });
     const sending = createSending(api, host);
     return {
-      capabilities: { textMax, typing: false, receipts: false, idempotentSend: false, fileBytesMax },
+      capabilities: { textMax, typing: true, receipts: false, idempotentSend: false, fileBytesMax },
       inbound:
         transport.kind === "webhook"
           ? { kind: "webhook", ...createWebhook({ host, deliveries, signingSecret: transport.signingSecret }) }
@@ -76,6 +84,7 @@ const slack: AdapterModule<SlackConfig> = {
       edit: (part, externalId, context) => editPart(sending, part, externalId, context),
       remove: (externalId, context) => removePart(sending, externalId, context),
       reconcile: (key, context, attempt) => findPart(api, key, context, attempt),
+      typing: (thread, who) => assistant.status(thread, who),
       fetchFile: (ref, signal) => fetchSlackFile(api, ref, signal),
       ...(desk === undefined ? {} : { desk: desk.desk }),
       check: (signal) => checkApp(api, transport, host, signal),

@@ -4,6 +4,7 @@ import type { SlackApi } from "../client.ts";
 import { clientOptions, sdkLogger } from "../client.ts";
 import type { Events } from "../events.ts";
 import type { Revocation } from "../install/revocation.ts";
+import type { AssistantThreads } from "../messages/assistant.ts";
 import { takePress } from "../messages/buttons.ts";
 import { deliveryOf, fieldsOf } from "./deliveries.ts";
 import type { Delivered, DeskListeners, SlackApp } from "./listeners.ts";
@@ -16,6 +17,7 @@ export interface AppDependencies {
   readonly host: ChannelHost;
   readonly events: Events;
   readonly revocation: Pick<Revocation, "take">;
+  readonly assistant: Pick<AssistantThreads, "started">;
   /** The agents' desk, if this account serves one. */
   readonly desk: DeskListeners | undefined;
 }
@@ -69,7 +71,7 @@ function routeOf({ envelope, interaction, command }: Partial<Delivered>): Readon
   };
 }
 
-function createApp({ api, host, events, revocation, desk }: AppDependencies): SlackApp {
+function createApp({ api, host, events, revocation, assistant, desk }: AppDependencies): SlackApp {
   const app: SlackApp = new App<Delivered>({
     receiver: { init: () => undefined, start: async () => undefined, stop: async () => undefined },
     // An account is one workspace, and its listeners call Slack by clients of ours.
@@ -84,8 +86,11 @@ function createApp({ api, host, events, revocation, desk }: AppDependencies): Sl
     throw error.original ?? error;
   });
   app.event(/^(?:app_uninstalled|tokens_revoked)$/, ({ event }) => revocation.take(event.type));
-  app.event(/^(?!(?:app_uninstalled|tokens_revoked)$)/, ...(desk === undefined ? [] : [desk.event]), ({ context }) =>
-    events.take(context.envelope),
+  app.event("assistant_thread_started", ({ context }) => assistant.started(context.envelope));
+  app.event(
+    /^(?!(?:app_uninstalled|tokens_revoked|assistant_thread_started)$)/,
+    ...(desk === undefined ? [] : [desk.event]),
+    ({ context }) => events.take(context.envelope),
   );
   app.action(/^parley:/, ({ context }) => takePress({ api, host }, context.interaction));
   if (desk === undefined) app.command(/^/, ({ ack }) => ack(noDesk));

@@ -54,6 +54,7 @@ export const eventSchema = Type.Object({
   deleted_ts: text,
   message: maybe(message),
   previous_message: maybe(message),
+  assistant_thread: maybe(Type.Object({ channel_id: text, thread_ts: text })),
 });
 
 /** The body of a POST to the events' address, or of `events_api` on a socket. */

@@ -10,8 +10,8 @@ import { failureOf, operatorError } from "../errors.ts";
 /** An administrator waits for the page. */
 const exchangeMs = 10_000;
 
-/** Wanted, but an installation without it works. */
-const optionalScope = "users:read.email";
+/** Wanted, but an installation without them works. */
+const optionalScopes = ["users:read.email", "assistant:write"];
 
 const apiUrl = ({ base_url: url = slackApiUrl }: Partial<SlackConfig>): string => url;
 
@@ -24,7 +24,7 @@ export const install: AppInstall<SlackConfig> = {
     const wanted = [...scopes, ...(config.desk_scopes === true ? deskScopes : [])].map(([scope]) => scope);
     const url = new URL(`${apiUrl(config).replace(/\/api$/, "")}/oauth/v2/authorize`);
     url.searchParams.set("client_id", config.client_id ?? "");
-    url.searchParams.set("scope", [...new Set([...wanted, optionalScope])].join(","));
+    url.searchParams.set("scope", [...new Set([...wanted, ...optionalScopes])].join(","));
     url.searchParams.set("redirect_uri", redirectUrl);
     url.searchParams.set("state", state);
     return url.href;

@@ -65,6 +65,8 @@ describe("an event of Slack", () => {
 
   it("is an edit only when the writer changed the text", () => {
     const edit = changedEvent(workspace, said, "1700000009.000000");
+    const named = { ...(edit["message"] as object), subtype: "assistant_app_thread" };
+    expect(reasonOf({ ...edit, message: named })).toBe("it is the title of an assistant thread");
     expect(read(edit)).toMatchObject({ kind: "edit", ts: said.ts, editedTs: "1700000009.000000" });
     const { edited } = edit["message"] as { readonly edited: object };
     const unfurled = { ...edit, previous_message: { ...(edit["previous_message"] as object), edited } };
@@ -150,6 +152,11 @@ describe("the kinds of payloads", () => {
     ekm_access_denied: service("ekm_access_denied"),
     assistant_app_thread: service("assistant_app_thread"),
     reminder_add: service("reminder_add"),
+    assistant_thread_context_changed: {
+      type: "assistant_thread_context_changed",
+      assistant_thread: { user_id: "U1", context: {}, channel_id: "D1", thread_ts: said.ts },
+      event_ts: said.ts,
+    },
     app_home_opened: { type: "app_home_opened", user: "U1", channel: "D1", tab: "home", event_ts: said.ts },
     member_joined_channel: { type: "member_joined_channel", user: "U1", channel: "C1", team: "T1", event_ts: said.ts },
     channel_rename: { type: "channel_rename", channel: { id: "C1", name: "b", created: 1 }, event_ts: said.ts },

@@ -18,8 +18,8 @@ const listed = (name: string, manifest = "manifest.yaml"): readonly string[] => 
 const redirect = "https://parley.example/dashboard/channels/slack/installed";
 
 describe("the manifest of the Slack app", () => {
-  it("requests each scope that the check requires, and only the optional one besides", () => {
-    const needed = [...scopes.map(([scope]) => scope), "users:read.email"];
+  it("requests each scope that the check requires, and only the optional ones besides", () => {
+    const needed = [...scopes.map(([scope]) => scope), "users:read.email", "assistant:write"];
     expect(listed("bot").toSorted((a, b) => a.localeCompare(b))).toEqual(needed.toSorted((a, b) => a.localeCompare(b)));
   });
 
@@ -27,6 +27,8 @@ describe("the manifest of the Slack app", () => {
     expect(listed("bot_events")).toEqual([
       "app_mention",
       "app_uninstalled",
+      "assistant_thread_context_changed",
+      "assistant_thread_started",
       "message.channels",
       "message.groups",
       "message.im",

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { FakeAssistantThreads } from "./fake-assistant.ts";
+import { assistantKey, assistantScopes, runAssistantMethod } from "./fake-assistant.ts";
 import type { FakeFile, FakeMessage } from "./fake-messages.ts";
 import { blocksMistake } from "./fake-messages.ts";
 
@@ -55,6 +57,8 @@ export interface Workspace {
   readonly messages: FakeMessage[];
   readonly files: Map<string, FakeFile>;
   readonly uploads: Map<string, Upload>;
+  /** Threads that users opened in the assistant view. */
+  readonly assistantThreads: FakeAssistantThreads;
   /** The opened views, in order. */
   readonly views: unknown[];
   /** Messages that only one person sees. */
@@ -114,6 +118,7 @@ export function createWorkspace(): Workspace {
     messages,
     files: new Map(),
     uploads: new Map(),
+    assistantThreads: new Map(),
     views: [],
     ephemerals: [],
     reactions: [],
@@ -134,7 +139,14 @@ const textMax = 40_000;
 
 /** One call of the Web API by the bot. */
 export function runMethod(workspace: Workspace, method: string, body: Body, url: string): Answer {
-  const { scopes } = workspace;
+  const { scopes, assistantThreads: threads } = workspace;
+  const permitting = assistantScopes(method);
+  if (permitting !== undefined) {
+    if (!permitting.some((scope) => scopes.includes(scope)))
+      return { ok: false, error: "missing_scope", needed: permitting[0] };
+    const error = runAssistantMethod(threads, (id) => workspace.channels.has(id), method, body);
+    return error === undefined ? { ok: true } : refuse(error);
+  }
   const needed = scopeOf(workspace, method, body);
   if (needed !== undefined && !scopes.includes(needed)) {
     return { ok: false, error: "missing_scope", needed, provided: scopes.join(",") };
@@ -318,6 +330,8 @@ function postMessage(workspace: Workspace, body: Body): Answer {
     deleted: false,
   };
   workspace.messages.push(message);
+  const thread = workspace.assistantThreads.get(assistantKey(channel.id, message.threadTs));
+  if (thread !== undefined) thread.status = "";
   return { ok: true, channel: channel.id, ts: message.ts, message: describeMessage(workspace, message, false) };
 }
 
