@@ -2,7 +2,7 @@ import type { ChannelHost, Receipt, SendContext } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { opinionButtons } from "#channels/opinion-buttons.ts";
-import { actionsBlock } from "./messages/buttons.ts";
+import { actionsBlock, feedbackBlock } from "./messages/buttons.ts";
 import type { SlackApi } from "./client.ts";
 import { deliveryError, failureOf, operatorError } from "./errors.ts";
 import type { RichText, SlackPart } from "./render.ts";
@@ -79,18 +79,27 @@ export async function sendPart(sending: Sending, part: Part, context: SendContex
       }
       return { externalId: ts === undefined ? null : messageIdOf(channelId, ts), state: "sent" };
     };
-    return withoutBlocks(blocksOf(payload, context), post);
+    const { blocks, simpler } = blocksOf(payload, context);
+    return withoutBlocks(blocks, post, simpler);
   });
 }
 
-type Block = RichText | ReturnType<typeof actionsBlock>;
+type Block = RichText | ReturnType<typeof actionsBlock> | NonNullable<ReturnType<typeof feedbackBlock>>;
 
-/** The text's blocks, and its buttons. The key as the block's id lets a message be found whose metadata a press removed. */
-const blocksOf = (
+/**
+ * The text's blocks, and its buttons. The key as the block's id lets a message be found whose metadata a press removed.
+ * `simpler`: for a server that does not know Slack's own thumbs.
+ */
+function blocksOf(
   { blocks, opinion }: Extract<SlackPart, { kind: "text" }>,
   { key, messageId }: SendContext,
-): readonly Block[] =>
-  opinion === undefined ? blocks : [...blocks, actionsBlock(key, opinionButtons(opinion, messageId))];
+): { readonly blocks: readonly Block[]; readonly simpler?: readonly Block[] } {
+  if (opinion === undefined) return { blocks };
+  const buttons = opinionButtons(opinion, messageId);
+  const simpler = [...blocks, actionsBlock(key, buttons)];
+  const feedback = feedbackBlock(key, buttons);
+  return feedback === undefined ? { blocks: simpler } : { blocks: [...blocks, feedback], simpler };
+}
 
 interface PostedMessage {
   readonly channelId: string;
@@ -154,17 +163,16 @@ export async function editPart(sending: Sending, part: Part, externalId: string,
   const { channelId, ts } = parseMessageId(externalId);
   const payload = part.payload as SlackPart;
   if (payload.kind === "file") throw new DeliveryError("rejected", "a file cannot be changed in Slack");
-  await inChannel(sending, channelId, () =>
-    withoutBlocks(blocksOf(payload, context), (shown) =>
-      sending.api.client(context.signal).chat.update({
-        channel: channelId,
-        ts,
-        text: payload.text,
-        ...(shown.length === 0 ? { blocks: [] } : { blocks: [...shown] as Blocks }),
-        metadata: { event_type: metadataType, event_payload: { delivery: context.key } },
-      }),
-    ),
-  );
+  const { blocks, simpler } = blocksOf(payload, context);
+  const update = (shown: readonly Block[]) =>
+    sending.api.client(context.signal).chat.update({
+      channel: channelId,
+      ts,
+      text: payload.text,
+      ...(shown.length === 0 ? { blocks: [] } : { blocks: [...shown] as Blocks }),
+      metadata: { event_type: metadataType, event_payload: { delivery: context.key } },
+    });
+  await inChannel(sending, channelId, () => withoutBlocks(blocks, update, simpler));
 }
 
 export async function removePart(sending: Sending, externalId: string, context: SendContext): Promise<void> {
@@ -183,14 +191,21 @@ export async function removePart(sending: Sending, externalId: string, context: 
   );
 }
 
-/** Retries without blocks if Slack refuses them. A refused message was not posted, so this cannot duplicate it. */
-export async function withoutBlocks<B, T>(blocks: readonly B[], post: (shown: readonly B[]) => Promise<T>): Promise<T> {
+/**
+ * Retries with simpler blocks and then without any if Slack refuses them. A refused message was not posted, so this cannot
+ * duplicate it.
+ */
+export async function withoutBlocks<B, T>(
+  blocks: readonly B[],
+  post: (shown: readonly B[]) => Promise<T>,
+  simpler?: readonly B[],
+): Promise<T> {
   try {
     return await post(blocks);
   } catch (error) {
     const failure = failureOf(error);
     if (failure.kind !== "refused" || !/^(?:invalid_blocks|msg_blocks_too_long)/.test(failure.code)) throw error;
-    return post([]);
+    return simpler === undefined ? post([]) : withoutBlocks(simpler, post);
   }
 }
 

@@ -26,6 +26,28 @@ export const actionsBlock = (blockId: string, buttons: readonly OpinionButton[])
   })),
 });
 
+/** Slack's own thumbs, in place of a row of two buttons. Undefined for other buttons. */
+export function feedbackBlock(blockId: string, buttons: readonly OpinionButton[]) {
+  const [positive, negative, ...others] = buttons.map(({ label, name, data }) => ({
+    text: { type: "plain_text" as const, text: label, emoji: true },
+    accessibility_label: name,
+    value: data,
+  }));
+  if (positive === undefined || negative === undefined || others.length > 0) return undefined;
+  return {
+    type: "context_actions" as const,
+    block_id: blockId,
+    elements: [
+      {
+        type: "feedback_buttons" as const,
+        action_id: "parley:feedback",
+        positive_button: positive,
+        negative_button: negative,
+      },
+    ],
+  };
+}
+
 /** Resolves when the press is stored and, if Slack answers in time, the button is marked. */
 export async function takePress(
   { api, host }: { readonly api: SlackApi; readonly host: ChannelHost },
@@ -53,9 +75,12 @@ export async function takePress(
   const pressed = filled(actions?.[0]?.block_id);
   const given: unknown = message?.blocks;
   if (pressed === undefined || !Array.isArray(given)) return;
-  const blocks = given.map((block: unknown) =>
-    fieldsOf(block)["block_id"] === pressed ? actionsBlock(pressed, buttonsAfter(opinion)) : block,
-  );
+  const buttons = buttonsAfter(opinion);
+  const blocks = given.map((block: unknown) => {
+    const { block_id: id, type } = fieldsOf(block);
+    if (id !== pressed) return block;
+    return (type === "context_actions" ? feedbackBlock(pressed, buttons) : undefined) ?? actionsBlock(pressed, buttons);
+  });
   await redraw(api, host, interaction, { replace_original: true, text: message?.text ?? "", blocks });
 }
 

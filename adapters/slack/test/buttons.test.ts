@@ -23,10 +23,17 @@ interface Button {
   readonly value: string;
   readonly accessibility_label: string;
 }
-interface Actions {
+interface Row {
   readonly type: string;
   readonly block_id: string;
   readonly elements: readonly Button[];
+}
+interface Feedback extends Omit<Row, "elements"> {
+  readonly elements: readonly {
+    readonly action_id: string;
+    readonly positive_button: Omit<Button, "action_id">;
+    readonly negative_button: Omit<Button, "action_id">;
+  }[];
 }
 
 let account: SlackAccount;
@@ -50,7 +57,16 @@ async function answerTo(text: string, more: object = {}): Promise<FakeMessage> {
   return last("channel" in more ? String(more.channel) : undefined);
 }
 
-const rowOf = ({ blocks }: FakeMessage) => (blocks as readonly Actions[]).find(({ type }) => type === "actions");
+/** The buttons of a message: those of a row, or Slack's own thumbs. */
+function rowOf({ blocks }: FakeMessage): Row | undefined {
+  const found = (blocks as readonly (Row | Feedback)[]).find(({ type }) => /^(?:context_)?actions$/.test(type));
+  if (found?.type !== "context_actions") return found as Row | undefined;
+  const [{ action_id, positive_button: up, negative_button: down } = fail()] = (found as Feedback).elements;
+  return { ...found, elements: [up, down].map((button) => ({ ...button, action_id })) };
+}
+function fail(): never {
+  throw new Error("there are no feedback buttons");
+}
 const labels = (message: FakeMessage) =>
   rowOf(message)
     ?.elements.map(({ text }) => text.text)
@@ -81,7 +97,7 @@ function pressed(message: FakeMessage, button: Button | undefined, user = "U0ADA
     },
     actions: [
       {
-        type: "button",
+        type: rowOf(message)?.type === "context_actions" ? "feedback_buttons" : "button",
         action_id: button?.action_id,
         block_id: rowOf(message)?.block_id,
         value: button?.value,
@@ -115,6 +131,21 @@ describe("thumbs below an answer", () => {
       expect(await thumbsOf(account.bench)).toEqual([stored]);
     }
     expect(account.texts("D0ADA")).toEqual(["Every day."]);
+  });
+
+  it("are Slack's own, and a row of buttons where Slack refuses those", async () => {
+    await open();
+    const own = await answerTo("When do you open?");
+    expect(rowOf(own)?.type).toBe("context_actions");
+    account.slack.fail("chat.postMessage", { kind: "error", error: "invalid_blocks" });
+    const answer = await answerTo("And on Sunday?");
+    expect([rowOf(answer)?.type, labels(answer)]).toEqual(["actions", "👍 👎"]);
+    await press(answer, "👎");
+    expect([rowOf(answer)?.type, labels(answer)]).toEqual(["actions", "👍 👎 ✓"]);
+    const refused = { kind: "error", error: "invalid_blocks" } as const;
+    account.slack.fail("chat.postMessage", refused, refused);
+    expect((await answerTo("And on Monday?")).blocks).toEqual([]);
+    expect(account.texts("D0ADA")).toEqual(["Every day.", "Every day.", "Every day."]);
   });
 
   it("count once when pressed or delivered twice, and below older answers", async () => {

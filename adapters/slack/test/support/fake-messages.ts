@@ -30,7 +30,7 @@ const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (va
 export function shownText({ text, blocks }: Pick<FakeMessage, "text" | "blocks">): string {
   if (blocks.length === 0) return unescaped(text.replaceAll(/<[^|>]*\|([^>]*)>/g, "$1"));
   return blocks
-    .filter((block) => fields(block)["type"] !== "actions")
+    .filter((block) => !/^(?:context_)?actions$/.test(String(fields(block)["type"])))
     .map(blockText)
     .join("\n");
 }
@@ -61,6 +61,25 @@ const unescaped = (text: string): string =>
 export const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
+/** Feedback buttons are the only such element that the app sends. */
+function isContextActions(elements: readonly unknown[]): boolean {
+  return (
+    elements.length > 0 &&
+    elements.length <= 5 &&
+    elements.every((element) => {
+      const { type, positive_button: positive, negative_button: negative } = fields(element);
+      return type === "feedback_buttons" && [positive, negative].every(isFeedbackButton);
+    })
+  );
+}
+
+function isFeedbackButton(button: unknown): boolean {
+  const { text, value, accessibility_label: name = "" } = fields(button);
+  const { type, text: label } = fields(text);
+  const isText = type === "plain_text" && typeof label === "string" && label !== "" && label.length <= 75;
+  return isText && typeof value === "string" && value.length <= 2_000 && typeof name === "string" && name.length <= 75;
+}
+
 /** The reason why Slack would refuse these blocks; undefined for valid ones. */
 export function blocksMistake(blocks: readonly unknown[]): string | undefined {
   if (blocks.length > 50) return "invalid_blocks";
@@ -69,6 +88,7 @@ export function blocksMistake(blocks: readonly unknown[]): string | undefined {
     if (typeof type !== "string") return "invalid_blocks_format";
     if (type === "section" && textObject(text).length > 3_000) return "invalid_blocks";
     if (type === "actions" && list(elements).length > 25) return "invalid_blocks";
+    if (type === "context_actions" && !isContextActions(list(elements))) return "invalid_blocks";
     if (type !== "rich_text") continue;
     if (list(elements).length === 0) return "invalid_blocks";
     for (const element of list(elements)) {

@@ -23,29 +23,29 @@ eachDatabase("a customer who answers the bot faster than a person can read", (op
 
   it("is left to agents, who read the reason once", async () => {
     const id = await bench.begin("loop", "How much?");
-    await write(45);
-    expect(await answers(id)).toBe(40);
+    await write(65);
+    expect(await answers(id)).toBe(60);
     expect((await bench.row(id)).status).toBe("escalated");
     expect(await warnings(id)).toEqual([
-      "The bot has written 40 messages here within 10 minutes, and stops: another program may be answering it. Answer yourself if it is a person.",
+      "The bot has written 60 messages here within 10 minutes, and stops: another program may be answering it. Answer yourself if it is a person.",
     ]);
   });
 
   it("is answered by the bot again once agents have resolved it and the time is over", async () => {
     const id = await bench.begin("loop", "How much?");
-    await write(41);
+    await write(61);
     await bench.engine.update(bench.workspaceId, id, { status: "resolved" }, anna);
     await write(1);
-    expect([await answers(id), (await warnings(id)).length]).toEqual([40, 2]);
+    expect([await answers(id), (await warnings(id)).length]).toEqual([60, 2]);
     await bench.engine.update(bench.workspaceId, id, { status: "resolved" }, anna);
     await bench.pass(11 * minuteMs);
     await write(1);
-    expect(await answers(id)).toBe(41);
+    expect(await answers(id)).toBe(61);
   });
 
   it("is not meant by as many answers over a longer time", async () => {
     const id = await bench.begin("loop", "How much?");
-    for (let i = 0; i < 45; i += 1) {
+    for (let i = 0; i < 65; i += 1) {
       await write(1);
       await bench.pass(minuteMs / 3);
     }

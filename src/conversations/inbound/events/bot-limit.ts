@@ -4,8 +4,8 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import { emailKey } from "#database/queries/conversations.ts";
 
 const minuteMs = 60_000;
-/** People do not read and ask four times a minute for so long. A program that answers the bot does. */
-const defaultLimit: BotLimit = { max: 40, withinMs: 10 * minuteMs };
+/** People do not read and ask six times a minute for so long. A program that answers the bot does. */
+const defaultLimit: BotLimit = { max: 60, withinMs: 10 * minuteMs };
 
 /**
  * Returns why the bot must not answer this message; undefined: it may. Two programs could otherwise answer each other
