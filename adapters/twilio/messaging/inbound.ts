@@ -1,4 +1,5 @@
 import type { InboundEvent, InboundFile } from "#channels/contract.ts";
+import { whatsappEnding } from "#channels/text/whatsapp.ts";
 import { closesWindow, optedOut, reasonOf } from "../shared/errors.ts";
 import type { Form } from "../shared/form.ts";
 import { field } from "../shared/form.ts";
@@ -117,30 +118,10 @@ function filesOf(form: Form): readonly InboundFile[] {
   const count = Math.min(Number.parseInt(field(form, "NumMedia"), 10) || 0, filesMax);
   return Array.from({ length: Math.max(count, 0) }, (_, at) => {
     const mediaType = field(form, `MediaContentType${at}`).slice(0, 100) || "application/octet-stream";
-    const ending = endings[mediaType.split(";", 1)[0]?.trim().toLowerCase() ?? ""] ?? "";
-    return { ref: field(form, `MediaUrl${at}`), name: `file-${at + 1}${ending}`, mediaType, bytes: null };
+    const name = `file-${at + 1}${whatsappEnding(mediaType)}`;
+    return { ref: field(form, `MediaUrl${at}`), name, mediaType, bytes: null };
   }).filter(({ ref }) => ref !== "" && ref.length <= 4_096);
 }
-
-const endings: Readonly<Record<string, string>> = {
-  "image/jpeg": ".jpg",
-  "image/png": ".png",
-  "image/gif": ".gif",
-  "image/webp": ".webp",
-  "audio/ogg": ".ogg",
-  "audio/mpeg": ".mp3",
-  "audio/amr": ".amr",
-  "audio/mp4": ".m4a",
-  "video/mp4": ".mp4",
-  "video/3gpp": ".3gp",
-  "application/pdf": ".pdf",
-  "text/plain": ".txt",
-  "text/csv": ".csv",
-  "text/vcard": ".vcf",
-  "text/x-vcard": ".vcf",
-  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
-  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
-};
 
 function metadataOf(form: Form): Readonly<Record<string, unknown>> {
   const names = {

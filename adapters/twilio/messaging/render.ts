@@ -1,7 +1,8 @@
 import type { OutboundFile, OutboundMessage } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
-import type { Run, Style } from "#channels/text/styled-text.ts";
+import type { Run } from "#channels/text/styled-text.ts";
 import { splitRuns, styledText, textOf, withAddresses } from "#channels/text/styled-text.ts";
+import { whatsappPieces } from "#channels/text/whatsapp.ts";
 import { isGsm, septets, softened } from "./gsm.ts";
 import type { TwilioChannel } from "./config.ts";
 
@@ -25,7 +26,10 @@ export function renderParts(channel: TwilioChannel, message: OutboundMessage): r
   const name: readonly Run[] =
     role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
   const runs = markdown === "" ? [] : [...name, ...styledText(markdown, sources)];
-  const parts = channel === "whatsapp" ? whatsappParts(runs) : smsParts(runs);
+  const parts =
+    channel === "whatsapp"
+      ? whatsappPieces(withAddresses(runs), textMax).map(({ text, body }) => partOf(text, body))
+      : smsParts(runs);
   return [...parts, ...(message.files ?? []).map(filePart)];
 }
 
@@ -48,45 +52,6 @@ function smsParts(runs: readonly Run[]): readonly Part[] {
 export function textMessage(runs: readonly Run[]): { readonly text: string; readonly isGsm: boolean } {
   const text = softened(textOf(withAddresses(runs)));
   return { text, isGsm: isGsm(text) };
-}
-
-/** Formatting marks take room that is known only after rendering, so smaller sizes are tried in turn. */
-const attempts = [1_500, 1_200, 800];
-
-function whatsappParts(runs: readonly Run[]): readonly Part[] {
-  const linked = withAddresses(runs);
-  for (const max of attempts) {
-    const pieces = splitRuns(linked, max).map((piece) => ({ text: textOf(piece), body: written(piece) }));
-    if (pieces.every(({ body }) => body.length <= textMax)) return pieces.map(({ text, body }) => partOf(text, body));
-  }
-  // The text is too densely formatted to fit: drop the marks, keep the text.
-  return splitRuns(linked, textMax).map((piece) => partOf(textOf(piece), textOf(piece)));
-}
-
-const marks: Readonly<Record<"bold" | "italic" | "strike", string>> = { bold: "*", italic: "_", strike: "~" };
-
-const written = (runs: readonly Run[]): string => runs.map(runText).join("");
-
-function runText({ text, styles }: Run): string {
-  const has = (kind: Style["kind"]): boolean => styles.some((style) => style.kind === kind);
-  if (has("pre")) return text.includes("```") ? text : `\`\`\`${text}\`\`\``;
-  return text
-    .split("\n")
-    .map((line) => lineText(line, styles))
-    .join("\n");
-}
-
-/** WhatsApp's marks work within one line and must not touch a space on the inside. */
-function lineText(line: string, styles: readonly Style[]): string {
-  const inner = line.trim();
-  if (inner === "") return line;
-  const [before, after] = [line.slice(0, line.indexOf(inner)), line.slice(line.indexOf(inner) + inner.length)];
-  let marked = inner;
-  if (styles.some(({ kind }) => kind === "code") && !inner.includes("`")) marked = `\`${inner}\``;
-  for (const [kind, mark] of Object.entries(marks)) {
-    if (styles.some((style) => style.kind === kind)) marked = `${mark}${marked}${mark}`;
-  }
-  return `${before}${marked}${after}`;
 }
 
 /** WhatsApp's limit for the body of a message with buttons, less room for the template's own text. */
