@@ -1,0 +1,260 @@
+import type { InboundEvent, InboundFile, Sender } from "#channels/contract.ts";
+import { readOpinion } from "#channels/opinion-buttons.ts";
+import { whatsappEnding } from "#channels/text/whatsapp.ts";
+import { personButton } from "./buttons.ts";
+import { isTelephoneNumber } from "./config.ts";
+import { closesWindow, reasonOf } from "./errors.ts";
+import type { Contact, Content, ErrorItem, Media, Message, Status, UnreadMessage } from "./payloads.ts";
+
+type MessageEvent = Extract<InboundEvent, { kind: "message" }>;
+type DeliveryEvent = Extract<InboundEvent, { kind: "delivery" }>;
+
+/** The meaning of a message. `reason` is for the log. */
+export type Reading =
+  | { readonly kind: "event"; readonly event: InboundEvent }
+  | { readonly kind: "ignored"; readonly reason: string };
+
+interface Base {
+  readonly externalId: string;
+  readonly thread: string;
+  readonly sender: Sender;
+  readonly sentAt: number;
+}
+
+const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
+const asEvent = (event: InboundEvent): Reading => ({ kind: "event", event });
+
+/** Reads a message. Pure. */
+export function readingOf(message: Message, contacts: readonly Contact[], now: number): Reading {
+  const base = baseOf(message, contacts, now);
+  if (typeof base === "string") return ignored(base);
+  const { type, reaction, system, edit, revoke, interactive } = message;
+  if (type === "system") return system === undefined ? ignored("it says nothing") : readSystem(system, base);
+  if (type === "reaction") return reaction === undefined ? ignored("it says nothing") : readReaction(reaction, base);
+  if (type === "revoke" && revoke !== undefined) {
+    return asEvent({ ...base, kind: "delete", messageExternalId: revoke.original_message_id });
+  }
+  if (type === "edit" && edit !== undefined) {
+    const { original_message_id: messageExternalId, message: after } = edit;
+    const content = contentOf(after);
+    if (content.text === "" && content.files === undefined) return ignored("the edit has nothing to read");
+    return asEvent({ ...base, kind: "edit", messageExternalId, ...content, knownOnly: true });
+  }
+  // WhatsApp reports that a customer has opened the chat.
+  if (type === "request_welcome") return ignored("the customer has written nothing yet");
+  const reply = interactive?.button_reply ?? interactive?.list_reply;
+  const opinion = reply === undefined ? undefined : readOpinion(reply.id);
+  if (opinion !== undefined) return asEvent({ ...base, ...opinion });
+  const { text, files } = contentOf(message);
+  if (text === "" && files === undefined) return asEvent(unreadEvent(base, message));
+  const { context, button } = message;
+  const pressed = button?.payload ?? reply?.id;
+  const metadata = metadataOf(message, contactOf(message, contacts));
+  return asEvent({
+    ...base,
+    kind: "message",
+    messageExternalId: message.id,
+    text,
+    ...(files === undefined ? {} : { files }),
+    ...(context?.id === undefined ? {} : { refersTo: { externalIds: [context.id] } }),
+    ...(pressed === personButton || button?.payload === "human" ? { wantsPerson: true } : {}),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+  });
+}
+
+/** A message whose content has an unknown form is for agents. */
+export function readingOfUnread(message: UnreadMessage, contacts: readonly Contact[], now: number): Reading {
+  const base = baseOf(message, contacts, now);
+  return typeof base === "string" ? ignored(base) : asEvent(unreadEvent(base, message));
+}
+
+function unreadEvent(base: Base, { id, type, errors }: UnreadMessage & Pick<Message, "errors">): MessageEvent {
+  const [error] = errors ?? [];
+  const reason = error === undefined ? undefined : detailsOf(error);
+  const name = type === "unsupported" || !/^\w{1,40}$/.test(type) ? "message" : type.replaceAll("_", " ");
+  return {
+    ...base,
+    kind: "message",
+    messageExternalId: id,
+    text: `[${name} that can be seen on the telephone only]`,
+    peopleOnly: `The customer has sent something that WhatsApp does not pass on, or in an unknown form${reason === undefined ? "" : ` (${reason})`}. Ask what it is.`,
+  };
+}
+
+/** A text: the reason to ignore the message. */
+function baseOf(message: UnreadMessage, contacts: readonly Contact[], now: number): Base | string {
+  const thread = message.from ?? message.from_user_id;
+  if (thread === undefined) return "it has no sender";
+  if (message.group_id !== undefined) return "it was written in a group";
+  const name = contactOf(message, contacts)?.profile?.name?.trim().slice(0, 190) ?? "";
+  return {
+    externalId: `message:${message.id}`,
+    thread,
+    sender: { ...senderOf(thread), ...(name === "" ? {} : { name }) },
+    sentAt: timeOf(message.timestamp, now),
+  };
+}
+
+const contactOf = (
+  { from, from_user_id: userId }: Pick<UnreadMessage, "from" | "from_user_id">,
+  contacts: readonly Contact[],
+): Contact | undefined =>
+  contacts.find((each) => (from === undefined ? each.user_id === userId : each.wa_id === from)) ??
+  (contacts.length === 1 ? contacts[0] : undefined);
+
+/** A number has the same form as with other providers. */
+export function senderOf(thread: string): Sender {
+  if (!isTelephoneNumber(thread)) return { key: thread };
+  return { key: `+${thread}`, proven: { phone: `+${thread}` } };
+}
+
+/** Meta's times are in seconds, as text. */
+function timeOf(timestamp: unknown, now: number): number {
+  const ms = typeof timestamp === "string" && /^[0-9]{1,12}$/.test(timestamp) ? Number(timestamp) * 1_000 : now;
+  return Math.min(ms, now);
+}
+
+function readSystem(system: NonNullable<Message["system"]>, base: Base): Reading {
+  const { type = "", wa_id: number, new_wa_id: newNumber, user_id: userId } = system;
+  const isMove = /_changed_(?:number|user_id)$/.test(type);
+  const toNumber = isTelephoneNumber(base.thread) ? (number ?? newNumber) : undefined;
+  const toThread = toNumber ?? userId ?? number ?? newNumber;
+  if (!isMove || toThread === undefined || toThread === base.thread) return ignored("it is a notice without effect");
+  return asEvent({ ...base, kind: "moved", toThread });
+}
+
+const skinTones = /[\u{1F3FB}-\u{1F3FF}\uFE0F]/gu;
+
+/** An emptied emoji takes the opinion back, and another one is no opinion. */
+function readReaction(
+  { message_id: partExternalId, emoji = "" }: NonNullable<Message["reaction"]>,
+  base: Base,
+): Reading {
+  const sign = emoji.replaceAll(skinTones, "");
+  const value = sign === "👍" ? "up" : sign === "👎" ? "down" : null;
+  if (value === null && sign !== "") return ignored("the reaction is no opinion");
+  return asEvent({ ...base, kind: "feedback", of: { partExternalId }, value });
+}
+
+function contentOf(content: Content): { readonly text: string; readonly files?: readonly InboundFile[] } {
+  const { text, image, video, audio, voice, document, sticker, button, interactive } = content;
+  const sent: readonly (readonly [string, string, Media | undefined])[] = [
+    ["photo", "image/jpeg", image],
+    ["video", "video/mp4", video],
+    [audio?.voice === true ? "voice message" : "audio", "audio/ogg", audio],
+    ["voice message", "audio/ogg", voice],
+    ["file", "application/octet-stream", document],
+    ["sticker", "image/webp", sticker],
+  ];
+  const files = sent.flatMap(([name, type, media]) => (media === undefined ? [] : [fileOf(name, type, media)]));
+  const { button_reply: pressed, list_reply: chosen, nfm_reply: form } = interactive ?? {};
+  const lines = [
+    text?.body,
+    ...sent.map(([, , media]) => media?.caption),
+    button?.text,
+    pressed?.title,
+    chosen?.title,
+    form?.body,
+    ...otherLines(content),
+  ];
+  const written = lines.filter((line) => line !== undefined && line !== "").join("\n\n");
+  return { text: written, ...(files.length === 0 ? {} : { files }) };
+}
+
+function fileOf(name: string, type: string, { id, sha256, mime_type: given, filename }: Media): InboundFile {
+  const mediaType = (given ?? "").slice(0, 100) || type;
+  const ownName = (filename ?? "").slice(0, 190);
+  return {
+    ref: id,
+    ...(sha256 === undefined ? {} : { key: sha256 }),
+    name: ownName === "" ? `${name}${whatsappEnding(mediaType)}` : ownName,
+    mediaType,
+    bytes: null,
+  };
+}
+
+const lineMax = 500;
+
+/** A line in brackets for content that is neither text nor a file. */
+function otherLines({ location, contacts = [], order }: Content): readonly string[] {
+  const lines: string[] = [];
+  if (location !== undefined) {
+    const { latitude, longitude, name, address } = location;
+    lines.push(listed("location", [`${latitude}, ${longitude}`, name, address]));
+  }
+  for (const { name, phones = [], emails = [] } of contacts) {
+    const numbers = phones.map(({ phone, wa_id: id }) => phone ?? id);
+    const called = name?.formatted_name ?? name?.first_name;
+    lines.push(listed("contact", [called, ...numbers, ...emails.map(({ email }) => email)]));
+  }
+  if (order !== undefined) {
+    const items = order.product_items.map(
+      ({ quantity = 1, product_retailer_id: item = "?", item_price, currency = "" }) =>
+        `${quantity} × ${item}${item_price === undefined ? "" : ` (${item_price} ${currency}`.trimEnd() + ")"}`,
+    );
+    if (order.text !== undefined) lines.push(order.text);
+    lines.push(listed("order", items));
+  }
+  return lines;
+}
+
+const listed = (name: string, parts: readonly (string | undefined)[]): string =>
+  `[${name}: ${parts
+    .filter((part) => part !== undefined && part !== "")
+    .join(", ")
+    .slice(0, lineMax)}]`;
+
+function metadataOf(
+  { context, referral, button, interactive }: Message,
+  contact: Contact | undefined,
+): Readonly<Record<string, unknown>> {
+  const { button_reply: pressed, list_reply: chosen, nfm_reply: form } = interactive ?? {};
+  const values: Readonly<Record<string, string | undefined>> = {
+    reply_to: context?.id,
+    forwarded: context?.forwarded === true || context?.frequently_forwarded === true ? "true" : undefined,
+    username: contact?.profile?.username,
+    button: button?.payload ?? pressed?.id ?? chosen?.id,
+    form: form?.response_json,
+    referral: referral?.source_url,
+    referral_headline: referral?.headline,
+    referral_source: referral?.source_type,
+    referral_id: referral?.source_id,
+  };
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      value === undefined || value === "" ? [] : [[name, value.slice(0, lineMax)]],
+    ),
+  );
+}
+
+const states: ReadonlyMap<string, DeliveryEvent["state"]> = new Map([
+  ["delivered", "delivered"],
+  ["read", "read"],
+  ["played", "read"],
+  ["failed", "failed"],
+]);
+const keyPattern = /^[!-~]{1,64}$/;
+
+/** null: the message is still on its way. */
+export function deliveryEvent(report: Status, now: number): DeliveryEvent | null {
+  const { id, status, timestamp, biz_opaque_callback_data: key = "", errors = [] } = report;
+  const state = states.get(status);
+  if (state === undefined) return null;
+  const [error] = errors;
+  return {
+    kind: "delivery",
+    externalId: `status:${id}:${state}`,
+    partExternalId: id,
+    ...(keyPattern.test(key) ? { partKey: key } : {}),
+    state,
+    ...(state === "failed" ? { error: `This message could not be delivered: ${failureText(error)}` } : {}),
+    ...(state === "failed" && closesWindow(error?.code) ? { windowClosed: true } : {}),
+    sentAt: timeOf(timestamp, now),
+  };
+}
+
+const detailsOf = ({ error_data: data, message, title }: ErrorItem): string =>
+  (data?.details ?? message ?? title ?? "Meta gives no reason").slice(0, 300);
+
+const failureText = (error: ErrorItem | undefined): string =>
+  error === undefined ? "Meta gives no reason" : reasonOf(error.code, detailsOf(error));
