@@ -132,6 +132,10 @@ export function refusal({ status, headers }: Pick<PlatformResponse, "status" | "
     const text = `Meta knows no such id, or does not show it to the access token: check \`phone_number_id\`, and give the system user the WhatsApp account`;
     return new MetaError(unknownId, "not_sent", text, { retryAfterMs: minuteMs });
   }
+  if (/appsecret_proof/.test(message)) {
+    const text = `Meta says that \`app_secret\` is not that of the access token's app: take both from the same app (Meta ${code})`;
+    return new MetaError(code, "not_sent", text, { retryAfterMs: minuteMs });
+  }
   const wait = laterMs.get(code) ?? (code >= 200 && code < 300 ? minuteMs : status === 429 ? minuteMs : undefined);
   if (wait !== undefined) {
     return new MetaError(code, "not_sent", reasonOf(code, busy), { retryAfterMs: asked ?? wait });

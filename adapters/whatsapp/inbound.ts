@@ -228,6 +228,7 @@ function metadataOf(
 }
 
 const states: ReadonlyMap<string, DeliveryEvent["state"]> = new Map([
+  ["sent", "sent"],
   ["delivered", "delivered"],
   ["read", "read"],
   ["played", "read"],
@@ -235,7 +236,7 @@ const states: ReadonlyMap<string, DeliveryEvent["state"]> = new Map([
 ]);
 const keyPattern = /^[!-~]{1,64}$/;
 
-/** null: the message is still on its way. */
+/** null: the state is unknown. */
 export function deliveryEvent(report: Status, now: number): DeliveryEvent | null {
   const { id, status, timestamp, biz_opaque_callback_data: key = "", errors = [] } = report;
   const state = states.get(status);

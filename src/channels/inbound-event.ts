@@ -172,7 +172,8 @@ export type InboundEvent =
       readonly partExternalId: string;
       /** The key under which the part was sent, if the platform repeats it. Known even before the send has returned. */
       readonly partKey?: string;
-      readonly state: "delivered" | "read" | "failed";
+      /** `sent`: the platform has the part. It counts where the outcome of the send is unknown. */
+      readonly state: "sent" | "delivered" | "read" | "failed";
       readonly error?: string;
       /** The part failed because the thread's {@link ReplyWindow} is closed. */
       readonly windowClosed?: true;

@@ -135,9 +135,9 @@ export async function startFakeCloudApi(): Promise<FakeCloudApi> {
       "hub.verify_token": String(token),
       "hub.challenge": challenge,
     });
-    const there = new URL(new URL(String(address)).pathname, program.webhookUrl);
-    const response = await fetch(`${there.href}?${query.toString()}`);
-    return (await response.text()) === challenge && response.ok;
+    const there = new URL(new URL(String(address)).pathname, program.webhookUrl || "http://127.0.0.1:1");
+    const response = await fetch(`${there.href}?${query.toString()}`).catch(() => undefined);
+    return response?.ok === true && (await response.text()) === challenge;
   }
 
   function fileIn(request: Json, type: string): Taken["file"] {
@@ -314,11 +314,13 @@ export async function startFakeCloudApi(): Promise<FakeCloudApi> {
       return;
     }
     const ofApp = given === `Bearer ${appId}|${appSecret}`;
-    const ofNumber = given === `Bearer ${accessToken}` && searchParams.get("appsecret_proof") === proof;
+    const ofNumber = given === `Bearer ${accessToken}`;
     const isAllowed = pathname.endsWith("/subscriptions") ? ofApp : ofNumber;
-    const answer = isAllowed
-      ? await answerTo(request, Buffer.concat(chunks))
-      : refuse(401, 190, "Invalid OAuth access token - Cannot parse access token");
+    const answer = !isAllowed
+      ? refuse(401, 190, "Invalid OAuth access token - Cannot parse access token")
+      : ofNumber && searchParams.get("appsecret_proof") !== proof
+        ? refuse(400, 100, "Invalid appsecret_proof provided in the API argument")
+        : await answerTo(request, Buffer.concat(chunks));
     if (answer === undefined) return;
     const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
     response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers }).end(text);

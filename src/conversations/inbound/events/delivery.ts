@@ -26,9 +26,16 @@ export function statesBefore(state: DeliveryState): readonly DeliveryState[] {
   return (Object.keys(rank) as DeliveryState[]).filter((before) => rank[before] < rank[state]);
 }
 
+/** States of a part that may or may not have arrived. */
+const unsettled: ReadonlySet<DeliveryState> = new Set(["sending", "unknown"]);
+
 /** Applies the platform's report on a sent part. Reports arrive late and out of order; the furthest state wins. */
 export const ingestDelivery: EventHandler<"delivery"> = async (batch, { account, event }) => {
   for (const delivery of await deliveriesOf(batch.tx, account.id, event)) {
+    if (event.state === "sent") {
+      if (unsettled.has(delivery.state)) await applyReport(batch, delivery, event);
+      continue;
+    }
     const isNew = await storeReport(batch.tx, delivery.id, event);
     if (isNew && rank[event.state] > rank[delivery.state]) await applyReport(batch, delivery, event);
   }

@@ -1,0 +1,96 @@
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  answerFromDocuments,
+  resolveWithSurvey,
+  scoresOf,
+  surveysOn,
+  thumbsOf,
+} from "#test/support/channels/opinions.ts";
+import { renderParts } from "../render.ts";
+import type { WhatsappPart } from "../render.ts";
+import type { WhatsappBench } from "./support/account.ts";
+import { openWhatsapp } from "./support/account.ts";
+
+const customer = "15551000001";
+let at: WhatsappBench;
+afterEach(() => at.close());
+
+async function asked(config: object = {}): Promise<void> {
+  at = await openWhatsapp({ config, settings: surveysOn });
+  answerFromDocuments(at.bench);
+  await at.meta.write(customer, "When do you open?");
+  await at.bench.settle();
+}
+
+interface Choice {
+  readonly id: string;
+  readonly title: string;
+}
+
+/** The buttons or rows of the newest message. */
+function choices(): readonly Choice[] {
+  const { action } = (at.meta.taken.at(-1)?.request["interactive"] ?? { action: {} }) as {
+    readonly action: {
+      readonly buttons?: readonly { readonly reply: Choice }[];
+      readonly sections?: readonly { readonly rows: readonly Choice[] }[];
+    };
+  };
+  return action.buttons?.map(({ reply }) => reply) ?? action.sections?.flatMap(({ rows }) => rows) ?? [];
+}
+
+async function press(title: string, kind: "button_reply" | "list_reply" = "button_reply"): Promise<void> {
+  const choice = choices().find((each) => each.title === title);
+  expect(choice, title).toBeDefined();
+  await at.meta.write(customer, "", {
+    type: "interactive",
+    text: undefined,
+    interactive: { type: kind, [kind]: choice },
+  });
+  await at.bench.settle();
+}
+
+describe("buttons below an answer", () => {
+  it("are thumbs, of which the last one counts", async () => {
+    await asked();
+    expect(choices().map(({ title }) => title)).toEqual(["👍", "👎"]);
+    await press("👍");
+    expect(await thumbsOf(at.bench)).toEqual(["up"]);
+    await press("👎");
+    expect(await thumbsOf(at.bench)).toEqual(["down"]);
+    expect(await at.stored()).toHaveLength(1);
+  });
+
+  it("bring a person, once the account has a label for it", async () => {
+    await asked({ person_button: "Talk to a person" });
+    expect(choices().map(({ title }) => title)).toEqual(["👍", "👎", "Talk to a person"]);
+    await press("Talk to a person");
+    expect(await at.conversation()).toMatchObject({ status: "escalated" });
+    expect((await at.stored()).at(-1)?.content).toBe("Talk to a person");
+    expect(choices()).toEqual([]);
+  });
+
+  it("carry the end of a long answer, and nothing of it is lost", () => {
+    const words = Array.from({ length: 1_500 }, (_, index) => `w${index}`);
+    const parts = renderParts({
+      role: "assistant",
+      authorName: null,
+      markdown: words.join(" "),
+      sources: [],
+      kind: "answer",
+    });
+    const payloads = parts.map(({ payload }) => payload as WhatsappPart);
+    expect(payloads.map(({ buttons }) => buttons !== undefined)).toEqual([...payloads.slice(1).map(() => false), true]);
+    expect(payloads.at(-1)?.body.length).toBeLessThanOrEqual(1_024);
+    expect(payloads.map(({ body }) => body).join(" ")).toBe(words.join(" "));
+  });
+});
+
+describe("a survey", () => {
+  it("is a list of stars, and the chosen one is the rating", async () => {
+    await asked();
+    await resolveWithSurvey(at.bench);
+    expect(choices().map(({ title }) => title)).toEqual(["5 ★", "4 ★", "3 ★", "2 ★", "1 ★"]);
+    await press("4 ★", "list_reply");
+    expect(await scoresOf(at.bench)).toEqual([4]);
+  });
+});
