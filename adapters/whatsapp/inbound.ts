@@ -103,7 +103,7 @@ const contactOf = (
   (contacts.length === 1 ? contacts[0] : undefined);
 
 /** A number has the same form as with other providers. */
-export function senderOf(thread: string): Sender {
+function senderOf(thread: string): Sender {
   if (!isTelephoneNumber(thread)) return { key: thread };
   return { key: `+${thread}`, proven: { phone: `+${thread}` } };
 }
@@ -123,7 +123,7 @@ function readSystem(system: NonNullable<Message["system"]>, base: Base): Reading
   return asEvent({ ...base, kind: "moved", toThread });
 }
 
-const skinTones = /[\u{1F3FB}-\u{1F3FF}\uFE0F]/gu;
+const skinTones = /\p{Emoji_Modifier}|\uFE0F/gu;
 
 /** An emptied emoji takes the opinion back, and another one is no opinion. */
 function readReaction(

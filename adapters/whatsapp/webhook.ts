@@ -42,7 +42,7 @@ function verification(host: ChannelHost, { query }: WebRequest): WebResponse {
   return { status: 200, headers: { "content-type": "text/plain; charset=utf-8" }, body: challenge };
 }
 
-export const signatureOf = (secret: string, body: Buffer | string): string =>
+const signatureOf = (secret: string, body: Buffer | string): string =>
   `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 
 function isEqual(given: string, expected: string): boolean {

@@ -8,6 +8,7 @@ import telegram from "#adapters/telegram/test/conformance.ts";
 import sms, { variants as twilio } from "#adapters/twilio/messaging/test/conformance.ts";
 import { redialing } from "#adapters/twilio/voice/test/conformance.ts";
 import { leavingMessages } from "#adapters/twilio/voice/test/left-messages.ts";
+import whatsapp from "#adapters/whatsapp/test/conformance.ts";
 import widget, { variants as sites } from "#adapters/widget/test/conformance.ts";
 import { apiTarget } from "../http/api-customer.ts";
 import type { ConformanceTarget, FakePlatform } from "./conformance-target.ts";
@@ -41,6 +42,7 @@ export const lineUp: readonly LineUp[] = [
   { channel: "discord", name: "Discord", target: discord },
   { channel: "sms", name: "SMS", target: sms },
   { channel: "whatsapp", name: "WhatsApp", target: variant(twilio, "WhatsApp") },
+  { channel: "whatsappcloud", name: "WhatsApp at Meta", target: whatsapp },
   { channel: "voice", name: "Telephone", target: redialing, isCall: true },
   { channel: "email", name: "E-mail", target: email },
   { channel: "intercom", name: "Intercom", target: intercom },

@@ -147,13 +147,12 @@ export async function startFakeCloudApi(): Promise<FakeCloudApi> {
   }
 
   function bodyIn(request: Json, type: string): string | undefined {
-    const content = request[type] as Json;
-    if (type === "text") return String(content["body"]);
-    if (type === "interactive") return (content["body"] as { readonly text: string }).text;
-    if (type !== "template") return String(content["caption"] ?? "");
-    const { components } = content as {
+    const { body, caption, components } = request[type] as {
+      readonly body?: string | { readonly text: string };
+      readonly caption?: string;
       readonly components?: readonly { readonly parameters: readonly { readonly text: string }[] }[];
     };
+    if (type !== "template") return (typeof body === "object" ? body.text : body) ?? caption ?? "";
     const texts = (components ?? []).flatMap(({ parameters }) => parameters.map(({ text }) => text));
     return texts.some((text) => /\s{2}|\n/.test(text)) ? undefined : texts.join(" | ");
   }
