@@ -20,6 +20,7 @@ const sends: Readonly<Record<string, (method: string, path: string) => boolean>>
   Discord: (method, path) => method === "POST" && /\/channels\/\d+\/messages$/.test(path),
   SMS: (method, path) => method === "POST" && path.endsWith("/Messages.json"),
   WhatsApp: (method, path) => method === "POST" && path.endsWith("/Messages.json"),
+  "WhatsApp at Meta": (method, path) => method === "POST" && /\/messages\?/.test(path),
   "Telephone, on the line": (method, path) => method === "POST" && /\/Calls\/CA[0-9a-f]+\.json$/.test(path),
   "Telephone, messages left": (method, path) => method === "POST" && path.endsWith("/Messages.json"),
   Intercom: (method, path) => method === "POST" && /\/conversations\/[^/]+\/reply$/.test(path),

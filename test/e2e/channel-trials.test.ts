@@ -38,6 +38,7 @@ const wrongSecrets: Readonly<Record<string, Readonly<Record<string, string>>>> =
   discord: { token: "MTIzNDU2Nzg5MDEyMzQ1Njc4.wrong.wrongwrongwrongwrongwrongwrong" },
   sms: { auth_token: "0123456789abcdef0123456789abcdef" },
   whatsapp: { auth_token: "0123456789abcdef0123456789abcdef" },
+  whatsappcloud: { access_token: "EAAwrongwrongwrongwrongwrong" },
   voice: { auth_token: "0123456789abcdef0123456789abcdef" },
   email: { password: "wrong" },
   intercom: { access_token: "wrong-wrong-wrong-wrong-wrong-wrong" },
