@@ -101,6 +101,7 @@ describe("config/parley.example.yaml", () => {
         { name: "slack", enabled: false },
         { name: "sms" },
         { name: "whatsapp" },
+        { name: "whatsapp-meta" },
         { name: "voice", config: { dial_to: "+15557654321", transcribe: true } },
         { name: "email", enabled: false },
         { name: "intercom" },
