@@ -2,7 +2,6 @@ import type { ChannelHost } from "#channels/contract.ts";
 import { isInOwnNetwork } from "#channels/http/own-network.ts";
 import type { GraphApi } from "./client.ts";
 import type { Settings } from "./config.ts";
-import { administratorError } from "./errors.ts";
 import { readPhoneNumber, readToken } from "./registration.ts";
 
 /** States of a number that can send. */
@@ -39,10 +38,7 @@ export async function checkNumber(
       `${called} delivers ${place}: start Parley, which tells Meta its address; if it runs, another program has set that address: stop it, or use another number`,
     );
   }
-  const token = await readToken(api, settings, signal).catch((error: unknown) => {
-    throw administratorError(error);
-  });
-  const expiry = token?.expiresAt ?? null;
+  const expiry = (await readToken(api, settings, signal))?.expiresAt ?? null;
   return [
     called,
     ...(quality === undefined || quality === "GREEN" || quality === "UNKNOWN" ? [] : [`its quality is ${quality}`]),

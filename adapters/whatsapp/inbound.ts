@@ -114,13 +114,19 @@ function timeOf(timestamp: unknown, now: number): number {
   return Math.min(ms, now);
 }
 
+/** A customer with a new number gets a new business-scoped ID, too, and may not show the number. */
 function readSystem(system: NonNullable<Message["system"]>, base: Base): Reading {
-  const { type = "", wa_id: number, new_wa_id: newNumber, user_id: userId } = system;
-  const isMove = /_changed_(?:number|user_id)$/.test(type);
-  const toNumber = isTelephoneNumber(base.thread) ? (number ?? newNumber) : undefined;
-  const toThread = toNumber ?? userId ?? number ?? newNumber;
-  if (!isMove || toThread === undefined || toThread === base.thread) return ignored("it is a notice without effect");
-  return asEvent({ ...base, kind: "moved", toThread });
+  const { type = "", wa_id: waId, new_wa_id: number = waId, user_id: userId, previous_user_id: previous } = system;
+  const isOfNumber = isTelephoneNumber(base.thread);
+  const thread = isOfNumber ? base.thread : (previous ?? base.thread);
+  const [own, other] = isOfNumber ? [number, userId] : [userId, number];
+  const toThread = type.endsWith("_changed_number")
+    ? (own ?? other)
+    : type.endsWith("_changed_user_id")
+      ? own
+      : undefined;
+  if (toThread === undefined || toThread === thread) return ignored("it is a notice without effect");
+  return asEvent({ ...base, thread, kind: "moved", toThread });
 }
 
 const skinTones = /\p{Emoji_Modifier}|\uFE0F/gu;

@@ -109,7 +109,13 @@ const message = Type.Object({
     message: Type.Object(content),
   }),
   revoke: some({ original_message_id: messageId }),
-  system: some({ type: text, body: text, wa_id: address, new_wa_id: address, user_id: address }),
+  system: some({
+    type: text,
+    wa_id: address,
+    new_wa_id: address,
+    user_id: address,
+    previous_user_id: address,
+  }),
   errors: Type.Optional(Type.Array(error)),
 });
 

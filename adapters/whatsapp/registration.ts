@@ -67,16 +67,19 @@ export interface TokenInfo {
   readonly expiresAt: number | null;
 }
 
+/** Undefined: Meta does not describe this token. */
 export async function readToken(
   api: GraphApi,
   { accessToken }: Settings,
   signal: AbortSignal,
 ): Promise<TokenInfo | undefined> {
-  const answer = await api.get("debug_token", { input_token: accessToken }, signal);
+  const answer = await api.get("debug_token", { input_token: accessToken }, signal).catch(() => undefined);
   if (!tokenInfo.Check(answer)) return undefined;
   const { app_id: appId, expires_at: seconds = 0 } = answer.data;
   return { appId: String(appId), expiresAt: seconds > 0 ? seconds * 1_000 : null };
 }
+
+type RegistrationHost = Pick<ChannelHost, "webhookUrl" | "signToken" | "log">;
 
 /**
  * Tells Meta the webhook's address, for this number alone: other numbers of the app keep theirs. Registers the number
@@ -85,7 +88,7 @@ export async function readToken(
 export async function register(
   api: GraphApi,
   settings: Settings,
-  host: Pick<ChannelHost, "webhookUrl" | "signToken">,
+  host: RegistrationHost,
   signal: AbortSignal,
 ): Promise<void> {
   const { phoneNumberId, businessAccountId, pin } = settings;
@@ -112,20 +115,21 @@ const subscriptions = Compile(
 async function subscribeApp(
   api: GraphApi,
   settings: Settings,
-  host: Pick<ChannelHost, "webhookUrl" | "signToken">,
+  host: RegistrationHost,
   signal: AbortSignal,
 ): Promise<void> {
+  const token = await readToken(api, settings, signal);
+  if (token === undefined) return;
+  const ofApp = `${token.appId}|${settings.appSecret}`;
+  const path = `${token.appId}/subscriptions`;
   try {
-    const token = await readToken(api, settings, signal);
-    if (token === undefined) return;
-    const ofApp = `${token.appId}|${settings.appSecret}`;
-    const path = `${token.appId}/subscriptions`;
     const known = await api.get(path, {}, signal, ofApp);
     // Another program's address must stay.
     if (!subscriptions.Check(known) || known.data.some((each) => each.object === object)) return;
     const webhook = { callback_url: host.webhookUrl, verify_token: verifyTokenOf(host) };
     await api.post(path, { object, fields: "messages", ...webhook }, signal, ofApp);
   } catch (error) {
-    throw administratorError(error);
+    // An administrator may have done it on the app's page.
+    host.log.warn({ err: error }, "whatsapp: subscribing the app failed");
   }
 }

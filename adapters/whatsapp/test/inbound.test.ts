@@ -136,6 +136,7 @@ describe("a WhatsApp number at Meta", () => {
 
   it("writes to the new number of a customer who has changed it", async () => {
     await begun();
+    await say("system", { type: "user_changed_user_id", user_id: scopedId });
     await say("system", { type: "user_changed_number", wa_id: "15551000002", body: "Ada changed" });
     await at.reply("Are you there?");
     expect(newest()).toMatchObject({ to: "15551000002" });
