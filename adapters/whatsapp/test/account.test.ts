@@ -84,7 +84,7 @@ describe("the webhook", () => {
 
 describe("the check", () => {
   const webhookUrl = "https://help.example/channels/whatsappcloud/acc_1";
-  const signal = AbortSignal.timeout(10_000);
+  const { signal } = new AbortController();
   let meta: FakeCloudApi;
   beforeEach(async () => {
     meta = await startFakeCloudApi();
