@@ -171,10 +171,9 @@ describe("a WhatsApp number at Meta", () => {
       at.meta.leads.set(id, address);
       await say("image", { id, mime_type: "image/png" });
     }
-    const rows = await at.bench.store.read.selectFrom("attachments").select(["state", "reason"]).execute();
+    const rows = await at.bench.store.read.selectFrom("attachments").select("reason").execute();
     expect(rows).toHaveLength(7);
-    for (const row of rows) expect(row.state, row.reason ?? "").not.toBe("stored");
-    expect(rows[0]?.reason).toContain("does not lead to Meta");
+    for (const { reason } of rows) expect(reason).toContain("does not lead to Meta");
   });
 });
 
