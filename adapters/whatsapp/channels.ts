@@ -1,5 +1,10 @@
 import type { ChannelDescriptions } from "#channels/catalog.ts";
 
 export const channels: ChannelDescriptions = {
-  whatsappcloud: { label: "WhatsApp (Cloud API)", publicAddress: "required", traits: ["reroute"] },
+  whatsapp: {
+    label: "WhatsApp",
+    publicAddress: "required",
+    traits: ["reroute"],
+    provider: { name: "meta", label: "Meta Cloud API" },
+  },
 };

@@ -5,6 +5,10 @@ const id = (title: string, description: string) => Type.String({ pattern: "^[0-9
 
 export const config = Type.Object(
   {
+    provider: Type.Literal("meta", {
+      title: "Provider",
+      description: "The company that carries the messages: meta, for the Cloud API.",
+    }),
     phone_number_id: id(
       "Phone number ID",
       "From the app's page WhatsApp, API Setup, below the number. Not the number.",
@@ -141,5 +145,10 @@ function templateOf({
   return { name, language: language ?? "en", variables: variables ?? { "1": "{text}" } };
 }
 
-/** False for the id of a customer who does not show their number. */
-export const isTelephoneNumber = (address: string): boolean => /^[1-9][0-9]{6,14}$/.test(address);
+/**
+ * The thread of a customer: their number with "+", as with other providers of WhatsApp, or the id of one who does not show
+ * their number.
+ */
+export const threadOf = (address: string): string => (/^[1-9][0-9]{6,14}$/.test(address) ? `+${address}` : address);
+
+export const isTelephoneNumber = (thread: string): boolean => /^\+[1-9][0-9]{6,14}$/.test(thread);

@@ -2,7 +2,7 @@ import type { InboundEvent, InboundFile, Sender } from "#channels/contract.ts";
 import { readOpinion } from "#channels/opinion-buttons.ts";
 import { whatsappEnding } from "#channels/text/whatsapp.ts";
 import { personButton } from "./buttons.ts";
-import { isTelephoneNumber } from "./config.ts";
+import { isTelephoneNumber, threadOf } from "./config.ts";
 import { closesWindow, reasonOf } from "./errors.ts";
 import type { Contact, Content, ErrorItem, Media, Message, Status, UnreadMessage } from "./payloads.ts";
 
@@ -83,9 +83,10 @@ function unreadEvent(base: Base, { id, type, errors }: UnreadMessage & Pick<Mess
 
 /** A text: the reason to ignore the message. */
 function baseOf(message: UnreadMessage, contacts: readonly Contact[], now: number): Base | string {
-  const thread = message.from ?? message.from_user_id;
-  if (thread === undefined) return "it has no sender";
+  const address = message.from ?? message.from_user_id;
+  if (address === undefined) return "it has no sender";
   if (message.group_id !== undefined) return "it was written in a group";
+  const thread = threadOf(address);
   const name = contactOf(message, contacts)?.profile?.name?.trim().slice(0, 190) ?? "";
   return {
     externalId: `message:${message.id}`,
@@ -102,11 +103,10 @@ const contactOf = (
   contacts.find((each) => (from === undefined ? each.user_id === userId : each.wa_id === from)) ??
   (contacts.length === 1 ? contacts[0] : undefined);
 
-/** A number has the same form as with other providers. */
-function senderOf(thread: string): Sender {
-  if (!isTelephoneNumber(thread)) return { key: thread };
-  return { key: `+${thread}`, proven: { phone: `+${thread}` } };
-}
+const senderOf = (thread: string): Sender => ({
+  key: thread,
+  ...(isTelephoneNumber(thread) ? { proven: { phone: thread } } : {}),
+});
 
 /** Meta's times are in seconds, as text. */
 function timeOf(timestamp: unknown, now: number): number {
@@ -125,8 +125,8 @@ function readSystem(system: NonNullable<Message["system"]>, base: Base): Reading
     : type.endsWith("_changed_user_id")
       ? own
       : undefined;
-  if (toThread === undefined || toThread === thread) return ignored("it is a notice without effect");
-  return asEvent({ ...base, thread, kind: "moved", toThread });
+  if (toThread === undefined || threadOf(toThread) === thread) return ignored("it is a notice without effect");
+  return asEvent({ ...base, thread, kind: "moved", toThread: threadOf(toThread) });
 }
 
 const skinTones = /\p{Emoji_Modifier}|\uFE0F/gu;

@@ -35,14 +35,19 @@ const whatsapp: AdapterModule<WhatsappConfig> = {
       writeFirst: {
         label: "Telephone number",
         hint: "A number in the international form, such as +15551234567.",
-        thread(address) {
-          const digits = address.replace(/^\+/, "");
-          return isTelephoneNumber(digits) ? digits : undefined;
-        },
+        thread: (address) => (isTelephoneNumber(address) ? address : undefined),
       },
       // A customer's address belongs to one customer.
       isPrivate: () => true,
-      capabilities: { textMax, typing: true, typingMs, receipts: true, idempotentSend: false, fileBytesMax },
+      capabilities: {
+        textMax,
+        typing: true,
+        typingMs,
+        receipts: true,
+        references: true,
+        idempotentSend: false,
+        fileBytesMax,
+      },
       inbound: {
         kind: "webhook",
         refuse,

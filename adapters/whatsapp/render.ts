@@ -17,9 +17,20 @@ export interface WhatsappPart {
   readonly body: string;
   readonly buttons?: Buttons;
   readonly file?: OutboundFile;
+  /** The id of the message that this one answers. */
+  readonly refersTo?: string;
 }
 
 export function renderParts(message: OutboundMessage, personLabel?: string): readonly Part[] {
+  const refersTo = message.refersTo?.externalId ?? undefined;
+  const parts = partsOf(message, personLabel);
+  if (refersTo === undefined) return parts;
+  return parts.map((part, at) =>
+    at === 0 ? { ...part, payload: { ...(part.payload as WhatsappPart), refersTo } } : part,
+  );
+}
+
+function partsOf(message: OutboundMessage, personLabel: string | undefined): readonly Part[] {
   const { role, authorName, markdown, sources, files = [], filesApart } = message;
   const name: readonly Run[] =
     role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];

@@ -26,8 +26,9 @@ const openedWithinMs = 30 * 86_400_000;
  */
 export async function sendPart(dependencies: SendDependencies, part: Part, context: SendContext): Promise<Receipt> {
   const { api, settings, host } = dependencies;
+  const payload = part.payload as WhatsappPart;
   try {
-    const content = await contentOf(dependencies, part.payload as WhatsappPart, context);
+    const content = await contentOf(dependencies, payload, context);
     const answer = await api.post(
       `${settings.phoneNumberId}/messages`,
       {
@@ -35,6 +36,7 @@ export async function sendPart(dependencies: SendDependencies, part: Part, conte
         recipient_type: "individual",
         ...recipientOf(context.thread),
         ...content,
+        ...(payload.refersTo === undefined ? {} : { context: { message_id: payload.refersTo } }),
         biz_opaque_callback_data: context.key,
       },
       context.signal,
@@ -47,7 +49,7 @@ export async function sendPart(dependencies: SendDependencies, part: Part, conte
 }
 
 /** A customer who does not show their number has an id that is no number. */
-const recipientOf = (thread: string) => (isTelephoneNumber(thread) ? { to: thread } : { recipient: thread });
+const recipientOf = (thread: string) => (isTelephoneNumber(thread) ? { to: thread.slice(1) } : { recipient: thread });
 
 function idOf(messages: unknown): string {
   const [first] = Array.isArray(messages) ? (messages as readonly unknown[]) : [];

@@ -91,12 +91,12 @@ eachContract("2 resources", (at) => {
     ]);
   });
 
-  it("2.2 names the channel of a query api, one of twelve", async () => {
+  it("2.2 names the channel of a query api, one of eleven", async () => {
     const { channel } = await at.client.single(await at.client.begin());
     expect(channel).toBe("api");
     expect([...channels].toSorted()).toEqual(
       // oxfmt-ignore
-      ["widget", "whatsapp", "whatsappcloud", "telegram", "slack", "discord", "email", "voice", "sms", "intercom", "hosted", "api"].toSorted(),
+      ["widget", "whatsapp", "telegram", "slack", "discord", "email", "voice", "sms", "intercom", "hosted", "api"].toSorted(),
     );
   });
 

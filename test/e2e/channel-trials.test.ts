@@ -38,7 +38,7 @@ const wrongSecrets: Readonly<Record<string, Readonly<Record<string, string>>>> =
   discord: { token: "MTIzNDU2Nzg5MDEyMzQ1Njc4.wrong.wrongwrongwrongwrongwrongwrong" },
   sms: { auth_token: "0123456789abcdef0123456789abcdef" },
   whatsapp: { auth_token: "0123456789abcdef0123456789abcdef" },
-  whatsappcloud: { access_token: "EAAwrongwrongwrongwrongwrong" },
+  "WhatsApp at Meta": { access_token: "EAAwrongwrongwrongwrongwrong" },
   voice: { auth_token: "0123456789abcdef0123456789abcdef" },
   email: { password: "wrong" },
   intercom: { access_token: "wrong-wrong-wrong-wrong-wrong-wrong" },
@@ -52,7 +52,7 @@ describe("the check of a channel", () => {
     }
     it(`names the setting and the fix where ${name} is away or refuses the credentials`, async () => {
       const platform = await target.start();
-      const secret = wrongSecrets[channel] ?? {};
+      const secret = wrongSecrets[name] ?? wrongSecrets[channel] ?? {};
       const away = channel === "email" ? { imap_port: 1 } : { base_url: "http://127.0.0.1:1" };
       const detail = async (more: object): Promise<string> => {
         const id = await connect(channel, { ...platform.config, ...more });

@@ -338,19 +338,29 @@ eachDatabase("a channel that is connected in the dashboard", (open) => {
 
   it("can be one of several kinds, each with its settings, its secrets and the steps to connect it", async () => {
     const { body } = await admin.call("GET", "channels/kinds");
-    const { kinds } = body as { readonly kinds: readonly { readonly channel: string }[] };
+    const { kinds } = body as {
+      readonly kinds: readonly { readonly channel: string; readonly provider: string | null; readonly label: string }[];
+    };
     expect(kinds.map(({ channel }) => channel)).toContain("telegram");
-    for (const { channel } of kinds) {
-      const kind = (await admin.call("GET", `channels/kinds/${channel}`)).body as {
+    expect(kinds.filter(({ channel }) => channel === "whatsapp").map(({ label }) => label)).toEqual([
+      "WhatsApp (Meta Cloud API)",
+      "WhatsApp (Twilio)",
+    ]);
+    for (const { channel, provider } of kinds) {
+      const query = provider === null ? "" : `?provider=${provider}`;
+      const kind = (await admin.call("GET", `channels/kinds/${channel}${query}`)).body as {
         readonly schema: { readonly properties: Readonly<Record<string, { readonly title?: string }>> };
         readonly secrets: readonly string[];
         readonly steps: string;
+        readonly provider: string | null;
       };
       const untitled = Object.entries(kind.schema.properties).filter(([, { title }]) => title === undefined);
       expect(untitled.map(([name]) => `${channel}: ${name}`)).toEqual([]);
       expect(Object.keys(kind.schema.properties)).toEqual(expect.arrayContaining([...kind.secrets]));
+      expect(kind.provider).toBe(provider);
       expect(kind.steps, channel).toMatch(/^1\. /m);
     }
     expect((await admin.call("GET", "channels/kinds/widget")).status).toBe(404);
+    expect((await admin.call("GET", "channels/kinds/whatsapp?provider=nobody")).status).toBe(404);
   });
 });

@@ -57,7 +57,7 @@ describe("the webhook", () => {
     ]);
     expect(at.meta.number).toMatchObject({
       status: "CONNECTED",
-      webhook: `http://parley.test/channels/whatsappcloud/${at.bench.accountId}`,
+      webhook: `http://parley.test/channels/whatsapp/${at.bench.accountId}`,
     });
     const token = at.meta.number.verifyToken ?? "";
     const given = { "hub.mode": "subscribe", "hub.challenge": "1158201444", "hub.verify_token": token };
@@ -83,7 +83,7 @@ describe("the webhook", () => {
 });
 
 describe("the check", () => {
-  const webhookUrl = "https://help.example/channels/whatsappcloud/acc_1";
+  const webhookUrl = "https://help.example/channels/whatsapp/acc_1";
   const { signal } = new AbortController();
   let meta: FakeCloudApi;
   beforeEach(async () => {
@@ -121,7 +121,7 @@ describe("the check", () => {
     meta.number.webhook = undefined;
     expect(await check()).toContain("delivers to app.example: start Parley");
     for (const origin of ["http://127.0.0.1:8080", "https://support.local"]) {
-      expect(await check({}, `${origin}/channels/whatsappcloud/a`, true)).toContain(`at ${origin}: set PUBLIC_URL`);
+      expect(await check({}, `${origin}/channels/whatsapp/a`, true)).toContain(`at ${origin}: set PUBLIC_URL`);
     }
   });
 

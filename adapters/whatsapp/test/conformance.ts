@@ -7,7 +7,7 @@ import type {
 } from "#test/support/channels/conformance-target.ts";
 import { startFakeCloudApi } from "./support/fake-cloud-api.ts";
 
-const target: ConformanceTarget = { channel: "whatsappcloud", cannot: {}, start };
+const target: ConformanceTarget = { channel: "whatsapp", cannot: {}, start };
 export default target;
 
 /** Longer than a refused connection takes. */

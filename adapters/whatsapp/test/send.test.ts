@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { answerOf, heldAnswers } from "#test/support/engine-bench.ts";
+import { anna, answerOf, heldAnswers } from "#test/support/engine-bench.ts";
 import type { WhatsappBench } from "./support/account.ts";
 import { openWhatsapp } from "./support/account.ts";
 import type { Fault } from "./support/fake-cloud-api.ts";
@@ -49,6 +49,24 @@ describe("reports on a message", () => {
     await at.meta.report(newest()?.id ?? "", "delivered");
     expect(await at.states(messageId)).toEqual(["delivered"]);
     expect(at.shown(customer).filter((text) => text.includes("There it is"))).toHaveLength(1);
+  });
+});
+
+describe("an agent's reply to one message", () => {
+  it("shows the customer which one", async () => {
+    await begun();
+    const { id } = await at.conversation();
+    const { bench } = at;
+    const [asked, answered] = await bench.messages(id);
+    for (const refersTo of [asked?.id ?? "", answered?.id ?? ""]) {
+      const given = { workspaceId: bench.workspaceId, conversationId: id, content: "This one", refersTo };
+      await bench.engine.reply({ ...given, authorEmail: "anna@test.example", actor: anna });
+      await bench.settle();
+    }
+    expect(at.meta.taken.slice(-2).map(({ request }) => request["context"])).toEqual([
+      { message_id: asked?.external_id },
+      { message_id: at.meta.taken[0]?.id },
+    ]);
   });
 });
 

@@ -74,6 +74,24 @@ eachDatabase("accounts of the configuration file", (open) => {
     expect(await settings()).toEqual({});
   });
 
+  it("are served by the provider that they name, and refused where it is unknown", async () => {
+    const numbers = (provider: string) => `
+      - {name: wa, channel: whatsapp, provider: ${provider}, phone_number_id: "106540352242922", access_token: "EAAB0123456789abcdef", app_secret: "0123456789abcdef"}`;
+    await provision(numbers("meta"));
+    const [made] = await accounts();
+    expect(made).toMatchObject({
+      channel: "whatsapp",
+      config: '{"provider":"meta","phone_number_id":"106540352242922"}',
+    });
+    expect(Object.keys(JSON.parse(secrets.open(made?.credentials ?? "")) as object)).toEqual([
+      "access_token",
+      "app_secret",
+    ]);
+    await expect(provision(numbers("nobody"))).rejects.toThrow(/provider: use twilio or meta/);
+    // The default provider has other settings.
+    await expect(provision(numbers("twilio"))).rejects.toThrow(/account_sid/);
+  });
+
   it("are disabled when the file no longer names them, and enabled when it does", async () => {
     const channels = `\n      - {name: tg, channel: telegram, token: "${token}"}`;
     await provision(channels);

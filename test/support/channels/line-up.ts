@@ -42,7 +42,7 @@ export const lineUp: readonly LineUp[] = [
   { channel: "discord", name: "Discord", target: discord },
   { channel: "sms", name: "SMS", target: sms },
   { channel: "whatsapp", name: "WhatsApp", target: variant(twilio, "WhatsApp") },
-  { channel: "whatsappcloud", name: "WhatsApp at Meta", target: whatsapp },
+  { channel: "whatsapp", name: "WhatsApp at Meta", target: whatsapp },
   { channel: "voice", name: "Telephone", target: redialing, isCall: true },
   { channel: "email", name: "E-mail", target: email },
   { channel: "intercom", name: "Intercom", target: intercom },

@@ -39,10 +39,10 @@ export async function openWhatsapp({ config = {}, open = newSqlite, settings, pr
   const meta = await startFakeCloudApi();
   prepare?.(meta);
   const bench = await openBench(open, {
-    account: { channel: "whatsappcloud", load: loadAdapter, config: { ...meta.settings, ...config } },
+    account: { channel: "whatsapp", load: loadAdapter, config: { ...meta.settings, ...config } },
     ...(settings === undefined ? {} : { settings }),
   });
-  const webhookUrl = `${await bench.app.listen()}/channels/whatsappcloud/${bench.accountId}`;
+  const webhookUrl = `${await bench.app.listen()}/channels/whatsapp/${bench.accountId}`;
   meta.connect({ webhookUrl, now: () => bench.clock.now() });
   const { read } = bench.store;
   const conversation = () =>
