@@ -70,7 +70,7 @@ describe("an agent's edit or deletion in Slack of a sent reply", () => {
     const { id } = await all.app.store.read
       .selectFrom("conversations")
       .select("id")
-      .where("channel", "=", line.channel)
+      .where("account_id", "=", all.accountId(line))
       .orderBy("id", "desc")
       .executeTakeFirstOrThrow();
     const { amendable } = (await inbox.get(`conversations/${id}`)).body as {

@@ -49,29 +49,6 @@ function inTheBrowser(): void {
       .where("id", "=", id)
       .executeTakeFirstOrThrow();
 
-  it("replies to one message by keyboard, and shows which one", async () => {
-    const { conversationId: id } = await asked(app, "Olga", "How long does delivery take?", "Olga");
-    const page = await open("anna", {}, `#/all/${id}`);
-    const answer = () => thread(page).getByRole("button", { name: "Reply to this message of Olga" });
-    await answer().focus();
-    await page.keyboard.press("Enter");
-    const field = page.getByRole("textbox", { name: "Reply to Olga" });
-    await expect.poll(() => focusIn(page)).toBe("TEXTAREA Reply to Olga");
-    const chosen = page.locator(".composer .reference");
-    expect(await chosen.textContent()).toContain("How long does delivery take?");
-    expect(await accessibilityViolations(page)).toEqual([]);
-    await page.getByRole("button", { name: "Reply to no message in particular" }).click();
-    expect(await chosen.count()).toBe(0);
-    await answer().click();
-    await page.reload();
-    await field.fill("Four days, Olga.");
-    await page.keyboard.press("Control+Enter");
-    const sent = thread(page).getByRole("article").filter({ hasText: "Four days, Olga." });
-    await sent.waitFor();
-    expect(await sent.locator(".reference").textContent()).toContain("How long does delivery take?");
-    expect(await chosen.count()).toBe(0);
-  });
-
   it("shows the message that a customer answers above theirs", async () => {
     const { conversationId: id, thread: key } = await asked(app, "Una", "How long does delivery take?", "Una");
     const { account_id: accountId } = await app.store.read
@@ -301,6 +278,29 @@ function inTheBrowser(): void {
     await page.getByRole("link", { name: "דנה כהן" }).click();
     await thread(page).getByText("I want to talk to a human").waitFor();
     await expect.poll(() => page.title()).toMatch(/^\u200e\(\d+\) דנה כהן · Test$/u);
+  });
+
+  it("replies to one message by keyboard, and shows which one", async () => {
+    const { conversationId: id } = await asked(app, "Olga", "How long does delivery take?", "Olga");
+    const page = await open("anna", {}, `#/all/${id}`);
+    const answer = () => thread(page).getByRole("button", { name: "Reply to this message of Olga" });
+    await answer().focus();
+    await page.keyboard.press("Enter");
+    const field = page.getByRole("textbox", { name: "Reply to Olga" });
+    await expect.poll(() => focusIn(page)).toBe("TEXTAREA Reply to Olga");
+    const chosen = page.locator(".composer .reference");
+    expect(await chosen.textContent()).toContain("How long does delivery take?");
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Reply to no message in particular" }).click();
+    expect(await chosen.count()).toBe(0);
+    await answer().click();
+    await page.reload();
+    await field.fill("Four days, Olga.");
+    await page.keyboard.press("Control+Enter");
+    const sent = thread(page).getByRole("article").filter({ hasText: "Four days, Olga." });
+    await sent.waitFor();
+    expect(await sent.locator(".reference").textContent()).toContain("How long does delivery take?");
+    expect(await chosen.count()).toBe(0);
   });
 
   it("shows the full names of the workspaces at sign-in", async () => {

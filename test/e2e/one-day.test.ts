@@ -66,7 +66,7 @@ eachDatabase("one day on all channels", (open) => {
       .innerJoin("conversations", "conversations.id", "messages.conversation_id")
       .select("conversations.id")
       .where("conversations.workspace_id", "=", all.workspaceId)
-      .where("conversations.channel", "=", line.channel)
+      .where("conversations.account_id", "=", all.accountId(line))
       .where("messages.role", "=", "user")
       .where("messages.content", "=", text)
       .executeTakeFirst();
