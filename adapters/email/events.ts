@@ -96,6 +96,7 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
       hasAttachedMails: true,
     });
     const { files } = filesOf(mail, place);
+    const [answered] = messageRefsOf(mail);
     const thread = known ?? base32(createHash("sha256").update(id).digest()).slice(0, 16);
     const event: InboundEvent = {
       kind: "message",
@@ -114,6 +115,7 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
       botLimit: { max: config.bot_mails_per_hour ?? 10, withinMs: hourMs, email: address },
       ...(mail.messageId === null ? {} : { messageRefs: [markOf(mail.messageId)] }),
       ...(files.length === 0 ? {} : { files }),
+      ...(answered === undefined ? {} : { refersTo: { externalIds: [answered], isUsual: true } }),
     };
     const { duplicate } = await host.accept(event);
     return { kind: "stored", thread, duplicate };

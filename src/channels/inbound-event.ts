@@ -25,6 +25,8 @@ export interface Reference {
   readonly messageId?: string;
   /** The text that the platform repeats. It is shown where the message is not known here. */
   readonly text?: string;
+  /** Every answer names the message before it, as mails do: it means nothing where that is the latest one. */
+  readonly isUsual?: true;
   /** `text` is the part that the customer has chosen to quote. */
   readonly isQuote?: true;
 }

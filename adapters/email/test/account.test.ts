@@ -148,6 +148,12 @@ describe("a mailbox", () => {
     ]);
     const last = (await mail.mailsTo(from)).at(-1)?.parsed;
     expect(last?.inReplyTo).toBe("<cem-3@x.example>");
+    // Only the third names another message than the latest.
+    const stored = await mail.bench.messages(await mail.conversationWith("First of Cem"));
+    const [firstAnswer] = stored.filter(({ role }) => role === "assistant");
+    expect(stored.flatMap(({ content, refers_to }) => (refers_to === null ? [] : [[content, refers_to]]))).toEqual([
+      ["Third of Cem", JSON.stringify({ message_id: firstAnswer?.id })],
+    ]);
   });
 
   it("treats a stranger with the reply address as a guest: the bot is silent, agents are warned", async () => {

@@ -80,6 +80,19 @@ eachDatabase("a message that answers an earlier one", (open) => {
     expect(lastAsked()).toMatchObject({ role: "assistant", content: "You asked" });
   });
 
+  it("is no reply to one message where each message names the one before it", async () => {
+    const id = await begin();
+    const sent = (await bench.messages(id)).filter(({ role }) => role === "assistant");
+    const [[first], [second]] = (await Promise.all(sent.slice(0, 2).map((message) => partsOf(message.id)))) as [
+      { external_id: string | null }[],
+      { external_id: string | null }[],
+    ];
+    await write("Thanks", { externalIds: [second?.external_id ?? ""], isUsual: true });
+    await write("Back to that", { externalIds: [first?.external_id ?? ""], isUsual: true });
+    const stored = (await bench.messages(id)).filter(({ role }) => role === "user").slice(-2);
+    expect(stored.map(({ refers_to }) => refers_to)).toEqual([null, JSON.stringify({ message_id: sent[0]?.id })]);
+  });
+
   it("shows agents the beginning of that message, until it is deleted", async () => {
     const id = await begin();
     await write("I mean this", { externalIds: ["customer-2"] });

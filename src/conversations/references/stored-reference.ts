@@ -31,6 +31,7 @@ export async function storedReference(
   const said = refersTo.text?.trim().slice(0, textMax).toWellFormed() ?? "";
   const text = messageId === undefined || refersTo.isQuote === true ? said : "";
   if (messageId === undefined && text === "") return null;
+  if (refersTo.isUsual === true && (await isLatest(tx, id, last_seq, messageId))) return null;
   const reference: StoredReference = {
     ...(messageId === undefined ? {} : { message_id: messageId }),
     ...(text === "" ? {} : { text }),
@@ -40,6 +41,18 @@ export async function storedReference(
 
 export const referenceIn = (refersTo: string | null): StoredReference | null =>
   refersTo === null ? null : (JSON.parse(refersTo) as StoredReference);
+
+/** Also a message that the same batch stores, which has no row yet. */
+async function isLatest(tx: Tx, conversationId: string, lastSeq: number, messageId = ""): Promise<boolean> {
+  const later = await tx
+    .selectFrom("messages")
+    .select("seq")
+    .where("id", "=", messageId)
+    .where("conversation_id", "=", conversationId)
+    .where("seq", "<", lastSeq)
+    .executeTakeFirst();
+  return later === undefined;
+}
 
 /** A reply by one of its parts, or a message of the customer. */
 async function messageNamed(
