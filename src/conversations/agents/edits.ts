@@ -8,6 +8,7 @@ import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import type { DeliverDependencies } from "#conversations/delivery/deliver-dependencies.ts";
 import { indexWork } from "#conversations/transaction/effects/search-indexing.ts";
 import { outboundReference, renderReply, unnamed } from "#conversations/references/outbound-reference.ts";
+import { forgetQuotes } from "#conversations/references/stored-reference.ts";
 import { sendLane } from "#queue/lanes.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import { withFiles } from "#conversations/attachments/outbound-links.ts";
@@ -86,6 +87,7 @@ export async function storeEdit(
     .where("id", "=", messageId)
     .where("deleted_at", "is", null)
     .execute();
+  if (content === null) await forgetQuotes(tx, conversationId, messageId);
   draft.changes.addWork(indexWork([conversationId], now));
   draft.draft.messageUpdated(messageId);
   return draft.changes.flush(tx);

@@ -110,6 +110,9 @@ eachDatabase("a message that answers an earlier one", (open) => {
     expect(await quoting()).toHaveLength(1);
     await remove("answers I mean this");
     expect(await quoting()).toEqual([]);
+    await write("This part", { externalIds: ["customer-2"], text: "What does", isQuote: true });
+    await remove("customer-2");
+    expect((await quoting()).map((each) => Object.keys(JSON.parse(each) as object))).toEqual([["message_id"]]);
   });
 
   it("keeps what the platform repeats of a message that is not known, and nothing of another conversation", async () => {

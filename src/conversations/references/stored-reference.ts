@@ -100,3 +100,22 @@ const shownMessage = (tx: Tx, conversationId: string, messageId: string) =>
     .where("conversation_id", "=", conversationId)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
+
+/** Removes what other messages quote of a message that is deleted. */
+export async function forgetQuotes(tx: Tx, conversationId: string, messageId: string): Promise<void> {
+  const quoting = await tx
+    .selectFrom("messages")
+    .select(["id", "refers_to"])
+    .where("conversation_id", "=", conversationId)
+    .where("refers_to", "like", `%${messageId}%`)
+    .execute();
+  for (const { id, refers_to: refersTo } of quoting) {
+    if (referenceIn(refersTo)?.text === undefined) continue;
+    const reference: StoredReference = { message_id: messageId };
+    await tx
+      .updateTable("messages")
+      .set({ refers_to: JSON.stringify(reference) })
+      .where("id", "=", id)
+      .execute();
+  }
+}

@@ -4,6 +4,7 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import { dropAttachments } from "#conversations/attachments/attachments.ts";
 import { indexWork } from "#conversations/transaction/effects/search-indexing.ts";
+import { forgetQuotes } from "#conversations/references/stored-reference.ts";
 import { newFiles, withAlbumText } from "../albums.ts";
 import type { IngestBatch } from "../batch.ts";
 import { filesOf } from "../batch.ts";
@@ -35,7 +36,7 @@ export async function editStoredMessage(
   const change = withAlbumText(album, event);
   if (message.deleted_at !== null) return message.id;
   if (change.kind === "delete") {
-    await storeDeletion(batch, message.id);
+    await storeDeletion(batch, row.id, message.id);
     changes.addWork(indexWork([row.id], now));
     draft.messageUpdated(message.id);
     return message.id;
@@ -57,12 +58,17 @@ export async function editStoredMessage(
   return message.id;
 }
 
-async function storeDeletion({ tx, changes, now }: IngestBatch, messageId: string): Promise<void> {
+async function storeDeletion(
+  { tx, changes, now }: IngestBatch,
+  conversationId: string,
+  messageId: string,
+): Promise<void> {
   await tx
     .updateTable("messages")
     .set({ content: "", refers_to: null, deleted_at: now })
     .where("id", "=", messageId)
     .execute();
+  await forgetQuotes(tx, conversationId, messageId);
   changes.files.rewrite(messageId, null);
   const files = await tx
     .selectFrom("attachments")
