@@ -2,10 +2,7 @@ import type { ChannelHost } from "#channels/contract.ts";
 import { isInOwnNetwork } from "#channels/http/own-network.ts";
 import type { GraphApi } from "./client.ts";
 import type { Settings } from "./config.ts";
-import { readPhoneNumber, readToken } from "./registration.ts";
-
-/** States of a number that can send. */
-const usable: ReadonlySet<string> = new Set(["CONNECTED", "FLAGGED", "RATE_LIMITED"]);
+import { readPhoneNumber, readToken, usableStates } from "./registration.ts";
 
 /** Returns the number's name. Throws an Error that names the fix when messages cannot be sent or do not arrive. */
 export async function checkNumber(
@@ -16,7 +13,7 @@ export async function checkNumber(
 ): Promise<string> {
   const { name, number, quality, status, deliversTo } = await readPhoneNumber(api, settings, signal);
   const called = `${name}, ${number}`;
-  if (status !== undefined && !usable.has(status)) {
+  if (status !== undefined && !usableStates.has(status)) {
     throw new Error(
       `${called} has the status ${status} at Meta: ${
         settings.pin === undefined

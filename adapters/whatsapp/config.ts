@@ -40,10 +40,20 @@ export const config = Type.Object(
     ),
     person_button: Type.Optional(
       Type.String({
-        minLength: 1,
+        pattern: "^\\S(.*\\S)?$",
         maxLength: 20,
         title: "Button for a person",
         description: "The label of a button below the bot's answers that asks for a person. Default: no button.",
+      }),
+    ),
+    bot_messages_per_hour: Type.Optional(
+      Type.Integer({
+        minimum: 5,
+        maximum: 500,
+        title: "Bot answers an hour",
+        advanced: true,
+        description:
+          "The messages of one customer that the bot answers within an hour. Further ones go to people, because another program may be writing. Default: 30.",
       }),
     ),
     template_name: Type.Optional(
@@ -107,6 +117,7 @@ export interface Settings {
   readonly businessAccountId: string | undefined;
   readonly pin: string | undefined;
   readonly personButton: string | undefined;
+  readonly botMessagesPerHour: number;
   readonly template: Template | undefined;
   /** The address of the API with its version. */
   readonly apiUrl: string;
@@ -116,14 +127,18 @@ export interface Settings {
 
 /** Throws an Error that names the fix when settings contradict each other. */
 export function settingsOf(given: WhatsappConfig): Settings {
-  const { base_url: ownServer, api_version: version = "v23.0" } = given;
+  const { base_url: ownServer, api_version: version = "v23.0", person_button: personButton } = given;
+  if (personButton !== undefined && !/\p{L}/u.test(personButton)) {
+    throw new Error("`person_button` has to hold a word: Meta takes no two buttons with the same label");
+  }
   return {
     phoneNumberId: given.phone_number_id,
     accessToken: given.access_token,
     appSecret: given.app_secret,
     businessAccountId: given.business_account_id,
     pin: given.pin,
-    personButton: given.person_button,
+    personButton,
+    botMessagesPerHour: given.bot_messages_per_hour ?? 30,
     template: templateOf(given),
     apiUrl: `${ownServer ?? "https://graph.facebook.com"}/${version}`,
     ownServer,

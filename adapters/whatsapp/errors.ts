@@ -145,9 +145,6 @@ export function refusal({ status, headers }: Pick<PlatformResponse, "status" | "
   return new MetaError(code, "rejected", text, { windowClosed: closesWindow(code) });
 }
 
-/** Whether Meta says that the id does not exist. */
-export const isUnknownId = (error: unknown): boolean => error instanceof MetaError && error.code === unknownId;
-
 /** A failed connection. It has no cause: errors of a connection may hold the request. */
 export function brokenConnection(error: unknown): DeliveryError {
   const { unsent, code = "no answer", refusal: refused } = connectionFailure(error);

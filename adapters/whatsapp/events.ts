@@ -5,9 +5,11 @@ import type { Change, Contact } from "./payloads.ts";
 import { changesIn, readContact, readError, readMessage, readStatus, readUnread } from "./payloads.ts";
 import type { Settings } from "./config.ts";
 
+const hourMs = 3_600_000;
+
 /** Resolves when all events of the delivery are stored; rejects when one is not. */
 export async function takeDelivery(
-  { phoneNumberId }: Pick<Settings, "phoneNumberId">,
+  { phoneNumberId, botMessagesPerHour: max }: Pick<Settings, "phoneNumberId" | "botMessagesPerHour">,
   host: Pick<ChannelHost, "accept" | "clock" | "log">,
   delivery: unknown,
 ): Promise<void> {
@@ -21,7 +23,9 @@ export async function takeDelivery(
     }
     reportErrors(host, change);
     // A message is stored after the one before it, which keeps their order.
-    for (const event of messagesIn(host, change)) await host.accept(event);
+    for (const event of messagesIn(host, change)) {
+      await host.accept(event.kind === "message" ? { ...event, botLimit: { max, withinMs: hourMs } } : event);
+    }
     await Promise.all(statusesIn(host, change).map((event) => host.accept(event)));
   }
 }

@@ -1,7 +1,7 @@
 import { DeliveryError } from "#channels/errors.ts";
 import { connectionFailure } from "#channels/http/platform-fetch.ts";
 import type { GraphApi } from "./client.ts";
-import { isUnknownId, repeatable } from "./errors.ts";
+import { repeatable } from "./errors.ts";
 import type { Settings } from "./config.ts";
 
 export interface FileServer {
@@ -40,7 +40,6 @@ async function addressOf(api: GraphApi, settings: Settings, mediaId: string, sig
     const path = encodeURIComponent(mediaId);
     ({ url } = await api.get(path, { phone_number_id: settings.phoneNumberId }, signal));
   } catch (error) {
-    if (isUnknownId(error)) throw new DeliveryError("rejected", "Meta does not have the file any more");
     throw repeatable(error);
   }
   const address = typeof url === "string" ? URL.parse(url) : null;

@@ -7,6 +7,7 @@ import type { WhatsappConfig } from "./config.ts";
 import { config, isTelephoneNumber, settingsOf } from "./config.ts";
 import { fetchMedia } from "./files.ts";
 import { fileBytesMax } from "./media.ts";
+import type { Registration } from "./registration.ts";
 import { register } from "./registration.ts";
 import type { WhatsappPart } from "./render.ts";
 import { renderParts, textMax } from "./render.ts";
@@ -26,6 +27,7 @@ const whatsapp: AdapterModule<WhatsappConfig> = {
     const api = createApi(settings, host.lookup);
     const server = { api, settings, fetch: createServerFetch(host.lookup) };
     const sending = { api, settings, host };
+    const registration: Registration = {};
     return {
       window: whatsappWindow(
         settings.template !== undefined,
@@ -52,7 +54,7 @@ const whatsapp: AdapterModule<WhatsappConfig> = {
         kind: "webhook",
         refuse,
         receive: (request) => receive(settings, host, request),
-        register: (signal) => register(api, settings, host, signal),
+        register: (signal) => register(api, settings, host, registration, signal),
       },
       render: (message) => renderParts(message, settings.personButton),
       send: (part, context) => sendPart(sending, part, context),

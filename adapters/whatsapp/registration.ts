@@ -3,7 +3,7 @@ import { Compile } from "typebox/compile";
 import type { ChannelHost } from "#channels/contract.ts";
 import type { GraphApi } from "./client.ts";
 import type { Settings } from "./config.ts";
-import { administratorError } from "./errors.ts";
+import { administratorError, MetaError } from "./errors.ts";
 import { verifyTokenOf } from "./webhook.ts";
 
 const phoneNumber = Compile(
@@ -79,6 +79,14 @@ export async function readToken(
   return { appId: String(appId), expiresAt: seconds > 0 ? seconds * 1_000 : null };
 }
 
+/** States of a number that can send. */
+export const usableStates: ReadonlySet<string> = new Set(["CONNECTED", "FLAGGED", "RATE_LIMITED"]);
+
+/** The state of one account with its present settings. Meta locks a number for days after ten refused PINs, so one is tried once. */
+export interface Registration {
+  refusal?: Error;
+}
+
 type RegistrationHost = Pick<ChannelHost, "webhookUrl" | "signToken" | "log">;
 
 /**
@@ -89,6 +97,7 @@ export async function register(
   api: GraphApi,
   settings: Settings,
   host: RegistrationHost,
+  registration: Registration,
   signal: AbortSignal,
 ): Promise<void> {
   const { phoneNumberId, businessAccountId, pin } = settings;
@@ -97,13 +106,19 @@ export async function register(
       throw administratorError(error);
     });
   };
-  if (pin !== undefined && (await readPhoneNumber(api, settings, signal)).status !== "CONNECTED") {
-    await post(`${phoneNumberId}/register`, { messaging_product: "whatsapp", pin });
+  const { status } = pin === undefined ? {} : await readPhoneNumber(api, settings, signal);
+  const isUsable = status === undefined || usableStates.has(status);
+  if (!isUsable && registration.refusal === undefined) {
+    await post(`${phoneNumberId}/register`, { messaging_product: "whatsapp", pin }).catch((error: unknown) => {
+      if (!(error instanceof MetaError) || error.outcome !== "rejected") throw error;
+      registration.refusal = error;
+    });
   }
   await subscribeApp(api, settings, host, signal);
   if (businessAccountId !== undefined) await post(`${businessAccountId}/subscribed_apps`, {});
   const webhook = { override_callback_uri: host.webhookUrl, verify_token: verifyTokenOf(host) };
   await post(phoneNumberId, { webhook_configuration: webhook });
+  if (!isUsable && registration.refusal !== undefined) throw registration.refusal;
 }
 
 const object = "whatsapp_business_account";

@@ -22,9 +22,10 @@ export interface WhatsappPart {
 }
 
 export function renderParts(message: OutboundMessage, personLabel?: string): readonly Part[] {
-  const refersTo = message.refersTo?.externalId ?? undefined;
+  const refersTo = message.refersTo?.externalId ?? "";
   const parts = partsOf(message, personLabel);
-  if (refersTo === undefined) return parts;
+  // Messages of a former provider have other ids.
+  if (!refersTo.startsWith("wamid.")) return parts;
   return parts.map((part, at) =>
     at === 0 ? { ...part, payload: { ...(part.payload as WhatsappPart), refersTo } } : part,
   );

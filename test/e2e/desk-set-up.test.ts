@@ -52,8 +52,8 @@ describe("doctor on a desk", () => {
       world.slack.channels.set(deskChannel, { ...channel, kind: "group" });
       expect(await said()).toEqual({ name: "desk slack", ok: true, detail: "#support" });
       world.slack.channels.set(deskChannel, channel);
-      // Doctor reports each scope of the manifest that is missing.
-      for (const scope of manifestScopes) {
+      // Doctor reports each scope of the manifest that is missing, without which something fails.
+      for (const scope of manifestScopes.filter((each) => each !== "assistant:write")) {
         world.slack.scopes.splice(world.slack.scopes.indexOf(scope), 1);
         const wrong = (await checked()).filter(({ ok }) => !ok);
         expect(wrong.map(({ detail }) => detail).join(), scope).toMatch(new RegExp(`\\b${scope}\\b`));

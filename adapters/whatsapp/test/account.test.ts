@@ -67,6 +67,19 @@ describe("the webhook", () => {
     expect(await ask({})).toEqual([403, ""]);
   });
 
+  it("tries a wrong PIN once, because Meta locks the number after ten, and still sets the address", async () => {
+    at = await openWhatsapp({
+      config: { pin: "000000" },
+      prepare: ({ number }) => Object.assign(number, { status: "PENDING", pin: "123456" }),
+    });
+    const calls = (path: string) => at.meta.calls.filter((each) => each.path === path).length;
+    await at.bench.until("the address is set again", async () => {
+      await at.bench.advance(10_000);
+      return calls(phoneNumberId) > 2;
+    });
+    expect(calls(`${phoneNumberId}/register`)).toBe(1);
+  });
+
   it("refuses deliveries without Meta's signature", async () => {
     at = await openWhatsapp();
     const text = JSON.stringify(at.meta.delivery({ messages: [] }));
@@ -149,7 +162,7 @@ describe("the check", () => {
     meta.number.subscriptions.push({ object: "whatsapp_business_account" });
     const host = hostWith({ webhookUrl, signToken: (value) => `signed ${value}` });
     const settings = settingsOf(configOf(meta));
-    await expect(register(createApi(settings), settings, host, signal)).rejects.toThrow("Meta refuses it");
+    await expect(register(createApi(settings), settings, host, {}, signal)).rejects.toThrow("Meta refuses it");
     expect(meta.calls.map(({ path }) => path)).toEqual([phoneNumberId]);
     expect(verifyTokenOf(host)).toMatch(/^[\w-]{43}$/);
   });

@@ -19,6 +19,9 @@ const roundMs = 6_500;
 const speechMax = 6_000;
 const wordEvery = 3;
 
+/** People speak in short turns. A call ends by itself. */
+const callLimit = { max: 400, withinMs: 3_600_000 } as const;
+
 /** An incoming call: greets the caller. */
 export async function begin({ host, calls, settings, twiml }: VoiceDependencies, asked: CallRequest): Promise<string> {
   const { botName } = await host.workspace();
@@ -52,6 +55,7 @@ export async function turn(dependencies: VoiceDependencies, asked: CallRequest):
     sender: senderOf(callSid, caller),
     sentAt: host.clock.now(),
     text: wantsPerson ? "[pressed 0]" : said,
+    botLimit: callLimit,
     metadata: {
       ...(speech === "" ? { digits } : {}),
       ...(speech !== "" && Number.isFinite(confidence) && confidence > 0 ? { confidence } : {}),

@@ -43,6 +43,16 @@ eachDatabase("a customer who answers the bot faster than a person can read", (op
     expect(await answers(id)).toBe(61);
   });
 
+  it("is left to agents within the hour where it writes more slowly", async () => {
+    const id = await bench.begin("loop", "How much?");
+    for (let i = 0; i < 125; i += 1) {
+      await write(1);
+      await bench.pass(minuteMs / 4);
+    }
+    expect(await answers(id)).toBe(120);
+    expect(await warnings(id)).toEqual([expect.stringContaining("has written 120 messages here within an hour")]);
+  });
+
   it("is not meant by as many answers over a longer time", async () => {
     const id = await bench.begin("loop", "How much?");
     for (let i = 0; i < 65; i += 1) {

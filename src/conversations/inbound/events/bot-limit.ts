@@ -4,8 +4,11 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import { emailKey } from "#database/queries/conversations.ts";
 
 const minuteMs = 60_000;
-/** People do not read and ask six times a minute for so long. A program that answers the bot does. */
-const defaultLimit: BotLimit = { max: 60, withinMs: 10 * minuteMs };
+/** People do not read and ask so often for so long. A program that answers the bot does, at once or after a while. */
+const defaultLimits: readonly BotLimit[] = [
+  { max: 60, withinMs: 10 * minuteMs },
+  { max: 120, withinMs: 60 * minuteMs },
+];
 
 /**
  * Returns why the bot must not answer this message; undefined: it may. Two programs could otherwise answer each other
@@ -15,7 +18,20 @@ export async function overBotLimit(
   tx: Tx,
   row: ConversationRow,
   now: number,
-  { max, withinMs, email }: BotLimit = defaultLimit,
+  given: BotLimit | undefined,
+): Promise<string | undefined> {
+  for (const limit of given === undefined ? defaultLimits : [given]) {
+    const reason = await over(tx, row, now, limit);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+async function over(
+  tx: Tx,
+  row: ConversationRow,
+  now: number,
+  { max, withinMs, email }: BotLimit,
 ): Promise<string | undefined> {
   const since = now - withinMs;
   const isOver =
