@@ -28,6 +28,17 @@ export function codeOf(error: unknown): number | undefined {
   return error instanceof DiscordAPIError ? Number(error.code) : undefined;
 }
 
+const noHistory = 160_002;
+const invalidBody = 50_035;
+
+/** Discord refuses the reference and not the message: the bot may not read the history, or the other is a system message. */
+export function refusesReference(error: unknown): boolean {
+  if (!(error instanceof DiscordAPIError)) return false;
+  const { code, rawError } = error;
+  const faults = "errors" in rawError ? rawError.errors : undefined;
+  return code === noHistory || (code === invalidBody && typeof faults === "object" && "message_reference" in faults);
+}
+
 /** The channel is gone, or the bot has no access to it. */
 export function isOutOfReach(error: unknown): boolean {
   const code = codeOf(error);

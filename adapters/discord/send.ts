@@ -7,7 +7,7 @@ import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { buttonsOfPart, componentsOf } from "./buttons.ts";
 import type { Calls, NamedBytes } from "./client.ts";
-import { codeOf, deliveryError, noAccess, unknownChannel } from "./errors.ts";
+import { codeOf, deliveryError, noAccess, refusesReference, unknownChannel } from "./errors.ts";
 import type { DiscordPart } from "./render.ts";
 import { fileBytesMax } from "./render.ts";
 import type { DiscordThread } from "./thread.ts";
@@ -30,14 +30,17 @@ export async function sendPart(calls: Calls, part: Part, context: SendContext): 
     const body = {
       ...(payload.kind === "text" ? { content: payload.content } : {}),
       ...(buttons.length === 0 ? {} : { components: componentsOf(buttons) }),
-      ...referenceOf(payload),
       // Discord deduplicates by nonce for some minutes.
       nonce: createHash("sha256").update(context.key).digest("base64url").slice(0, 25),
       enforce_nonce: true,
       allowed_mentions: noMentions,
       flags: MessageFlags.SuppressEmbeds,
     };
-    return await post(calls, thread, body, context.signal, files);
+    const to = (more: object) => post(calls, thread, { ...body, ...more }, context.signal, files);
+    return await to(referenceOf(payload)).catch((error: unknown) => {
+      if (!refusesReference(error)) throw error;
+      return to({});
+    });
   } catch (error) {
     throw deliveryError(error);
   }

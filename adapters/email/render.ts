@@ -2,7 +2,7 @@ import type { OutboundMessage } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import type { Block, Cell, Inline } from "#channels/text/markdown.ts";
 import { safeHref, safeTree } from "#channels/text/markdown.ts";
-import { styledText, textOf, withAddresses } from "#channels/text/styled-text.ts";
+import { styledText, textOf, withAddresses, withQuoteMarks } from "#channels/text/styled-text.ts";
 import type { Source } from "#domain/conversation/message.ts";
 import type { MailRecord } from "./inbound/record.ts";
 
@@ -20,7 +20,7 @@ export function renderMail({ role, authorName, markdown, sources, files = [] }: 
   const signature = role === "agent" && authorName !== null ? authorName : null;
   const runs = styledText(markdown, sources);
   const body = textOf(runs);
-  const written = textOf(withAddresses(runs));
+  const written = textOf(withQuoteMarks(withAddresses(runs)));
   const payload: MailPart = {
     text: signature === null ? written : `${written}\n\n-- \n${signature}`,
     html: htmlOf(markdown, sources, signature),

@@ -1,7 +1,7 @@
 import type { OutboundFile, OutboundMessage } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import type { Run, Style } from "#channels/text/styled-text.ts";
-import { splitRuns, styledText, textOf } from "#channels/text/styled-text.ts";
+import { splitRuns, styledText, textOf, withQuoteMarks } from "#channels/text/styled-text.ts";
 
 /** Characters of one reply. Intercom documents no limit; this one keeps replies readable in the messenger. */
 export const textMax = 7_000;
@@ -18,7 +18,7 @@ export interface IntercomPart {
 export function renderParts({ role, authorName, markdown, sources, files = [] }: OutboundMessage): readonly Part[] {
   const name: readonly Run[] =
     role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
-  const pieces = splitRuns([...name, ...styledText(markdown, sources)], textMax);
+  const pieces = splitRuns([...name, ...withQuoteMarks(styledText(markdown, sources))], textMax);
   const groups = grouped(files);
   const texts = pieces.map((piece, index): Part => {
     // The first group of files is sent with the last piece of text.
@@ -74,9 +74,8 @@ function runHtml({ text, styles }: Run): string {
   const isPre = styles.some(({ kind }) => kind === "pre");
   let html = isPre ? escape(text) : lines(escape(text));
   for (const style of styles) {
-    if (style.kind === "quote") html = `<em>${html}</em>`;
-    else if (style.kind === "link") html = `<a href="${escape(style.href)}">${html}</a>`;
-    else html = `<${tags[style.kind]}>${html}</${tags[style.kind]}>`;
+    if (style.kind === "link") html = `<a href="${escape(style.href)}">${html}</a>`;
+    else if (style.kind !== "quote") html = `<${tags[style.kind]}>${html}</${tags[style.kind]}>`;
   }
   return html;
 }

@@ -133,6 +133,7 @@ export interface ConversationStatus {
 }
 
 export interface QuotedMessage {
+  readonly id: string | null;
   readonly role: Role | null;
   readonly author: string | null;
   /** The beginning of its text. */

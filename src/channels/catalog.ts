@@ -117,10 +117,13 @@ export const publicAddressOf = (channel: Channel): "required" | "optional" | "no
 export const providersOf = (channel: Channel): readonly Provider[] =>
   known.get(channel)?.adapters.flatMap(({ description: { provider } }) => provider ?? []) ?? [];
 
-/** The folder of the adapter that serves an account with these settings. Undefined where none does. */
+/**
+ * The folder of the adapter that serves an account with these settings. Undefined where none does. A channel without
+ * providers has one adapter, whose schema refuses the setting.
+ */
 export function adapterFolder(channel: Channel, { provider }: { readonly provider?: unknown }): string | undefined {
   const adapters = known.get(channel)?.adapters ?? [];
-  if (provider === undefined) return adapters[0]?.folder;
+  if (provider === undefined || providersOf(channel).length === 0) return adapters[0]?.folder;
   return adapters.find(({ description }) => description.provider?.name === provider)?.folder;
 }
 

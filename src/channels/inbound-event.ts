@@ -182,11 +182,11 @@ export type InboundEvent =
       readonly sentAt: number;
     };
 
-/** After `max` messages of the bot within this time, agents answer the customer's next one. */
+/** After `max` answers to the sender within this time, agents answer the next message. */
 export interface BotLimit {
   readonly max: number;
   readonly withinMs: number;
-  /** Counts all conversations of the customer with this address; absent: the thread. */
+  /** Counts the bot's messages in all conversations with this address, besides; absent: in the thread. */
   readonly email?: string;
 }
 

@@ -26,6 +26,8 @@ export interface ThreadMessage {
 }
 
 export interface ThreadReference {
+  /** Null: the message is not known here. */
+  readonly id: string | null;
   readonly role: Role | null;
   readonly author: string | null;
   /** The beginning of its text, without formatting. */

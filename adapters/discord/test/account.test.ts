@@ -229,6 +229,29 @@ describe("a bot with direct messages only", () => {
     );
   });
 
+  it("sends an agent's answer without the reference where Discord refuses that", async () => {
+    const channelId = discord.direct("ada");
+    discord.write({ channelId, from: "ada", text: "Do you have lamps?" });
+    await answered(channelId, 1);
+    const { id } = await bench.store.read.selectFrom("conversations").select("id").executeTakeFirstOrThrow();
+    const [asked] = await bench.messages(id);
+    const message = "Cannot reply without permission to read message history";
+    discord.fail({ kind: "error", status: 400, code: 160_002, message });
+    await bench.engine.reply({
+      workspaceId: bench.workspaceId,
+      conversationId: id,
+      authorEmail: "anna@test.example",
+      actor: anna,
+      content: "This one",
+      refersTo: asked?.id ?? "",
+    });
+    await answered(channelId, 2);
+    const calls = discord.calls("POST /channels/:id/messages").slice(1);
+    expect(calls).toMatchObject([{ message_reference: {} }, {}]);
+    expect(calls[1]).not.toHaveProperty("message_reference");
+    expect(await bench.notes(id)).toEqual([]);
+  });
+
   it("reports that the customer accepts no messages, and never notifies a mentioned user", async () => {
     const channelId = discord.direct("ada");
     discord.write({ channelId, from: "ada", text: "Hello" });

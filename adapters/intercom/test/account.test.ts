@@ -107,6 +107,10 @@ describe("a reply", () => {
     expect(render("[a](javascript:alert(1))").join()).not.toContain("href");
   });
 
+  it("shows what is quoted", () => {
+    expect(render("> **Can** I?\n\nNo.")).toEqual(["<p>&gt; <strong>Can</strong> I?<br><br>No.</p>"]);
+  });
+
   it("carries files, ten at a time, with the end of the text", () => {
     const files = Array.from({ length: 12 }, (_, i) => ({ id: `f${i}`, name: `${i}.pdf`, mediaType: "a/b", bytes: 9 }));
     const parts = renderParts({ role: "agent", authorName: "Anna", markdown: "Here", sources: [], files });

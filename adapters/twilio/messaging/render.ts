@@ -1,7 +1,7 @@
 import type { OutboundFile, OutboundMessage } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import type { Run } from "#channels/text/styled-text.ts";
-import { splitRuns, styledText, textOf, withAddresses } from "#channels/text/styled-text.ts";
+import { splitRuns, styledText, textOf, withAddresses, withQuoteMarks } from "#channels/text/styled-text.ts";
 import { whatsappPieces } from "#channels/text/whatsapp.ts";
 import { isGsm, septets, softened } from "./gsm.ts";
 import type { TwilioChannel } from "./config.ts";
@@ -40,9 +40,11 @@ const filePart = ({ id, name, mediaType }: OutboundFile): Part => ({
 
 const partOf = (text: string, body: string): Part => ({ text, payload: { body } satisfies TwilioPart });
 
+const plainOf = (runs: readonly Run[]): string => softened(textOf(withQuoteMarks(withAddresses(runs))));
+
 /** Splits so that only pieces with other characters use UCS-2; the others keep the GSM alphabet. */
 function smsParts(runs: readonly Run[]): readonly Part[] {
-  const whole: Run = { text: softened(textOf(withAddresses(runs))), styles: [] };
+  const whole: Run = { text: plainOf(runs), styles: [] };
   return splitRuns([whole], gsmMax, septets)
     .flatMap((piece) => (isGsm(textOf(piece)) ? [piece] : splitRuns(piece, ucs2Max)))
     .map((piece) => partOf(textOf(piece), textOf(piece)));
@@ -50,7 +52,7 @@ function smsParts(runs: readonly Run[]): readonly Part[] {
 
 /** Renders the runs as the plain text of an SMS. */
 export function textMessage(runs: readonly Run[]): { readonly text: string; readonly isGsm: boolean } {
-  const text = softened(textOf(withAddresses(runs)));
+  const text = plainOf(runs);
   return { text, isGsm: isGsm(text) };
 }
 

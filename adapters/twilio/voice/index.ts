@@ -23,7 +23,15 @@ const adapter: AdapterModule<VoiceConfig> = {
     const calls = createCalls(host);
     const dependencies = { client, settings, host, calls, twiml: createTwiml(settings, host.webhookUrl) };
     return {
-      capabilities: { textMax: null, typing: false, receipts: false, idempotentSend: false, noSurveys: true },
+      capabilities: {
+        textMax: null,
+        typing: false,
+        receipts: false,
+        idempotentSend: false,
+        noSurveys: true,
+        // A quote, read aloud, sounds like the agent's own words. The caller has just said it.
+        references: true,
+      },
       inbound: {
         kind: "webhook",
         bodyBytesMax: formBytesMax,

@@ -47,7 +47,7 @@ function throughTheProgram(open: () => Promise<TestDatabase>): void {
     const row = log(page).locator(".row", { hasText: answer });
     await row.waitFor();
 
-    await row.getByRole("button", { name: "Reply to this message" }).focus();
+    await row.getByRole("button", { name: /^Reply to this message: / }).focus();
     await page.keyboard.press("Enter");
     const chosen = page.locator(".answered");
     expect(await chosen.innerText()).toContain(answer);
@@ -55,7 +55,7 @@ function throughTheProgram(open: () => Promise<TestDatabase>): void {
     expect(await accessibilityViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Reply to no message in particular" }).click();
     expect(await chosen.isVisible()).toBe(false);
-    await row.getByRole("button", { name: "Reply to this message" }).click();
+    await row.getByRole("button", { name: /^Reply to this message: / }).click();
     await page.reload();
     await expect.poll(() => chosen.isVisible()).toBe(true);
     await say(page, "That one is too short for me");
@@ -79,6 +79,20 @@ function throughTheProgram(open: () => Promise<TestDatabase>): void {
     await expect.poll(() => reply.getByRole("blockquote").innerText()).toMatch(/You\s+Within how many days/u);
     await page.reload();
     await expect.poll(() => quotes(page)).toHaveLength(2);
+
+    const answerSixty = reply.getByRole("button", { name: "Reply to this message: Mia" });
+    await answerSixty.click();
+    await say(page, "Thank you");
+    await expect.poll(() => quotes(page)).toHaveLength(3);
+    await answerSixty.click();
+    const sixty = (await messages()).find(({ content }) => content === "Sixty for you.");
+    const taking = { kind: "amend", messageId: sixty?.id ?? "", content: null } as const;
+    await app.engine.postAgentMessage(app.workspace.id, asked?.conversation_id ?? "", taking, {
+      email: "mia@shop.example",
+      name: "Mia",
+    });
+    await expect.poll(() => quotes(page)).toHaveLength(1);
+    expect(await chosen.isVisible()).toBe(false);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0);
     expect(errors).toEqual([]);
     await context.close();

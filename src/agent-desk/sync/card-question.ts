@@ -2,7 +2,7 @@ import type { Reader } from "#database/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { askedForPerson } from "#domain/conversation/audit-details.ts";
 
-/** The customer's message that led to the last hand-over; before one, the first message. Empty if it was deleted. */
+/** The customer's message that led to the last hand-over; before one, the first message. Deleted messages are passed over. */
 export async function cardQuestion(db: Reader, { id, people_involved }: ConversationRow): Promise<string> {
   const handedOver = people_involved === 0 ? undefined : await lastHandOver(db, id);
   const written = db

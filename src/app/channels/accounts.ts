@@ -126,7 +126,9 @@ async function describeKind(
   provider: string | undefined,
 ): Promise<ChannelKind | undefined> {
   if (hasTrait(channel, "builtin")) return undefined;
-  const listed = listedKinds(channel).find((kind) => provider === undefined || kind.provider === provider);
+  const kinds = listedKinds(channel);
+  const listed =
+    provider === undefined || kinds.length === 1 ? kinds[0] : kinds.find((kind) => kind.provider === provider);
   const folder = adapterFolder(channel, { provider });
   const module = await load(channel, { provider });
   if (listed === undefined || folder === undefined || module === undefined) return undefined;

@@ -1,2 +1,2 @@
 /** Markdown that shows these characters and formats none of them. */
-export const escapeMarkdown = (text: string): string => text.replaceAll(/[\\`*_{}[\]<>()#+!|~-]/gu, String.raw`\$&`);
+export const escapeMarkdown = (text: string): string => text.replaceAll(/[\\`*_{}[\]<>()#+!|~&-]/gu, String.raw`\$&`);

@@ -208,6 +208,20 @@ export function withAddresses(
   });
 }
 
+/** The runs for platforms that show no quotes: `> ` before each quoted line, as mail programs write. */
+export function withQuoteMarks(runs: readonly Run[]): readonly Run[] {
+  let isLineStart = true;
+  return runs.flatMap(({ text, styles }) => {
+    const others = styles.filter(({ kind }) => kind !== "quote");
+    const mark = plain("> ".repeat(styles.length - others.length));
+    return text.split(/(?<=\n)/).flatMap((line) => {
+      const isMarked = isLineStart && mark.text !== "";
+      isLineStart = line.endsWith("\n");
+      return [...(isMarked ? [mark] : []), plain(line, others)];
+    });
+  });
+}
+
 export const textOf = (runs: readonly Run[]): string => runs.map(({ text }) => text).join("");
 
 /** How many UTF-16 units from the beginning fit. At least one sign, so that it ends. */

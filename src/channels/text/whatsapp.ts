@@ -2,7 +2,7 @@ import type { ChannelHost, OutboundMessage, ReplyWindow } from "#channels/contra
 import { DeliveryError } from "#channels/errors.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import type { Run, Style } from "./styled-text.ts";
-import { splitRuns, textOf } from "./styled-text.ts";
+import { splitRuns, textOf, withQuoteMarks } from "./styled-text.ts";
 
 // WhatsApp's formatting and its reply window, which are the same for each provider.
 
@@ -68,15 +68,16 @@ const shares = [0.9375, 0.75, 0.5];
 
 /** Splits on block borders into bodies of at most `max` characters. Nothing is cut off. */
 export function whatsappPieces(runs: readonly Run[], max: number): readonly WhatsappPiece[] {
+  const marked = withQuoteMarks(runs);
   for (const share of shares) {
-    const pieces = splitRuns(runs, Math.floor(max * share)).map((piece) => ({
+    const pieces = splitRuns(marked, Math.floor(max * share)).map((piece) => ({
       text: textOf(piece),
       body: written(piece),
     }));
     if (pieces.every(({ body }) => body.length <= max)) return pieces;
   }
   // The text is too densely formatted to fit: drop the marks, keep the text.
-  return splitRuns(runs, max).map((piece) => ({ text: textOf(piece), body: textOf(piece) }));
+  return splitRuns(marked, max).map((piece) => ({ text: textOf(piece), body: textOf(piece) }));
 }
 
 const marks: Readonly<Record<"bold" | "italic" | "strike", string>> = { bold: "*", italic: "_", strike: "~" };

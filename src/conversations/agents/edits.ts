@@ -87,7 +87,9 @@ export async function storeEdit(
     .where("id", "=", messageId)
     .where("deleted_at", "is", null)
     .execute();
-  if (content === null) await forgetQuotes(tx, conversationId, messageId);
+  if (content === null) {
+    for (const id of await forgetQuotes(tx, conversationId, messageId)) draft.draft.messageUpdated(id);
+  }
   draft.changes.addWork(indexWork([conversationId], now));
   draft.draft.messageUpdated(messageId);
   return draft.changes.flush(tx);

@@ -20,14 +20,15 @@ export async function outboundReference(
   if (messageId === undefined) return undefined;
   const message = await db
     .selectFrom("messages")
-    .select(["role", "content", "external_id"])
+    .select(["role", "content", "external_id", "audience"])
     .where("id", "=", messageId)
     .where("conversation_id", "=", id)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
   if (message === undefined) return undefined;
   const externalId = message.role === "user" ? message.external_id : await sentAs(db, messageId, account_id);
-  return { externalId, text: plainText(message) };
+  // The reply can reach an address that is not proven: it must not show what only some customers may read.
+  return { externalId, text: message.audience === null ? plainText(message) : "" };
 }
 
 /** The platform's id of the first part of a reply. */
@@ -51,9 +52,15 @@ export function renderReply(adapter: OpenAdapter, { refersTo, ...message }: Outb
   if (adapter.capabilities.references === true && refersTo.externalId !== null) {
     return adapter.render({ ...message, refersTo });
   }
-  const quote = escapeMarkdown(cut(refersTo.text.replaceAll(/\s+/g, " ").trim(), quoteMax));
-  return adapter.render(quote === "" ? message : { ...message, markdown: `> ${quote}\n\n${message.markdown}` });
+  const quote = cut(refersTo.text.replaceAll(/\s+/g, " ").trim(), quoteMax);
+  return adapter.render(
+    quote === "" ? message : { ...message, markdown: `> ${quotable(quote)}\n\n${message.markdown}` },
+  );
 }
+
+/** Markdown of a line in a quote. A digit or "=" at its beginning would make "> 5 kg", which is no quote. */
+const quotable = (line: string): string =>
+  escapeMarkdown(line).replace(/^[\d=]/, (first) => `&#${first.charCodeAt(0)};`);
 
 /** The message for another account than the conversation's, whose platform does not know what it answers. */
 export const unnamed = (message: OutboundMessage): OutboundMessage =>

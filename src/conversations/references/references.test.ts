@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import type { Reference } from "#channels/inbound-event.ts";
+import { styledText, textOf, withQuoteMarks } from "#channels/text/styled-text.ts";
 import { messageItem } from "#conversations/representation.ts";
 import { shownReferences } from "#conversations/references/shown-references.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
@@ -97,7 +98,7 @@ eachDatabase("a message that answers an earlier one", (open) => {
     const id = await begin();
     await write("I mean this", { externalIds: ["customer-2"] });
     const shown = async () => [...(await shownReferences(bench.store.read, await bench.messages(id))).values()];
-    expect(await shown()).toEqual([{ role: "user", author: null, text: "What does it cost?" }]);
+    expect(await shown()).toMatchObject([{ role: "user", author: null, text: "What does it cost?" }]);
     await remove("customer-2");
     expect(await shown()).toEqual([]);
   });
@@ -158,6 +159,18 @@ eachDatabase("a message that answers an earlier one", (open) => {
     const quote = bench.sent.at(-2)?.text ?? "";
     expect(quote).toMatch(/^> \\\*Stars\\\* and \\# signs, and more of it .*…$/u);
     expect(quote.length).toBeLessThan(140);
+  });
+
+  it("quotes words that begin like a number or a list", async () => {
+    const id = await begin();
+    for (const [number, text] of ["2 lamps & a cable", "1. first", "=> this one"].entries()) {
+      await bench.say("chat", text, { id: `counted-${number}` });
+      await bench.settle();
+      const written = (await bench.messages(id)).findLast(({ role }) => role === "user");
+      await reply(id, written?.id ?? "");
+      const markdown = bench.sent.at(-2)?.text ?? "";
+      expect(textOf(withQuoteMarks(styledText(markdown)))).toBe(`> ${text}`);
+    }
   });
 
   it("is refused where the message that an agent answers is another conversation's, or was deleted", async () => {

@@ -7,6 +7,7 @@ import { referenceIn } from "./stored-reference.ts";
 /** The earlier message that a message answers, for agents. */
 export interface ShownReference {
   /** Null: the message is not known here. */
+  readonly id: string | null;
   readonly role: Role | null;
   readonly author: string | null;
   /** Plain text, cut. */
@@ -40,7 +41,7 @@ export async function shownReferences(
       if (message?.deleted_at !== undefined && message.deleted_at !== null) return [];
       const shown = text ?? (message === undefined ? "" : plainText(message));
       if (shown === "") return [];
-      const by = { role: message?.role ?? null, author: message?.author_name ?? null };
+      const by = { id: message?.id ?? null, role: message?.role ?? null, author: message?.author_name ?? null };
       return [[id, { ...by, text: cut(shown, referenceTextMax) }]];
     }),
   );

@@ -101,21 +101,25 @@ const shownMessage = (tx: Tx, conversationId: string, messageId: string) =>
     .where("deleted_at", "is", null)
     .executeTakeFirst();
 
-/** Removes what other messages quote of a message that is deleted. */
-export async function forgetQuotes(tx: Tx, conversationId: string, messageId: string): Promise<void> {
-  const quoting = await tx
+/** Removes what other messages quote of a message that is deleted. Returns their ids. */
+export async function forgetQuotes(tx: Tx, conversationId: string, messageId: string): Promise<readonly string[]> {
+  const rows = await tx
     .selectFrom("messages")
     .select(["id", "refers_to"])
     .where("conversation_id", "=", conversationId)
     .where("refers_to", "like", `%${messageId}%`)
     .execute();
-  for (const { id, refers_to: refersTo } of quoting) {
-    if (referenceIn(refersTo)?.text === undefined) continue;
-    const reference: StoredReference = { message_id: messageId };
+  const quoting = rows.filter(({ refers_to: refersTo }) => {
+    const reference = referenceIn(refersTo);
+    return reference?.message_id === messageId && reference.text !== undefined;
+  });
+  const reference: StoredReference = { message_id: messageId };
+  for (const { id } of quoting) {
     await tx
       .updateTable("messages")
       .set({ refers_to: JSON.stringify(reference) })
       .where("id", "=", id)
       .execute();
   }
+  return quoting.map(({ id }) => id);
 }

@@ -27,6 +27,12 @@ describe("a text message", () => {
     ).toEqual(["Write to help@a.example or us (us@a.example)\n\nSources:\n1. Help (https://a.example/h)"]);
   });
 
+  it("shows what is quoted", () => {
+    expect(sms("> Can I return it?\n>\n> After **two** years?\n\nNo.")).toEqual([
+      "> Can I return it?\n> \n> After two years?\n\nNo.",
+    ]);
+  });
+
   it("stays in the GSM alphabet where look-alikes exist", () => {
     const [text = ""] = sms("“Don’t” – it’s 5\u00A0€…\n\n- [x] done\n- one");
     expect(text).toBe("\"Don't\" - it's 5 €...\n\n- [x] done\n- one");
@@ -65,7 +71,7 @@ describe("a text message", () => {
 describe("a WhatsApp message", () => {
   it("has WhatsApp's formatting, within lines and around words", () => {
     expect(whatsapp("**bold** and ***both***, `code`\n\n> **said\n> so**\n\n```\na  b\n```")).toEqual([
-      "*bold* and _*both*_, `code`\n\n*said*\n*so*\n\n```a  b```",
+      "*bold* and _*both*_, `code`\n\n> *said*\n> *so*\n\n```a  b```",
     ]);
   });
 

@@ -12,8 +12,8 @@ export interface ChatState {
   readonly messages: readonly ChatMessage[];
   /** The history is still coming in. */
   readonly replaying: boolean;
-  /** Whether there is history before the first message. */
-  readonly older: "none" | "some" | "loading";
+  /** Whether there is history before the first message. Unknown until the server has answered. */
+  readonly older: "unknown" | "none" | "some" | "loading";
   readonly typing: { readonly role: "assistant" | "agent"; readonly name: string | null } | undefined;
   readonly unread: number;
   /** The form that asks for an address. */
@@ -26,7 +26,7 @@ export const initialState = (branding: Branding | undefined): ChatState => ({
   status: { handledBy: "assistant", agentName: null, hasEmail: false },
   messages: [],
   replaying: false,
-  older: "none",
+  older: "unknown",
   typing: undefined,
   unread: 0,
   lead: "none",

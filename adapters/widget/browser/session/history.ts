@@ -35,6 +35,15 @@ export function createHistory(base: URL): History {
   /** The position of the gap that was reported last. */
   let gapAfter = -1;
 
+  /** Removes what other messages quote of a deleted one. Returns true where one did. */
+  function forgetQuotes(id: string): boolean {
+    const quoting = [...bySeq].filter(([, { refersTo }]) => refersTo?.id === id);
+    for (const [seq, { refersTo: _, ...message }] of quoting) {
+      bySeq.set(seq, { ...message, revision: message.revision + 1 });
+    }
+    return quoting.length > 0;
+  }
+
   return {
     firstSeq: () => firstSeq,
     lastSeq: () => lastSeq,
@@ -70,11 +79,12 @@ export function createHistory(base: URL): History {
       return true;
     },
     amend(frame) {
+      const hasForgotten = frame.deleted === true && forgetQuotes(frame.id);
       const shown = bySeq.get(frame.seq);
-      if (shown === undefined) return false;
+      if (shown === undefined) return hasForgotten;
       const next = storedMessage(frame, base);
       if (next.deleted === shown.deleted && JSON.stringify(next.content) === JSON.stringify(shown.content))
-        return false;
+        return hasForgotten;
       bySeq.set(frame.seq, { ...next, key: shown.key, revision: shown.revision + 1 });
       return true;
     },

@@ -42,7 +42,13 @@ export function sessionFrom(value: unknown): StoredSession | undefined {
 }
 
 export const unsentFrom = (value: unknown): readonly UnsentMessage[] =>
-  Array.isArray(value) ? value.filter(isUnsent) : [];
+  Array.isArray(value) ? value.filter(isUnsent).map(withAnswered) : [];
+
+/** A reference that the server would not take must not keep the message from being sent. */
+function withAnswered({ refersTo, ...message }: UnsentMessage): UnsentMessage {
+  const answered = answeredFrom(refersTo);
+  return answered === undefined ? message : { ...message, refersTo: answered };
+}
 
 const isUnsent = (value: unknown): value is UnsentMessage =>
   typeof field(value, "clientId") === "string" &&
@@ -56,7 +62,7 @@ export function answeredFrom(value: unknown): AnsweredMessage | undefined {
     field(value, "text"),
     field(value, "role"),
   ];
-  if (typeof id !== "string" || typeof text !== "string") return undefined;
+  if (typeof id !== "string" || !/^msg_[0-9a-z]{26}$/.test(id) || typeof text !== "string") return undefined;
   const isRole = role === "user" || role === "assistant" || role === "agent";
   return { id, text, author: typeof author === "string" ? author : null, role: isRole ? role : null };
 }

@@ -137,7 +137,10 @@ export function createComposer(strings: Strings, chat: Chat, tab: BrowserStorage
       fit();
       text.focus({ preventScroll: true });
     },
-    render: ({ connection, branding }) => {
+    render: ({ connection, branding, messages, replaying, older }) => {
+      const shown = messages.find(({ id }) => id === answered?.id);
+      const isGone = shown === undefined ? older === "none" && !replaying : shown.deleted === true;
+      if (answered !== undefined && isGone) showAnswered(undefined);
       tray.render(branding);
       text.disabled = connection === "refused";
     },

@@ -51,7 +51,10 @@ export async function applyAccounts(
       throw errorAt("name", `there is another account named ${name} in this workspace: choose another name`);
     }
     const module = await loadAdapter(channel, config);
-    if (module === undefined) throw errorAt("channel", noAdapter(channel).message);
+    if (module === undefined) {
+      const { setting, message } = noAdapter(channel);
+      throw errorAt(setting, message);
+    }
     const isOn = enabled ? (1 as const) : (0 as const);
     const isSame = found !== undefined && isDeepStrictEqual(openedSettings(secrets, found), config);
     if (isSame && found.enabled === isOn) continue;

@@ -27,7 +27,7 @@ eachDatabase("a customer who answers the bot faster than a person can read", (op
     expect(await answers(id)).toBe(60);
     expect((await bench.row(id)).status).toBe("escalated");
     expect(await warnings(id)).toEqual([
-      "The bot has written 60 messages here within 10 minutes, and stops: another program may be answering it. Answer yourself if it is a person.",
+      "The bot has answered this sender 60 times here within 10 minutes, and stops: another program may be answering it. Answer yourself if it is a person.",
     ]);
   });
 
@@ -50,7 +50,23 @@ eachDatabase("a customer who answers the bot faster than a person can read", (op
       await bench.pass(minuteMs / 4);
     }
     expect(await answers(id)).toBe(120);
-    expect(await warnings(id)).toEqual([expect.stringContaining("has written 120 messages here within an hour")]);
+    expect(await warnings(id)).toEqual([
+      expect.stringContaining("has answered this sender 120 times here within an hour"),
+    ]);
+  });
+
+  it("does not silence the bot for the others in a group", async () => {
+    const { conversationId } = await bench.say("loop", "How much?", { sender: { key: "somebody else" } });
+    const id = conversationId ?? "";
+    await bench.settle();
+    for (let i = 0; i < 35; i += 1) {
+      for (const key of ["one", "two"]) {
+        await bench.say("loop", "How much?", { id: `${key}-${i}`, sender: { key } });
+        await bench.settle();
+      }
+    }
+    expect((await bench.row(id)).status).toBe("open");
+    expect(await answers(id)).toBe(71);
   });
 
   it("is not meant by as many answers over a longer time", async () => {

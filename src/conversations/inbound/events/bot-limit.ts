@@ -10,50 +10,59 @@ const defaultLimits: readonly BotLimit[] = [
   { max: 120, withinMs: 60 * minuteMs },
 ];
 
+/** Messages that are read to count, as a multiple of the limit: others write in a group, too. */
+const readShare = 10;
+
 /**
- * Returns why the bot must not answer this message; undefined: it may. Two programs could otherwise answer each other
- * forever.
+ * Returns why the bot must not answer this message of the sender; undefined: it may. Two programs could otherwise answer
+ * each other forever.
  */
 export async function overBotLimit(
   tx: Tx,
   row: ConversationRow,
+  senderId: string,
   now: number,
   given: BotLimit | undefined,
 ): Promise<string | undefined> {
-  for (const limit of given === undefined ? defaultLimits : [given]) {
-    const reason = await over(tx, row, now, limit);
-    if (reason !== undefined) return reason;
+  const limits = given === undefined ? defaultLimits : given.email === undefined ? [given] : [given, ...defaultLimits];
+  for (const { max, withinMs, email } of limits) {
+    const since = now - withinMs;
+    const isOver =
+      email === undefined
+        ? await isOverHere(tx, row, senderId, max, since)
+        : await isOverTo(tx, row, email, max, since);
+    if (!isOver) continue;
+    const time = withinMs === 60 * minuteMs ? "an hour" : `${Math.round(withinMs / minuteMs)} minutes`;
+    const written =
+      email === undefined ? `answered this sender ${max} times here` : `written ${max} messages to ${email}`;
+    return `The bot has ${written} within ${time}, and stops: another program may be answering it. Answer yourself if it is a person.`;
   }
   return undefined;
 }
 
-async function over(
+/** Counts the answers to this sender: in a group, many people read what the bot writes. */
+async function isOverHere(
   tx: Tx,
-  row: ConversationRow,
-  now: number,
-  { max, withinMs, email }: BotLimit,
-): Promise<string | undefined> {
-  const since = now - withinMs;
-  const isOver =
-    email === undefined ? await isOverHere(tx, row, max, since) : await isOverTo(tx, row, email, max, since);
-  if (!isOver) return undefined;
-  const time = withinMs === 60 * minuteMs ? "an hour" : `${Math.round(withinMs / minuteMs)} minutes`;
-  return `The bot has written ${max} messages ${email === undefined ? "here" : `to ${email}`} within ${time}, and stops: another program may be answering it. Answer yourself if it is a person.`;
-}
-
-async function isOverHere(tx: Tx, { id, last_seq: seq }: ConversationRow, max: number, since: number) {
+  { id, last_seq: seq }: ConversationRow,
+  senderId: string,
+  max: number,
+  since: number,
+) {
   // Most conversations are too short, and cost no statement.
   if (seq < max) return false;
-  const oldest = await tx
-    .selectFrom("messages")
-    .select("created_at")
-    .where("conversation_id", "=", id)
-    .where("role", "=", "assistant")
-    .orderBy("seq", "desc")
-    .limit(1)
-    .offset(max - 1)
-    .executeTakeFirst();
-  return oldest !== undefined && oldest.created_at > since;
+  const { count } = await tx
+    .selectFrom("messages as answer")
+    .innerJoin("messages as asked", (join) =>
+      join.onRef("asked.conversation_id", "=", "answer.conversation_id").onRef("asked.seq", "=", "answer.answers_seq"),
+    )
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("answer.conversation_id", "=", id)
+    .where("answer.seq", ">", seq - max * readShare)
+    .where("answer.role", "=", "assistant")
+    .where("answer.created_at", ">", since)
+    .where("asked.author_id", "=", senderId)
+    .executeTakeFirstOrThrow();
+  return count >= max;
 }
 
 async function isOverTo(

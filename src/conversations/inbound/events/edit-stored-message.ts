@@ -36,7 +36,7 @@ export async function editStoredMessage(
   const change = withAlbumText(album, event);
   if (message.deleted_at !== null) return message.id;
   if (change.kind === "delete") {
-    await storeDeletion(batch, row.id, message.id);
+    for (const id of await storeDeletion(batch, row.id, message.id)) draft.messageUpdated(id);
     changes.addWork(indexWork([row.id], now));
     draft.messageUpdated(message.id);
     return message.id;
@@ -58,17 +58,18 @@ export async function editStoredMessage(
   return message.id;
 }
 
+/** Returns the ids of the messages that no longer quote it. */
 async function storeDeletion(
   { tx, changes, now }: IngestBatch,
   conversationId: string,
   messageId: string,
-): Promise<void> {
+): Promise<readonly string[]> {
   await tx
     .updateTable("messages")
     .set({ content: "", refers_to: null, deleted_at: now })
     .where("id", "=", messageId)
     .execute();
-  await forgetQuotes(tx, conversationId, messageId);
+  const quoting = await forgetQuotes(tx, conversationId, messageId);
   changes.files.rewrite(messageId, null);
   const files = await tx
     .selectFrom("attachments")
@@ -77,6 +78,7 @@ async function storeDeletion(
     .execute();
   for (const work of await dropAttachments(tx, files, now)) changes.addWork(work);
   if (files.length > 0) await tx.updateTable("messages").set({ files: null }).where("id", "=", messageId).execute();
+  return quoting;
 }
 
 async function findMessage(

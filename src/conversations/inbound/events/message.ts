@@ -60,7 +60,9 @@ export const ingestMessage: EventHandler<"message"> = async (batch, incoming, fo
     batch.changes.addWork(thanksWork(row.id, batch.now));
     return { ...noResult, conversationId: row.id, messageId: message.id, seq: message.seq };
   }
-  const limited = botMayAnswer(row.status) ? await overBotLimit(batch.tx, row, batch.now, event.botLimit) : undefined;
+  const limited = botMayAnswer(row.status)
+    ? await overBotLimit(batch.tx, row, contact.id, batch.now, event.botLimit)
+    : undefined;
   const notes = [
     ...(isGuest ? [guestNote(event.sender, contact)] : []),
     ...[event.peopleOnly, limited].filter((note) => note !== undefined),

@@ -58,11 +58,12 @@ export function createSending(
       held,
     );
     if (!isSent) return false;
-    const rest = writtenSince(drafts.read(id)[mode], content);
+    const now = drafts.read(id);
     drafts.write(id, {
-      [mode]: rest,
+      [mode]: writtenSince(now[mode], content),
       clientId: newClientId(),
-      ...(mode === "reply" ? { files: [], answered: null } : {}),
+      // The agent may have chosen another message meanwhile.
+      ...(mode === "reply" ? { files: [], answered: now.answered?.id === answered?.id ? null : now.answered } : {}),
     });
     open.unseen.value = undefined;
     return true;
@@ -145,7 +146,7 @@ export function createSending(
       if (id === undefined) return;
       const { reply, note } = drafts.read(id);
       const text = [note.trim(), reply.trim()].filter((each) => each !== "").join("\n\n");
-      drafts.write(id, { mode: "note", note: text, reply: "", clientId: newClientId() });
+      drafts.write(id, { mode: "note", note: text, reply: "", answered: null, clientId: newClientId() });
       await submit();
     },
   };

@@ -74,7 +74,7 @@ function Bubble({ message: { deleted, role, content, files } }: Pick<MessageProp
   );
 }
 
-/** The message that the customer answers. */
+/** The earlier message that this one answers. */
 function Reference({
   of: { role, author, text },
   customer,

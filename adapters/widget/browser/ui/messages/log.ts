@@ -55,7 +55,7 @@ export function createMessageLog(
   const nodesOf = (state: ChatState): HTMLElement[] => {
     const { messages, branding } = state;
     const nodes: HTMLElement[] = [];
-    if (state.older !== "none") nodes.push(earlier);
+    if (state.older === "some" || state.older === "loading") nodes.push(earlier);
     else if (branding !== undefined && branding.greeting !== "") nodes.push(greeting(branding));
     messages.forEach((message, index) => {
       const before = messages[index - 1];

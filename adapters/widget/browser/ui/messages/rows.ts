@@ -109,7 +109,7 @@ const isOutdated = (drawn: ChatMessage, message: ChatMessage): boolean =>
 function answeredOf({ id, role, author, content, files }: ChatMessage): AnsweredMessage | undefined {
   if (id === null) return undefined;
   const text = blockText(content) || files.map(({ name }) => name).join(", ");
-  return { id, role, author, text: text.slice(0, quotedMax) };
+  return { id, role, author, text: text.slice(0, quotedMax).toWellFormed() };
 }
 
 function drawRow(
@@ -126,7 +126,7 @@ function drawRow(
       : undefined;
   if (bubble !== undefined && message.choices === true) offerChoices(bubble, choose);
   const meta = el("div", { class: "meta" });
-  const answer = iconButton("reply", "answer", strings.reply, beginAnswer);
+  const answer = iconButton("reply", "answer", `${strings.reply}: ${name}`, beginAnswer);
   const thumbs =
     message.feedback === undefined ? undefined : createThumbs(strings, (value) => judge(message.key, value));
   thumbs?.render(message.feedback);
@@ -141,11 +141,11 @@ function drawRow(
     { class: "body" },
     el("span", { class: "hidden" }, `${name}: `),
     refersTo === undefined ? undefined : quoted(refersTo, strings),
-    el("div", { class: "line" }, bubble, answer),
+    bubble === undefined ? undefined : el("div", { class: "line" }, bubble, answer),
     fileList(files, strings),
     isOwn ? undefined : sources(message.sources, message.uncertain ? strings.related : strings.sources, strings),
     stars?.element,
-    el("div", { class: "foot" }, meta, thumbs?.element),
+    el("div", { class: "foot" }, meta, thumbs?.element, bubble === undefined ? answer : undefined),
   );
   const kind = role === "assistant" ? "bot" : role;
   return {
