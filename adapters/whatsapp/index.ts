@@ -46,7 +46,8 @@ const whatsapp: AdapterModule<WhatsappConfig> = {
         typing: true,
         typingMs,
         receipts: true,
-        references: true,
+        // Messages of another provider have other ids.
+        references: /^wamid\./,
         idempotentSend: false,
         fileBytesMax,
       },

@@ -22,10 +22,9 @@ export interface WhatsappPart {
 }
 
 export function renderParts(message: OutboundMessage, personLabel?: string): readonly Part[] {
-  const refersTo = message.refersTo?.externalId ?? "";
+  const refersTo = message.refersTo?.externalId ?? null;
   const parts = partsOf(message, personLabel);
-  // Messages of a former provider have other ids.
-  if (!refersTo.startsWith("wamid.")) return parts;
+  if (refersTo === null) return parts;
   return parts.map((part, at) =>
     at === 0 ? { ...part, payload: { ...(part.payload as WhatsappPart), refersTo } } : part,
   );

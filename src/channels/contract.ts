@@ -256,10 +256,10 @@ export interface Capabilities {
   /** Customers cannot answer a survey here, or are asked by the platform itself: none is sent. */
   readonly noSurveys?: true;
   /**
-   * A message can refer to an earlier one, `OutboundMessage.refersTo`. Absent: such a message begins with a quote of the
-   * other one.
+   * A message can refer to an earlier one, `OutboundMessage.refersTo`. A pattern: only to messages whose id matches, since
+   * others are of another provider. Otherwise such a message begins with a quote of the other one.
    */
-  readonly references?: true;
+  readonly references?: true | RegExp;
   /** A second send with the same key shows nothing. */
   readonly idempotentSend: boolean;
   /** The largest file that can be sent; absent: the channel carries no files, and a link is sent instead. */

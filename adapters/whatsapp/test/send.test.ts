@@ -70,6 +70,40 @@ describe("an agent's reply to one message", () => {
   });
 });
 
+describe("an agent's reply to a message of a former provider", () => {
+  it("quotes it, since Meta does not know its id", async () => {
+    await begun();
+    const { id } = await at.conversation();
+    const { bench } = at;
+    const [asked, answered] = await bench.messages(id);
+    await bench.store.write(async (tx) => {
+      const external_id = `SM${"0".repeat(32)}`;
+      await tx
+        .updateTable("messages")
+        .set({ external_id })
+        .where("id", "=", asked?.id ?? "")
+        .execute();
+      await tx
+        .updateTable("deliveries")
+        .set({ external_id })
+        .where("message_id", "=", answered?.id ?? "")
+        .execute();
+    });
+    for (const refersTo of [asked, answered]) {
+      const given = { workspaceId: bench.workspaceId, conversationId: id, content: "This one" };
+      await bench.engine.reply({
+        ...given,
+        refersTo: refersTo?.id ?? "",
+        authorEmail: "anna@test.example",
+        actor: anna,
+      });
+      await bench.settle();
+      expect(newest()?.body).toBe(`*Anna:*\n> ${refersTo?.content ?? ""}\n\nThis one`);
+      expect(newest()?.request).not.toHaveProperty("context");
+    }
+  });
+});
+
 describe("the reply window of 24 hours", () => {
   const template = {
     template_name: "follow_up",

@@ -49,13 +49,15 @@ const quoteMax = 120;
 /** Renders the message. The reply begins with a quote where the platform cannot refer to the message that it answers. */
 export function renderReply(adapter: OpenAdapter, { refersTo, ...message }: OutboundMessage): readonly Part[] {
   if (refersTo === undefined) return adapter.render(message);
-  if (adapter.capabilities.references === true && refersTo.externalId !== null) {
-    return adapter.render({ ...message, refersTo });
-  }
+  if (canName(adapter, refersTo.externalId)) return adapter.render({ ...message, refersTo });
   const quote = cut(refersTo.text.replaceAll(/\s+/g, " ").trim(), quoteMax);
   return adapter.render(
     quote === "" ? message : { ...message, markdown: `> ${quotable(quote)}\n\n${message.markdown}` },
   );
+}
+
+function canName({ capabilities: { references } }: OpenAdapter, externalId: string | null): boolean {
+  return externalId !== null && (references === true || references?.test(externalId) === true);
 }
 
 /** Markdown of a line in a quote. A digit or "=" at its beginning would make "> 5 kg", which is no quote. */
