@@ -31,7 +31,8 @@ const whatsapp: AdapterModule<WhatsappConfig> = {
     return {
       window: whatsappWindow(
         settings.template !== undefined,
-        (message) => renderParts(message),
+        // A template has no buttons, so they take no room here.
+        ({ kind: _kind, ...message }) => renderParts(message),
         ({ payload }) => (payload as WhatsappPart).body,
       ),
       writeFirst: {

@@ -2,6 +2,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { anna, answerOf, heldAnswers } from "#test/support/engine-bench.ts";
+import { hostWith } from "#test/support/channels/partial-host.ts";
+import type { WhatsappConfig } from "../config.ts";
+import whatsapp from "../index.ts";
 import type { WhatsappBench } from "./support/account.ts";
 import { openWhatsapp } from "./support/account.ts";
 import type { Fault } from "./support/fake-cloud-api.ts";
@@ -125,6 +128,23 @@ describe("the reply window of 24 hours", () => {
     expect(newest()).toMatchObject({ type: "template", body: "Ada | *Anna:* One two" });
     expect(newest()?.request["template"]).toMatchObject({ name: "follow_up", language: { code: "en_US" } });
     expect(await at.states(await at.reply("x".repeat(1_200)))).toEqual(["failed"]);
+  });
+
+  it("measures what a template carries, which is an answer without its buttons", async () => {
+    await begun(template);
+    const config = { ...at.meta.settings, ...template } as unknown as WhatsappConfig;
+    const account = { id: "a", workspaceId: "w", channel: "whatsapp", name: "whatsapp", config };
+    const { window } = whatsapp.create(account, hostWith({}));
+    const outside = (length: number) =>
+      window?.outside({
+        role: "assistant",
+        authorName: null,
+        markdown: "x".repeat(length),
+        sources: [],
+        kind: "answer",
+      });
+    for (const length of [961, 1_000]) expect(outside(length)).toHaveLength(1);
+    expect(outside(1_001)).toContain("has no room");
   });
 
   it("sends named variables by their names, and a file as a link", async () => {
