@@ -67,12 +67,16 @@ export interface TokenInfo {
   readonly expiresAt: number | null;
 }
 
-/** Undefined: Meta does not describe this token. */
+/**
+ * Undefined: Meta does not describe this token. Meta takes it in the address only, which other servers may log, so only
+ * Meta is asked.
+ */
 export async function readToken(
   api: GraphApi,
-  { accessToken }: Settings,
+  { accessToken, ownServer }: Settings,
   signal: AbortSignal,
 ): Promise<TokenInfo | undefined> {
+  if (ownServer !== undefined) return undefined;
   const answer = await api.get("debug_token", { input_token: accessToken }, signal).catch(() => undefined);
   if (!tokenInfo.Check(answer)) return undefined;
   const { app_id: appId, expires_at: seconds = 0 } = answer.data;

@@ -51,7 +51,6 @@ describe("the webhook", () => {
     await at.bench.until("the webhook is set", () => at.meta.number.webhook !== undefined);
     expect(at.meta.calls.map(({ path }) => path)).toEqual([
       `${phoneNumberId}/register`,
-      "670843887433847/subscriptions",
       `${businessAccountId}/subscribed_apps`,
       phoneNumberId,
     ]);
@@ -118,9 +117,16 @@ describe("the check", () => {
   it("names the number, its quality and the end of the token", async () => {
     expect(await check()).toBe("Harbour Lamps, +1 555-078-3881");
     Object.assign(meta.number, { quality: "RED", tokenExpiresAt: 1_900_000_000 });
-    expect(await check()).toBe(
+    expect(await check({}, webhookUrl, true)).toBe(
       "Harbour Lamps, +1 555-078-3881; its quality is RED; the access token expires at 2030-03-17T17:46:40.000Z: a token of a system user need not",
     );
+  });
+
+  it("gives the token in an address to Meta alone", async () => {
+    await check();
+    expect(meta.addresses.join("\n")).not.toContain(meta.accessToken);
+    await check({}, webhookUrl, true);
+    expect(meta.addresses.at(-1)).toContain(`debug_token?input_token=${meta.accessToken}`);
   });
 
   it("names the fix for an unregistered number, another address, and one that Meta cannot reach", async () => {
@@ -161,9 +167,13 @@ describe("the check", () => {
   it("leaves another program's address of the app as it is", async () => {
     meta.number.subscriptions.push({ object: "whatsapp_business_account" });
     const host = hostWith({ webhookUrl, signToken: (value) => `signed ${value}` });
-    const settings = settingsOf(configOf(meta));
-    await expect(register(createApi(settings), settings, host, {}, signal)).rejects.toThrow("Meta refuses it");
+    const settings = { ...settingsOf(configOf(meta)), ownServer: undefined };
+    const setUp = () => register(createApi(settings), settings, host, {}, signal);
+    await expect(setUp()).rejects.toThrow("Meta refuses it");
     expect(meta.calls.map(({ path }) => path)).toEqual([phoneNumberId]);
+    meta.number.subscriptions.pop();
+    await expect(setUp()).rejects.toThrow("Meta refuses it");
+    expect(meta.calls.map(({ path }) => path)).toContain("670843887433847/subscriptions");
     expect(verifyTokenOf(host)).toMatch(/^[\w-]{43}$/);
   });
 });

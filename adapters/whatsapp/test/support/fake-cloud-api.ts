@@ -41,6 +41,8 @@ export interface FakeCloudApi {
   readonly taken: readonly Taken[];
   /** Calls other than messages, such as `POST /102/register`, with their bodies. */
   readonly calls: readonly { readonly path: string; readonly body: unknown }[];
+  /** The addresses that were called, with their queries. */
+  readonly addresses: readonly string[];
   /** Typing indicators: the ids of the messages below which they were shown. */
   readonly typing: readonly string[];
   /** The number's state, for the check and the registration. */
@@ -97,6 +99,7 @@ export async function startFakeCloudApi(): Promise<FakeCloudApi> {
   const taken: Taken[] = [];
   const calls: { readonly path: string; readonly body: unknown }[] = [];
   const typing: string[] = [];
+  const addresses: string[] = [];
   const faults: Fault[] = [];
   const files = new Map<string, { readonly bytes: Buffer; readonly mediaType: string }>();
   const leads = new Map<string, string>();
@@ -306,6 +309,7 @@ export async function startFakeCloudApi(): Promise<FakeCloudApi> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
     const given = request.headers.authorization;
+    addresses.push(request.url ?? "");
     if (pathname === "/whatsapp_business/attachments/") {
       const stored = files.get(searchParams.get("mid") ?? "");
       if (stored === undefined || given !== `Bearer ${accessToken}`) response.writeHead(401).end();
@@ -378,6 +382,7 @@ export async function startFakeCloudApi(): Promise<FakeCloudApi> {
     taken,
     calls,
     typing,
+    addresses,
     number,
     leads,
     refusedTypes,
