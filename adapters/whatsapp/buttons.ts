@@ -31,3 +31,14 @@ export function interactiveOf(body: string, { opinion, person }: Buttons, messag
     action: { buttons: buttons.map((reply) => ({ type: "reply", reply })) },
   };
 }
+
+/**
+ * The text where Meta takes no buttons. A survey's text says how to type the rating, a reaction is an opinion, and the
+ * label can be typed. It has no number: a number chooses a title or a rating.
+ */
+export const asTyped = (body: string, { person }: Buttons): string =>
+  person === undefined ? body : `${body}\n\n${person}`;
+
+/** Whether the customer has typed the label of the button for a person. */
+export const isLabel = (text: string, label: string | undefined): boolean =>
+  label !== undefined && text.trim().toLowerCase() === label.toLowerCase();

@@ -99,6 +99,11 @@ const laterMs: ReadonlyMap<number, number> = new Map([
 const tokenCodes = new Set([0, 190]);
 export const refusesToken = (error: unknown): boolean => error instanceof MetaError && tokenCodes.has(error.code);
 
+const buttonCodes = new Set([100, 131_008, 131_009, 131_051, 131_062]);
+/** Meta has refused the form of a message, and another form may do. False where it may have arrived. */
+export const refusesButtons = (error: unknown): error is MetaError =>
+  error instanceof MetaError && error.outcome === "rejected" && buttonCodes.has(error.code);
+
 /** The reply window is closed: WhatsApp takes only templates now. */
 export const closesWindow = (code: number | undefined): boolean => code === 131_047;
 

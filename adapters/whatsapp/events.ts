@@ -9,10 +9,11 @@ const hourMs = 3_600_000;
 
 /** Resolves when all events of the delivery are stored; rejects when one is not. */
 export async function takeDelivery(
-  { phoneNumberId, botMessagesPerHour: max }: Pick<Settings, "phoneNumberId" | "botMessagesPerHour">,
+  settings: Pick<Settings, "phoneNumberId" | "botMessagesPerHour" | "personButton">,
   host: Pick<ChannelHost, "accept" | "clock" | "log">,
   delivery: unknown,
 ): Promise<void> {
+  const { phoneNumberId, botMessagesPerHour: max } = settings;
   const changes = changesIn(delivery);
   if (changes === undefined) host.log.warn({}, "whatsapp: unknown delivery skipped");
   for (const change of changes ?? []) {
@@ -23,7 +24,7 @@ export async function takeDelivery(
     }
     reportErrors(host, change);
     // A message is stored after the one before it, which keeps their order.
-    for (const event of messagesIn(host, change)) {
+    for (const event of messagesIn(host, change, settings.personButton)) {
       await host.accept(event.kind === "message" ? { ...event, botLimit: { max, withinMs: hourMs } } : event);
     }
     await Promise.all(statusesIn(host, change).map((event) => host.accept(event)));
@@ -37,10 +38,14 @@ function reportErrors({ log }: Pick<ChannelHost, "log">, { errors = [] }: Change
   }
 }
 
-function messagesIn({ clock, log }: Pick<ChannelHost, "clock" | "log">, change: Change): readonly InboundEvent[] {
+function messagesIn(
+  { clock, log }: Pick<ChannelHost, "clock" | "log">,
+  change: Change,
+  personLabel: string | undefined,
+): readonly InboundEvent[] {
   const contacts = (change.contacts ?? []).map(readContact).filter((each) => each !== undefined);
   return (change.messages ?? []).flatMap((each) => {
-    const reading = readingIn(each, contacts, clock.now());
+    const reading = readingIn(each, contacts, clock.now(), personLabel);
     if (reading?.kind === "event") return [reading.event];
     if (reading === undefined) log.warn({}, "whatsapp: unknown message skipped");
     else log.debug({ reason: reading.reason }, "whatsapp: message skipped");
@@ -48,9 +53,14 @@ function messagesIn({ clock, log }: Pick<ChannelHost, "clock" | "log">, change: 
   });
 }
 
-function readingIn(value: unknown, contacts: readonly Contact[], now: number): Reading | undefined {
+function readingIn(
+  value: unknown,
+  contacts: readonly Contact[],
+  now: number,
+  personLabel: string | undefined,
+): Reading | undefined {
   const message = readMessage(value);
-  if (message !== undefined) return readingOf(message, contacts, now);
+  if (message !== undefined) return readingOf(message, contacts, now, personLabel);
   const unread = readUnread(value);
   return unread === undefined ? undefined : readingOfUnread(unread, contacts, now);
 }

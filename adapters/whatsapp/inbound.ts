@@ -1,7 +1,7 @@
 import type { InboundEvent, InboundFile, Sender } from "#channels/contract.ts";
 import { readOpinion } from "#channels/opinion-buttons.ts";
 import { whatsappEnding } from "#channels/text/whatsapp.ts";
-import { personButton } from "./buttons.ts";
+import { isLabel, personButton } from "./buttons.ts";
 import { isTelephoneNumber, threadOf } from "./config.ts";
 import { closesWindow, reasonOf } from "./errors.ts";
 import type { Contact, Content, ErrorItem, Media, Message, Status, UnreadMessage } from "./payloads.ts";
@@ -25,7 +25,7 @@ const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
 const asEvent = (event: InboundEvent): Reading => ({ kind: "event", event });
 
 /** Reads a message. Pure. */
-export function readingOf(message: Message, contacts: readonly Contact[], now: number): Reading {
+export function readingOf(message: Message, contacts: readonly Contact[], now: number, personLabel?: string): Reading {
   const base = baseOf(message, contacts, now);
   if (typeof base === "string") return ignored(base);
   const { type, reaction, system, edit, revoke, interactive } = message;
@@ -57,7 +57,9 @@ export function readingOf(message: Message, contacts: readonly Contact[], now: n
     text,
     ...(files === undefined ? {} : { files }),
     ...(context?.id === undefined ? {} : { refersTo: { externalIds: [context.id] } }),
-    ...(pressed === personButton || button?.payload === "human" ? { wantsPerson: true } : {}),
+    ...(pressed === personButton || button?.payload === "human" || isLabel(text, personLabel)
+      ? { wantsPerson: true }
+      : {}),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
   });
 }

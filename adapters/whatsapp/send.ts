@@ -3,11 +3,11 @@ import { DeliveryError } from "#channels/errors.ts";
 import { foreignAnswer } from "#channels/http/foreign-response.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import { filledVariables, textForTemplate } from "#channels/text/whatsapp.ts";
-import { interactiveOf } from "./buttons.ts";
+import { asTyped, interactiveOf } from "./buttons.ts";
 import type { GraphApi } from "./client.ts";
 import type { Settings, Template } from "./config.ts";
 import { isTelephoneNumber } from "./config.ts";
-import { MetaError, refusesToken, repeatable } from "./errors.ts";
+import { MetaError, refusesButtons, refusesToken, repeatable } from "./errors.ts";
 import { mediaKindOf } from "./media.ts";
 import type { WhatsappPart } from "./render.ts";
 
@@ -29,18 +29,24 @@ export async function sendPart(dependencies: SendDependencies, part: Part, conte
   const payload = part.payload as WhatsappPart;
   try {
     const content = await contentOf(dependencies, payload, context);
-    const answer = await api.post(
-      `${settings.phoneNumberId}/messages`,
-      {
-        messaging_product: "whatsapp",
-        recipient_type: "individual",
-        ...recipientOf(context.thread),
-        ...content,
-        ...(payload.refersTo === undefined ? {} : { context: { message_id: payload.refersTo } }),
-        biz_opaque_callback_data: context.key,
-      },
-      context.signal,
-    );
+    const post = (what: object) =>
+      api.post(
+        `${settings.phoneNumberId}/messages`,
+        {
+          messaging_product: "whatsapp",
+          recipient_type: "individual",
+          ...recipientOf(context.thread),
+          ...what,
+          ...(payload.refersTo === undefined ? {} : { context: { message_id: payload.refersTo } }),
+          biz_opaque_callback_data: context.key,
+        },
+        context.signal,
+      );
+    const answer = await post(content).catch((error: unknown) => {
+      if (payload.buttons === undefined || !("interactive" in content) || !refusesButtons(error)) throw error;
+      host.log.warn({ reason: error.message }, "whatsapp: message sent without its buttons");
+      return post(textContent(asTyped(payload.body, payload.buttons)));
+    });
     return { externalId: idOf(answer["messages"]), state: "sent" };
   } catch (error) {
     if (refusesToken(error) && error instanceof Error) await host.reportDown(error.message);

@@ -69,6 +69,34 @@ describe("buttons below an answer", () => {
     expect(choices()).toEqual([]);
   });
 
+  it("give way to the text alone where Meta refuses them, and their label can be typed", async () => {
+    at = await openWhatsapp({ config: { person_button: "Get Ada" } });
+    answerFromDocuments(at.bench);
+    at.meta.fail({ kind: "error", code: 131_009, details: "Parameter value is not valid" });
+    await at.meta.write(customer, "When do you open?");
+    await at.bench.settle();
+    expect(at.meta.taken.map(({ type }) => type)).toEqual(["text"]);
+    expect(at.shown(customer)[0]).toMatch(/\n\nGet Ada$/);
+    expect(at.bench.logged.join("\n")).toContain("whatsapp: message sent without its buttons");
+    await at.meta.write(customer, "get ada ");
+    await at.bench.settle();
+    expect(await at.conversation()).toMatchObject({ status: "escalated" });
+  });
+
+  it.each([{ kind: "hang_up_after_commit" }, { kind: "html", status: 502 }, { kind: "error", code: 131_026 }] as const)(
+    "leave no second message after $kind",
+    async (fault) => {
+      at = await openWhatsapp();
+      answerFromDocuments(at.bench);
+      at.meta.fail(fault);
+      await at.meta.write(customer, "When do you open?");
+      await at.bench.settle();
+      await at.bench.advance(3_600_000);
+      const answers = at.meta.taken.filter(({ body }) => body.includes("Every day."));
+      expect(answers.map(({ type }) => type)).toEqual(fault.kind === "hang_up_after_commit" ? ["interactive"] : []);
+    },
+  );
+
   it("carry the end of a long answer, and nothing of it is lost", () => {
     const words = Array.from({ length: 1_500 }, (_, index) => `w${index}`);
     const parts = renderParts({
