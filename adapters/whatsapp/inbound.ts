@@ -140,7 +140,7 @@ function readReaction(
 ): Reading {
   const sign = emoji.replaceAll(skinTones, "");
   const value = sign === "👍" ? "up" : sign === "👎" ? "down" : null;
-  if (value === null && sign !== "") return ignored("the reaction is no opinion");
+  if (value === null && sign !== "") return asEvent({ ...base, kind: "activity" });
   return asEvent({ ...base, kind: "feedback", of: { partExternalId }, value });
 }
 

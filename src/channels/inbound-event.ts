@@ -167,6 +167,11 @@ export type InboundEvent =
       readonly score: Score;
       readonly comment?: string;
     })
+  /**
+   * The customer has done something else that opens the {@link ReplyWindow}, such as a reaction by an emoji. It counts for
+   * nothing else.
+   */
+  | (InboundBase & { readonly kind: "activity" })
   /** The platform's receipt for a sent part. */
   | {
       readonly kind: "delivery";

@@ -2,7 +2,15 @@ import type { ChannelHost, InboundEvent, WebRequest, WebResponse } from "#channe
 import type { Form } from "../shared/form.ts";
 import { field, isSigned, parseForm } from "../shared/form.ts";
 import type { Incoming } from "./inbound.ts";
-import { deliveryEvent, keywordEvent, messageEvent, readMessage, readReport, saysOptedOut } from "./inbound.ts";
+import {
+  deliveryEvent,
+  keywordEvent,
+  messageEvent,
+  readMessage,
+  readReport,
+  saysOptedOut,
+  senderOf,
+} from "./inbound.ts";
 import { keywordOf } from "./opt-outs/keywords.ts";
 import type { OptOuts } from "./opt-outs/opt-outs.ts";
 import type { Settings } from "./config.ts";
@@ -61,14 +69,19 @@ async function take(dependencies: ReceiveDependencies, form: Form, partKey: stri
   }
   const isOut = (await optOuts.of(message.thread)) === "customer";
   const event = await eventOf(dependencies, message, isOut);
-  if (event === null) return;
-  await host.accept(event);
+  if (event !== null) await host.accept(event);
+  const { thread, id, name } = message;
+  if (settings.channel === "whatsapp" && event?.kind !== "message") {
+    // WhatsApp opens its reply window for whatever the customer writes, keywords too.
+    const sender = senderOf(settings.channel, thread, name);
+    await host.accept({ kind: "activity", externalId: `activity:${id}`, thread, sender, sentAt: host.clock.now() });
+  }
   // A stored message marks its sender as reachable, which is wrong after an opt-out.
-  if (event.kind === "message" && isOut) {
-    const { thread, sender, sentAt } = event;
+  if (event?.kind === "message" && isOut) {
+    const { sender, sentAt } = event;
     await host.accept({
       kind: "reach",
-      externalId: `reach:${message.id}`,
+      externalId: `reach:${id}`,
       thread,
       sender,
       sentAt,

@@ -121,4 +121,15 @@ describe("a survey", () => {
     await press("4 ★", "list_reply");
     expect(await scoresOf(at.bench)).toEqual([4]);
   });
+
+  it("opens the reply window for an agent by its rating, which is no message", async () => {
+    await asked();
+    await resolveWithSurvey(at.bench);
+    await at.bench.pass(25 * 3_600_000);
+    expect(await at.states(await at.reply("Too late"))).toEqual(["failed"]);
+    await press("5 ★", "list_reply");
+    expect(await scoresOf(at.bench)).toEqual([5]);
+    expect(await at.states(await at.reply("In time"))).toEqual(["sent"]);
+    expect(await at.stored()).toHaveLength(1);
+  });
 });

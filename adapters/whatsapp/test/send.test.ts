@@ -121,6 +121,21 @@ describe("the reply window of 24 hours", () => {
     expect(await at.notes()).toContain("it then takes a template only");
   });
 
+  it.each([
+    ["a reaction to an answer", "👍"],
+    ["a reaction that is no opinion", "❤️"],
+    ["the end of a reaction", ""],
+  ])("is opened by %s, which is no message", async (_what, emoji) => {
+    await begun();
+    const message_id = newest()?.id;
+    await at.bench.pass(25 * hourMs);
+    await at.meta.write(customer, "", { type: "reaction", text: undefined, reaction: { message_id, emoji } });
+    expect(await at.states(await at.reply("In time"))).toEqual(["sent"]);
+    expect(await at.stored()).toHaveLength(1);
+    await at.bench.pass(25 * hourMs);
+    expect(await at.states(await at.reply("Too late"))).toEqual(["failed"]);
+  });
+
   it("lets the template through, with the message in one line", async () => {
     await begun(template);
     await at.bench.pass(25 * hourMs);

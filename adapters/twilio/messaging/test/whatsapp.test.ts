@@ -66,6 +66,15 @@ describe("a WhatsApp account", () => {
     expect(await at.stored()).toEqual(["Hello", "help", "end"]);
     expect(await at.states(await at.reply("Stay"))).toEqual(["failed"]);
   });
+
+  it("opens the reply window by START, which is no message", async () => {
+    await begun();
+    await at.write(customer, "STOP");
+    await at.bench.pass(25 * 3_600_000);
+    await at.write(customer, "START");
+    expect(await at.states(await at.reply("Welcome back"))).toEqual(["sent"]);
+    expect(await at.stored()).toEqual(["Hello"]);
+  });
 });
 
 describe("quick replies", () => {

@@ -1,5 +1,6 @@
 import type { EventHandler } from "../batch.ts";
 import type { EventKind } from "../incoming-event.ts";
+import { ingestActivity } from "./activity.ts";
 import { ingestAgentMessage } from "./agent.ts";
 import { ingestContact } from "./contact.ts";
 import { ingestDelivery } from "./delivery.ts";
@@ -24,5 +25,6 @@ export const handlers: { readonly [K in EventKind]: EventHandler<K> } = {
   reach: ingestReach,
   feedback: ingestFeedback,
   rating: ingestRating,
+  activity: ingestActivity,
   delivery: ingestDelivery,
 };
