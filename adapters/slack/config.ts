@@ -46,6 +46,14 @@ export const config = Type.Object(
         description: "Whether an installation from the dashboard asks for the desk's scopes too. Default: no.",
       }),
     ),
+    optional_scopes: Type.Optional(
+      Type.Boolean({
+        title: "Ask for optional scopes",
+        advanced: true,
+        description:
+          "Whether an installation from the dashboard asks for users:read.email and assistant:write too. No: for an app of an older manifest, which may not have them. Default: yes, and where it is installed again, those that it has.",
+      }),
+    ),
     transport: Type.Optional(
       Type.Enum(["webhook", "socket"], {
         title: "Deliveries",

@@ -12,8 +12,18 @@ export interface AppInstall<Config = unknown> {
   readonly settings: readonly string[];
   /** Those of them that are needed. */
   readonly required: readonly string[];
-  /** The platform's page. It leads back to `redirectUrl` with `state`, and with `code` or `error`. */
-  consentUrl(config: Partial<Config>, given: { readonly redirectUrl: string; readonly state: string }): string;
+  /**
+   * The platform's page. It leads back to `redirectUrl` with `state`, and with `code` or `error`. `before`: the details of
+   * the account's last installation.
+   */
+  consentUrl(
+    config: Partial<Config>,
+    given: {
+      readonly redirectUrl: string;
+      readonly state: string;
+      readonly before?: Installation["details"];
+    },
+  ): string;
   /** Exchanges the code. Throws {@link InstallRefusal}. */
   exchange(config: Partial<Config>, given: CodeExchange): Promise<Installation<Config>>;
   /** For the administrator: what an `error` of the platform means, and the fix. */

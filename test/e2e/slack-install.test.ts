@@ -138,6 +138,27 @@ eachDatabase("an installation of a Slack app from the dashboard", (open) => {
     expect(slack.oauth.requested.toSorted()).toEqual(slack.scopes.toSorted());
   });
 
+  it("goes without the optional scopes for an app of an older manifest, and stays so", async () => {
+    slack.oauth.impossible.add("assistant:write");
+    const fix = /\(invalid_scope\).*set &#34;Ask for optional scopes&#34; to No, and install again/;
+    await expect(install()).rejects.toThrow("Invalid permissions requested");
+    slack.oauth.impossible.clear();
+    const { cancel } = await consent(urlOf(await begin()));
+    await refused(visit(cancel.replace("access_denied", "invalid_scope")), fix);
+    slack.oauth.impossible.add("assistant:write");
+    expect(await install(settings({ optional_scopes: false }))).toMatchObject({ status: 303 });
+    const { id } = await only();
+    const { allow } = await consent(urlOf(await admin.call("POST", `channels/${id}/install`)));
+    expect(await visit(allow)).toMatchObject({ status: 303 });
+    expect(slack.oauth.requested).not.toContain("users:read.email");
+    // An installation of an earlier version has no such setting.
+    expect(await admin.call("PATCH", `channels/${id}`, { settings: settings() })).toMatchObject({ status: 200 });
+    await consent(urlOf(await admin.call("POST", `channels/${id}/install`)));
+    expect(slack.oauth.requested).not.toContain("assistant:write");
+    const { body } = await admin.call("POST", `channels/${id}/check`);
+    expect(JSON.stringify(body)).toContain("@parley in Shop");
+  });
+
   it("starts Socket Mode live where there is an app-level token", async () => {
     await install(settings({ app_token: slack.appToken }));
     await settled("connected");

@@ -18,13 +18,18 @@ const apiUrl = ({ base_url: url = slackApiUrl }: Partial<SlackConfig>): string =
 /** Slack's OAuth 2.0 for apps ("v2"). */
 export const install: AppInstall<SlackConfig> = {
   label: "Install to Slack",
-  settings: ["client_id", "client_secret", "signing_secret", "app_token", "desk_scopes", "base_url"],
+  settings: ["client_id", "client_secret", "signing_secret", "app_token", "desk_scopes", "optional_scopes", "base_url"],
   required: ["client_id", "client_secret", "signing_secret"],
-  consentUrl(config, { redirectUrl, state }) {
-    const wanted = [...scopes, ...(config.desk_scopes === true ? deskScopes : [])].map(([scope]) => scope);
+  consentUrl(config, { redirectUrl, state, before }) {
+    const needed = [...scopes, ...(config.desk_scopes === true ? deskScopes : [])].map(([scope]) => scope);
+    const granted = before?.["scopes"];
+    // An app of an older manifest may not have all of them.
+    const isWanted = (scope: string): boolean =>
+      config.optional_scopes ?? (!Array.isArray(granted) || granted.includes(scope));
+    const wanted = [...needed, ...optionalScopes.filter(isWanted)];
     const url = new URL(`${apiUrl(config).replace(/\/api$/, "")}/oauth/v2/authorize`);
     url.searchParams.set("client_id", config.client_id ?? "");
-    url.searchParams.set("scope", [...new Set([...wanted, ...optionalScopes])].join(","));
+    url.searchParams.set("scope", [...new Set(wanted)].join(","));
     url.searchParams.set("redirect_uri", redirectUrl);
     url.searchParams.set("state", state);
     return url.href;
@@ -84,6 +89,9 @@ async function accessOf(config: Partial<SlackConfig>, { code, redirectUrl, looku
 const refusalOf = (code: string): string =>
   `Slack refuses the installation (${code}). ${fixes[code] ?? "Install again; https://docs.slack.dev tells what the code means."}`;
 
+const olderManifest =
+  'The app may be of an older manifest. Paste the present manifest on the app\'s page App Manifest, or set "Ask for optional scopes" to No, and install again.';
+
 /** By Slack's code. */
 const fixes: Readonly<Record<string, string>> = {
   access_denied:
@@ -96,5 +104,7 @@ const fixes: Readonly<Record<string, string>> = {
   code_already_used: "The permission was used before. Install again.",
   invalid_team_for_non_distributed_app:
     "The app may be installed only in the workspace that it was created in. Choose that workspace, or activate Public Distribution under Manage Distribution on the app's pages.",
-  invalid_scope: "The app has old scopes. Create another app from the manifest, and install that one.",
+  invalid_scope: olderManifest,
+  invalid_scope_requested: olderManifest,
+  unapproved_scope: olderManifest,
 };

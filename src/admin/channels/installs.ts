@@ -107,7 +107,17 @@ export async function beginAgain(
   await requirePublicServers(admin.allowPrivate, module, settings);
   const none = { config: "{}", credentials: null };
   const state = await storeState(admin, { agentId, session, channel, accountId, ...none });
-  return install.consentUrl(settings, { state, redirectUrl: redirectUrlOf(admin.publicUrl, channel) });
+  const installed = await admin.store.read
+    .selectFrom("account_state")
+    .select("value")
+    .where("account_id", "=", accountId)
+    .where("name", "=", installationKey)
+    .executeTakeFirst();
+  return install.consentUrl(settings, {
+    state,
+    redirectUrl: redirectUrlOf(admin.publicUrl, channel),
+    ...(installed === undefined ? {} : { before: (JSON.parse(installed.value) as Stored).details }),
+  });
 }
 
 /** The values that the platform's page leads back with. */

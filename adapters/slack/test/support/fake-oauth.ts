@@ -10,6 +10,8 @@ export interface FakeOauth {
   team: { readonly id: string; readonly name: string };
   /** Scopes that the administrator of the Slack workspace does not grant. */
   readonly withheld: Set<string>;
+  /** Scopes that the app may not request, such as one of an older manifest. */
+  readonly impossible: Set<string>;
   /** Replaces members of the answer to an exchange. */
   answer: Readonly<Record<string, unknown>>;
   /** The scopes that were requested last. */
@@ -51,6 +53,7 @@ export function createOauth(appId: string, botUserId: string): OauthServer {
     redirectUrls: [] as string[],
     team: { id: "T0TEAM001", name: "Shop" },
     withheld: new Set<string>(),
+    impossible: new Set<string>(),
     answer: {},
     requested: [] as readonly string[],
     token: "",
@@ -66,7 +69,9 @@ export function createOauth(appId: string, botUserId: string): OauthServer {
     if (!oauth.redirectUrls.some((url) => redirectUri.startsWith(url))) {
       return "redirect_uri did not match any configured URIs";
     }
-    return scopes.every((scope) => knownScope.test(scope)) ? undefined : "Invalid permissions requested";
+    return scopes.every((scope) => knownScope.test(scope) && !oauth.impossible.has(scope))
+      ? undefined
+      : "Invalid permissions requested";
   }
 
   function authorize(query: URLSearchParams) {
