@@ -1,16 +1,18 @@
 import type { ChannelHost, InboundEvent } from "#channels/contract.ts";
-import { deliveryEvent, readingOf, readingOfUnread } from "./inbound.ts";
-import type { Reading } from "./inbound.ts";
+import { identityOf, placeOf } from "./identity.ts";
+import { deliveryEvent, readingOf, readingOfUnread, timeOf } from "./inbound.ts";
 import type { Change, Contact } from "./payloads.ts";
 import { changesIn, readContact, readError, readMessage, readStatus, readUnread } from "./payloads.ts";
 import type { Settings } from "./config.ts";
+
+type Host = Pick<ChannelHost, "accept" | "clock" | "log" | "threads">;
 
 const hourMs = 3_600_000;
 
 /** Resolves when all events of the delivery are stored; rejects when one is not. */
 export async function takeDelivery(
   settings: Pick<Settings, "phoneNumberId" | "botMessagesPerHour" | "personButton">,
-  host: Pick<ChannelHost, "accept" | "clock" | "log">,
+  host: Host,
   delivery: unknown,
 ): Promise<void> {
   const { phoneNumberId, botMessagesPerHour: max } = settings;
@@ -24,7 +26,10 @@ export async function takeDelivery(
     }
     reportErrors(host, change);
     // A message is stored after the one before it, which keeps their order.
-    for (const event of messagesIn(host, change, settings.personButton)) {
+    const contacts = (change.contacts ?? []).map(readContact).filter((each) => each !== undefined);
+    for (const message of change.messages ?? []) {
+      const event = await eventIn(host, message, contacts, settings.personButton);
+      if (event === undefined) continue;
       await host.accept(event.kind === "message" ? { ...event, botLimit: { max, withinMs: hourMs } } : event);
     }
     await Promise.all(statusesIn(host, change).map((event) => host.accept(event)));
@@ -38,31 +43,31 @@ function reportErrors({ log }: Pick<ChannelHost, "log">, { errors = [] }: Change
   }
 }
 
-function messagesIn(
-  { clock, log }: Pick<ChannelHost, "clock" | "log">,
-  change: Change,
-  personLabel: string | undefined,
-): readonly InboundEvent[] {
-  const contacts = (change.contacts ?? []).map(readContact).filter((each) => each !== undefined);
-  return (change.messages ?? []).flatMap((each) => {
-    const reading = readingIn(each, contacts, clock.now(), personLabel);
-    if (reading?.kind === "event") return [reading.event];
-    if (reading === undefined) log.warn({}, "whatsapp: unknown message skipped");
-    else log.debug({ reason: reading.reason }, "whatsapp: message skipped");
-    return [];
-  });
-}
-
-function readingIn(
+/** Undefined: the message is skipped. */
+async function eventIn(
+  host: Host,
   value: unknown,
   contacts: readonly Contact[],
-  now: number,
   personLabel: string | undefined,
-): Reading | undefined {
+): Promise<InboundEvent | undefined> {
   const message = readMessage(value);
-  if (message !== undefined) return readingOf(message, contacts, now, personLabel);
-  const unread = readUnread(value);
-  return unread === undefined ? undefined : readingOfUnread(unread, contacts, now);
+  const named = message ?? readUnread(value);
+  if (named === undefined) {
+    host.log.warn({}, "whatsapp: unknown message skipped");
+    return undefined;
+  }
+  const identity = identityOf(named, message?.system?.previous_user_id, contacts);
+  if (identity === undefined || named.group_id !== undefined) {
+    host.log.debug({ reason: "it has no sender, or was written in a group" }, "whatsapp: message skipped");
+    return undefined;
+  }
+  const now = host.clock.now();
+  const place = await placeOf(host, identity, { id: named.id, sentAt: timeOf(named.timestamp, now) });
+  const situation = { place, contacts, now, personLabel };
+  const reading = message === undefined ? readingOfUnread(named, situation) : readingOf(message, situation);
+  if (reading.kind === "event") return reading.event;
+  host.log.debug({ reason: reading.reason }, "whatsapp: message skipped");
+  return undefined;
 }
 
 function statusesIn({ clock, log }: Pick<ChannelHost, "clock" | "log">, change: Change): readonly InboundEvent[] {

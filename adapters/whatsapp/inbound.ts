@@ -2,8 +2,10 @@ import type { InboundEvent, InboundFile, Sender } from "#channels/contract.ts";
 import { readOpinion } from "#channels/opinion-buttons.ts";
 import { whatsappEnding } from "#channels/text/whatsapp.ts";
 import { isLabel, personButton } from "./buttons.ts";
-import { isTelephoneNumber, threadOf } from "./config.ts";
+import { threadOf } from "./config.ts";
 import { closesWindow, reasonOf } from "./errors.ts";
+import { refOf } from "./identity.ts";
+import type { Place } from "./identity.ts";
 import type { Contact, Content, ErrorItem, Media, Message, Status, UnreadMessage } from "./payloads.ts";
 
 type MessageEvent = Extract<InboundEvent, { kind: "message" }>;
@@ -24,12 +26,22 @@ interface Base {
 const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
 const asEvent = (event: InboundEvent): Reading => ({ kind: "event", event });
 
+/** What is known besides the message. */
+export interface Situation {
+  readonly place: Place;
+  readonly contacts: readonly Contact[];
+  readonly now: number;
+  /** The label of the button for a person. */
+  readonly personLabel: string | undefined;
+}
+
 /** Reads a message. Pure. */
-export function readingOf(message: Message, contacts: readonly Contact[], now: number, personLabel?: string): Reading {
-  const base = baseOf(message, contacts, now);
-  if (typeof base === "string") return ignored(base);
+export function readingOf(message: Message, situation: Situation): Reading {
+  const { place, contacts, personLabel } = situation;
+  const base = baseOf(message, situation);
   const { type, reaction, system, edit, revoke, interactive } = message;
-  if (type === "system") return system === undefined ? ignored("it says nothing") : readSystem(system, base);
+  if (type === "system")
+    return system === undefined ? ignored("it says nothing") : readSystem(message, system, base, place);
   if (type === "reaction") return reaction === undefined ? ignored("it says nothing") : readReaction(reaction, base);
   if (type === "revoke" && revoke !== undefined) {
     return asEvent({ ...base, kind: "delete", messageExternalId: revoke.original_message_id });
@@ -46,7 +58,7 @@ export function readingOf(message: Message, contacts: readonly Contact[], now: n
   const opinion = reply === undefined ? undefined : readOpinion(reply.id);
   if (opinion !== undefined) return asEvent({ ...base, ...opinion });
   const { text, files } = contentOf(message);
-  if (text === "" && files === undefined) return asEvent(unreadEvent(base, message));
+  if (text === "" && files === undefined) return asEvent(unreadEvent(base, message, place));
   const { context, button } = message;
   const pressed = button?.payload ?? reply?.id;
   const metadata = metadataOf(message, contactOf(message, contacts));
@@ -55,6 +67,7 @@ export function readingOf(message: Message, contacts: readonly Contact[], now: n
     kind: "message",
     messageExternalId: message.id,
     text,
+    ...refsOf(place),
     ...(files === undefined ? {} : { files }),
     ...(context?.id === undefined ? {} : { refersTo: { externalIds: [context.id] } }),
     ...(pressed === personButton || button?.payload === "human" || isLabel(text, personLabel)
@@ -65,12 +78,16 @@ export function readingOf(message: Message, contacts: readonly Contact[], now: n
 }
 
 /** A message whose content has an unknown form is for agents. */
-export function readingOfUnread(message: UnreadMessage, contacts: readonly Contact[], now: number): Reading {
-  const base = baseOf(message, contacts, now);
-  return typeof base === "string" ? ignored(base) : asEvent(unreadEvent(base, message));
-}
+export const readingOfUnread = (message: UnreadMessage, situation: Situation): Reading =>
+  asEvent(unreadEvent(baseOf(message, situation), message, situation.place));
 
-function unreadEvent(base: Base, { id, type, errors }: UnreadMessage & Pick<Message, "errors">): MessageEvent {
+const refsOf = ({ messageRefs }: Pick<Place, "messageRefs">) => (messageRefs.length === 0 ? {} : { messageRefs });
+
+function unreadEvent(
+  base: Base,
+  { id, type, errors }: UnreadMessage & Pick<Message, "errors">,
+  place: Place,
+): MessageEvent {
   const [error] = errors ?? [];
   const reason = error === undefined ? undefined : detailsOf(error);
   const name = type === "unsupported" || !/^\w{1,40}$/.test(type) ? "message" : type.replaceAll("_", " ");
@@ -79,21 +96,18 @@ function unreadEvent(base: Base, { id, type, errors }: UnreadMessage & Pick<Mess
     kind: "message",
     messageExternalId: id,
     text: `[${name} that can be seen on the telephone only]`,
+    ...refsOf(place),
     peopleOnly: `The customer has sent something that WhatsApp does not pass on, or in an unknown form${reason === undefined ? "" : ` (${reason})`}. Ask what it is.`,
   };
 }
 
-/** A text: the reason to ignore the message. */
-function baseOf(message: UnreadMessage, contacts: readonly Contact[], now: number): Base | string {
-  const address = message.from ?? message.from_user_id;
-  if (address === undefined) return "it has no sender";
-  if (message.group_id !== undefined) return "it was written in a group";
-  const thread = threadOf(address);
+function baseOf(message: UnreadMessage, { place: { thread, key, number }, contacts, now }: Situation): Base {
   const name = contactOf(message, contacts)?.profile?.name?.trim().slice(0, 190) ?? "";
+  const proven = number === undefined ? {} : { proven: { phone: number } };
   return {
     externalId: `message:${message.id}`,
     thread,
-    sender: { ...senderOf(thread), ...(name === "" ? {} : { name }) },
+    sender: { key, ...(name === "" ? {} : { name }), ...proven },
     sentAt: timeOf(message.timestamp, now),
   };
 }
@@ -105,30 +119,28 @@ const contactOf = (
   contacts.find((each) => (from === undefined ? each.user_id === userId : each.wa_id === from)) ??
   (contacts.length === 1 ? contacts[0] : undefined);
 
-const senderOf = (thread: string): Sender => ({
-  key: thread,
-  ...(isTelephoneNumber(thread) ? { proven: { phone: thread } } : {}),
-});
-
 /** Meta's times are in seconds, as text. */
-function timeOf(timestamp: unknown, now: number): number {
+export function timeOf(timestamp: unknown, now: number): number {
   const ms = typeof timestamp === "string" && /^[0-9]{1,12}$/.test(timestamp) ? Number(timestamp) * 1_000 : now;
   return Math.min(ms, now);
 }
 
-/** A customer with a new number gets a new business-scoped ID, too, and may not show the number. */
-function readSystem(system: NonNullable<Message["system"]>, base: Base): Reading {
-  const { type = "", wa_id: waId, new_wa_id: number = waId, user_id: userId, previous_user_id: previous } = system;
-  const isOfNumber = isTelephoneNumber(base.thread);
-  const thread = isOfNumber ? base.thread : (previous ?? base.thread);
-  const [own, other] = isOfNumber ? [number, userId] : [userId, number];
-  const toThread = type.endsWith("_changed_number")
-    ? (own ?? other)
-    : type.endsWith("_changed_user_id")
-      ? own
-      : undefined;
-  if (toThread === undefined || threadOf(toThread) === thread) return ignored("it is a notice without effect");
-  return asEvent({ ...base, thread, kind: "moved", toThread: threadOf(toThread) });
+/**
+ * A customer with a new number gets a new business-scoped ID, too. Where Meta shows no number with it, the old number is no
+ * longer theirs.
+ */
+function readSystem(
+  { from }: Message,
+  { type = "", wa_id: waId, new_wa_id: newNumber = waId, user_id: userId }: NonNullable<Message["system"]>,
+  base: Base,
+  place: Place,
+): Reading {
+  const isOfId = type.endsWith("_changed_user_id");
+  const name = newNumber ?? (isOfId ? from : undefined) ?? userId;
+  const messageRefs = userId === undefined ? [] : [...place.messageRefs, refOf(userId)];
+  const isKnown = name === undefined || (messageRefs.length === 0 && threadOf(name) === base.thread);
+  if (isKnown || !(isOfId || type.endsWith("_changed_number"))) return ignored("it is a notice without effect");
+  return asEvent({ ...base, kind: "moved", toThread: threadOf(name), ...refsOf({ messageRefs }) });
 }
 
 const skinTones = /\p{Emoji_Modifier}|\uFE0F/gu;

@@ -143,8 +143,16 @@ export type InboundEvent =
        */
       readonly start?: string;
     })
-  /** The platform has renamed the thread. Later messages are sent to the new name. */
-  | (InboundBase & { readonly kind: "moved"; readonly toThread: string })
+  /**
+   * The platform has renamed the thread. Later messages are sent to the new name. If that has a conversation of its own,
+   * references to messages of the old one lead there.
+   */
+  | (InboundBase & {
+      readonly kind: "moved";
+      readonly toThread: string;
+      /** Further ids by which messages may refer to the conversation. */
+      readonly messageRefs?: readonly string[];
+    })
   /** The customer has become unreachable in this thread, or reachable again. `reason` is for agents. */
   | (InboundBase & { readonly kind: "reach"; readonly reachable: boolean; readonly reason: string })
   /**

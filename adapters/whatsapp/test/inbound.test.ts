@@ -15,6 +15,33 @@ async function begun(): Promise<void> {
 const newest = () => at.meta.taken.at(-1);
 const lastStored = async () => (await at.stored()).at(-1);
 
+/** `both`: with the number and the ID, as Meta sends it. */
+async function writeAs(
+  way: "both" | "hidden" | "number",
+  text: string,
+  id = scopedId,
+  number = customer,
+): Promise<void> {
+  const contact = {
+    profile: { name: "Ada" },
+    ...(way === "hidden" ? {} : { wa_id: number }),
+    ...(way === "number" ? {} : { user_id: id }),
+  };
+  const message = {
+    ...(way === "hidden" ? {} : { from: number }),
+    ...(way === "number" ? {} : { from_user_id: id }),
+    id: at.meta.newId(),
+    timestamp: "1",
+    type: "text",
+    text: { body: text },
+  };
+  expect(await at.meta.post(at.meta.delivery({ contacts: [contact], messages: [message] }))).toBe(200);
+  await at.bench.settle();
+}
+
+const conversations = () =>
+  at.bench.store.read.selectFrom("conversations").select(["context_key", "last_seq"]).execute();
+
 async function say(type: string, content: object, more: object = {}): Promise<void> {
   expect(await at.meta.write(customer, "", { text: undefined, type, [type]: content, ...more })).toBe(200);
   await at.bench.settle();
@@ -45,6 +72,61 @@ describe("a WhatsApp number at Meta", () => {
       customer_phone: null,
     });
     expect(await lastStored()).toMatchObject({ metadata: { username: "ada.l" } });
+  });
+
+  describe.each([
+    ["the number", "the ID", ["both", "hidden", "number", "hidden"]],
+    ["the ID", "the number", ["hidden", "both", "number", "hidden"]],
+  ] as const)("keeps one conversation with a customer who shows %s first", (_first, _then, ways) => {
+    it(`and then ${_then}`, async () => {
+      at = await openWhatsapp();
+      for (const [index, way] of ways.entries()) await writeAs(way, `message ${index}`);
+      expect((await conversations()).map(({ context_key }) => context_key)).toEqual([`+${customer}`]);
+      expect(await at.conversation()).toMatchObject({ customer_phone: `+${customer}`, last_seq: 8 });
+      await at.reply("By hand");
+      expect(newest()?.request).toMatchObject({ to: customer });
+      const contacts = await at.bench.store.read.selectFrom("contacts").select("merged_into").execute();
+      expect(contacts).toHaveLength(1);
+    });
+  });
+
+  it("goes on in one conversation where the number and the ID had one each", async () => {
+    at = await openWhatsapp();
+    for (const way of ["number", "hidden", "both", "hidden", "number"] as const) await writeAs(way, way);
+    const found = await conversations();
+    expect(found.map(({ context_key }) => context_key).toSorted()).toEqual([`+${customer}`, scopedId]);
+    expect(found.find(({ context_key }) => context_key === scopedId)?.last_seq).toBe(2);
+  });
+
+  it("follows a customer to a new ID, by a notice that names the previous one", async () => {
+    at = await openWhatsapp();
+    await writeAs("both", "Hello");
+    const next = "US.999";
+    const notice = { user_id: next, previous_user_id: scopedId, type: "user_changed_user_id", body: "Ada changed" };
+    const message = { id: "wamid.notice", timestamp: "2", type: "system", system: notice };
+    expect(await at.meta.post(at.meta.delivery({ messages: [message] }))).toBe(200);
+    await writeAs("hidden", "By the new ID", next);
+    await at.reply("By hand");
+    expect(newest()?.request).toMatchObject({ recipient: next });
+    await writeAs("hidden", "By the old ID, late");
+    await writeAs("both", "By the old number, late");
+    expect((await conversations()).map(({ context_key }) => context_key)).toEqual([next]);
+    await writeAs("both", "By the new number", next, "15551000002");
+    await writeAs("hidden", "By the new ID", next);
+    expect((await conversations()).map(({ context_key }) => context_key)).toEqual(["+15551000002"]);
+  });
+
+  it("follows a customer to a new number, of which the new ID is known then", async () => {
+    at = await openWhatsapp();
+    await writeAs("both", "Hello");
+    const notice = { type: "user_changed_number", wa_id: "15551000002", user_id: "US.999", previous_user_id: scopedId };
+    await say("system", notice);
+    await writeAs("hidden", "It is me", "US.999");
+    await writeAs("hidden", "By the old ID, late");
+    await writeAs("both", "By the old number, late");
+    expect((await conversations()).map(({ context_key }) => context_key)).toEqual(["+15551000002"]);
+    await at.reply("By hand");
+    expect(newest()?.request).toMatchObject({ to: "15551000002" });
   });
 
   it("keeps the order of messages in one delivery, and skips those for another number", async () => {

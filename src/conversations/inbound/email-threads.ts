@@ -36,7 +36,7 @@ export async function linkMessageRefs(
   const links = incoming.flatMap(({ account, event }, i) => {
     const conversationId = results[i]?.conversationId;
     if (conversationId === null || conversationId === undefined || results[i]?.duplicate === true) return [];
-    const messageRefs = event.kind === "message" || event.kind === "agent" ? (event.messageRefs ?? []) : [];
+    const messageRefs = "messageRefs" in event ? (event.messageRefs ?? []) : [];
     return messageRefs.map((name) => ({
       account_id: account.id,
       kind: "mark" as const,
