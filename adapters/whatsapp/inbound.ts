@@ -2,7 +2,7 @@ import type { InboundEvent, InboundFile, Sender } from "#channels/contract.ts";
 import { readOpinion } from "#channels/opinion-buttons.ts";
 import { whatsappEnding } from "#channels/text/whatsapp.ts";
 import { isLabel, personButton } from "./buttons.ts";
-import { threadOf } from "./config.ts";
+import { isTelephoneNumber, threadOf } from "./config.ts";
 import { closesWindow, reasonOf } from "./errors.ts";
 import { refOf } from "./identity.ts";
 import type { Place } from "./identity.ts";
@@ -130,13 +130,14 @@ export function timeOf(timestamp: unknown, now: number): number {
  * longer theirs.
  */
 function readSystem(
-  { from }: Message,
+  { from = "" }: Message,
   { type = "", wa_id: waId, new_wa_id: newNumber = waId, user_id: userId }: NonNullable<Message["system"]>,
   base: Base,
   place: Place,
 ): Reading {
   const isOfId = type.endsWith("_changed_user_id");
-  const name = newNumber ?? (isOfId ? from : undefined) ?? userId;
+  const keptNumber = isOfId && isTelephoneNumber(threadOf(from)) ? from : undefined;
+  const name = newNumber ?? keptNumber ?? userId;
   const messageRefs = userId === undefined ? [] : [...place.messageRefs, refOf(userId)];
   const isKnown = name === undefined || (messageRefs.length === 0 && threadOf(name) === base.thread);
   if (isKnown || !(isOfId || type.endsWith("_changed_number"))) return ignored("it is a notice without effect");

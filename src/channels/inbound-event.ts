@@ -176,8 +176,8 @@ export type InboundEvent =
       readonly comment?: string;
     })
   /**
-   * The customer has done something else that opens the {@link ReplyWindow}, such as a reaction by an emoji. It counts for
-   * nothing else.
+   * The customer has done something that opens the {@link ReplyWindow} and is no message, such as a reaction. What it says
+   * is an event of its own.
    */
   | (InboundBase & { readonly kind: "activity" })
   /** The platform's receipt for a sent part. */

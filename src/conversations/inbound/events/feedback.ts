@@ -4,20 +4,16 @@ import { isCustomerOf } from "#conversations/feedback/customer-of.ts";
 import type { EventHandler } from "../batch.ts";
 import type { EventOf } from "../incoming-event.ts";
 import { noResult } from "../incoming-event.ts";
-import { openWindow } from "./activity.ts";
 
 type Feedback = EventOf<"feedback">;
 
 /** Stores a customer's opinion of an answer of the bot. The last one counts. */
-export const ingestFeedback: EventHandler<"feedback"> = async (batch, incoming, row) => {
-  const { tx, changes } = batch;
-  const { account, workspace, event } = incoming;
+export const ingestFeedback: EventHandler<"feedback"> = async ({ tx, changes }, { account, workspace, event }, row) => {
   if (row === undefined) return noResult;
-  if (!(await isCustomerOf(tx, row, account.channel, event.sender))) return { ...noResult, conversationId: row.id };
-  const draft = changes.track(row, workspace.settings, false);
-  openWindow(batch, draft, incoming);
   const answer = await answerOf(tx, row.id, account.id, event);
-  if (answer === undefined) return { ...noResult, conversationId: row.id };
+  if (answer === undefined || !(await isCustomerOf(tx, row, account.channel, event.sender))) {
+    return { ...noResult, conversationId: row.id };
+  }
   const result = { ...noResult, conversationId: row.id, messageId: answer.id };
   const before = await tx
     .selectFrom("answer_feedback")
@@ -30,6 +26,7 @@ export const ingestFeedback: EventHandler<"feedback"> = async (batch, incoming, 
   if ((before?.value ?? null) === value) return result;
   const stored = { message_id: answer.id, sender: event.sender.key, conversation_id: row.id, value, at: event.sentAt };
   await insertRows(tx, "answer_feedback", [stored], { keys: ["message_id", "sender"], replace: ["value", "at"] });
+  const draft = changes.track(row, workspace.settings, false);
   draft.touch();
   if (answer.answers_seq === null) return result;
   if (value === "down") draft.addWeakAnswer(answer.answers_seq, "disliked");

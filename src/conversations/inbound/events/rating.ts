@@ -6,21 +6,15 @@ import { isCustomerOf } from "#conversations/feedback/customer-of.ts";
 import type { EventHandler } from "../batch.ts";
 import type { EventOf } from "../incoming-event.ts";
 import { noResult } from "../incoming-event.ts";
-import { openWindow } from "./activity.ts";
 
 /** Stores a rating that the customer gave by a button. It does not open the conversation again. */
-export const ingestRating: EventHandler<"rating"> = async (batch, incoming, row) => {
-  const { tx, changes } = batch;
-  const { account, workspace, event } = incoming;
+export const ingestRating: EventHandler<"rating"> = async ({ tx, changes }, { account, workspace, event }, row) => {
   if (row === undefined) return noResult;
-  const result = { ...noResult, conversationId: row.id };
-  if (!(await isCustomerOf(tx, row, account.channel, event.sender))) return result;
-  const draft = changes.track(row, workspace.settings, false);
-  openWindow(batch, draft, incoming);
   const survey = await surveyIn(tx, row, account.id, event);
-  if (survey === undefined) return result;
+  const result = { ...noResult, conversationId: row.id };
+  if (survey === undefined || !(await isCustomerOf(tx, row, account.channel, event.sender))) return result;
   const actor = { type: "customer", id: row.contact_id, name: row.customer_name } as const;
-  const isAdded = await addRating(tx, draft, survey, event, actor);
+  const isAdded = await addRating(tx, changes.track(row, workspace.settings, false), survey, event, actor);
   return { ...result, seq: survey.seq, messageId: isAdded ? survey.message_id : null };
 };
 
