@@ -13,7 +13,7 @@ export interface Place {
   /** The customer's key, which is that of their earlier messages. */
   readonly key: string;
   readonly number: string | undefined;
-  /** By which later messages find the conversation. */
+  /** Ids by which later messages find the conversation. */
   readonly messageRefs: readonly string[];
 }
 

@@ -26,7 +26,7 @@ interface Base {
 const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
 const asEvent = (event: InboundEvent): Reading => ({ kind: "event", event });
 
-/** What is known besides the message. */
+/** Facts besides the message that decide how it is read. */
 export interface Situation {
   readonly place: Place;
   readonly contacts: readonly Contact[];
