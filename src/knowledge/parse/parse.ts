@@ -24,7 +24,7 @@ export async function parseDocument(bytes: Uint8Array, type: ReadableType, chars
     // These parsers are large, so they are loaded when first used.
     case "application/pdf": {
       checkContent(bytes, type);
-      const { parsePdf } = await import("./pdf.ts");
+      const { parsePdf } = await import("./pdf/pdf.ts");
       return requireText(await parsePdf(bytes));
     }
     case wordType: {

@@ -77,20 +77,25 @@ export interface PdfLine {
   readonly y: number;
   /** The distance from the left edge; default: 50. */
   readonly x?: number;
+  readonly isBold?: boolean;
 }
 
 /** Builds a PDF with these pages, in Helvetica. `trailer`: further entries of its trailer dictionary. */
 export function pdfOf(pages: readonly (readonly PdfLine[])[], trailer = ""): Buffer {
-  const objects: string[] = ["", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"];
+  const objects: string[] = [
+    "",
+    "",
+    ...["Helvetica", "Helvetica-Bold"].map((name) => `<< /Type /Font /Subtype /Type1 /BaseFont /${name} >>`),
+  ];
   const kids: string[] = [];
   for (const lines of pages) {
-    const show = ({ text, size, y, x = 50 }: PdfLine): string =>
-      `BT /F1 ${size} Tf 1 0 0 1 ${x} ${y} Tm (${text.replaceAll(/[()\\]/g, "\\$&")}) Tj ET`;
+    const show = ({ text, size, y, x = 50, isBold = false }: PdfLine): string =>
+      `BT /F${isBold ? 2 : 1} ${size} Tf 1 0 0 1 ${x} ${y} Tm (${text.replaceAll(/[()\\]/g, "\\$&")}) Tj ET`;
     const content = lines.map(show).join("\n");
     objects.push(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`);
     const contents = objects.length;
     objects.push(
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents ${contents} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`,
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents ${contents} 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>`,
     );
     kids.push(`${objects.length} 0 R`);
   }

@@ -1,8 +1,11 @@
 import { getDocumentProxy } from "unpdf";
 import { createBlockList, oneLine, titleCharactersMax, UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import type { Block, ParsedDocument } from "#knowledge/documents/blocks.ts";
-import type { Cell, Line } from "./pdf-tables.ts";
-import { withTables } from "./pdf-tables.ts";
+import { createJoinLines } from "./hyphens.ts";
+import type { Line } from "./lines.ts";
+import { linesOf } from "./lines.ts";
+import type { Table } from "./tables.ts";
+import { withTables } from "./tables.ts";
 
 const pagesMax = 3_000;
 const charactersMax = 20_000_000;
@@ -11,9 +14,6 @@ const headingRatio = 1.15;
 const headingCharactersMax = 150;
 const bullet = /^[•◦▪‣●○–·*-]\s+(\S.*)$/u;
 const numbered = /^(\d{1,3})[.)]\s+(\S.*)$/u;
-
-/** A wider space, in heights of the letters, divides the cells of a table. Those between words are a third of one. */
-const cellGap = 1.2;
 
 /**
  * Reads the text of a PDF: joins lines to paragraphs, takes larger type as headings, finds tables, and drops repeated
@@ -65,70 +65,20 @@ async function openPdf(bytes: Uint8Array): Promise<Pdf> {
 async function readPage(pdf: Pdf, number: number): Promise<Line[]> {
   try {
     const page = await pdf.getPage(number);
-    const { items } = await page.getTextContent();
+    const { items, styles } = await page.getTextContent();
     page.cleanup();
-    return linesOf(items);
+    const typewriters = Object.keys(styles).filter((font) => styles[font]?.fontFamily === "monospace");
+    return linesOf(items, new Set(typewriters));
   } catch (cause) {
     if (cause instanceof RangeError) throw cause;
     throw damaged(cause);
   }
 }
 
-function linesOf(items: readonly unknown[]): Line[] {
-  const lines: Line[] = [];
-  let text = "";
-  let y = 0;
-  let size = 0;
-  let cells: Cell[] = [];
-  const end = (): void => {
-    const line = oneLine(text);
-    const own = cells.map((cell) => ({ ...cell, text: oneLine(cell.text) }));
-    if (line !== "") lines.push({ text: line, y, size, cells: own });
-    text = "";
-    size = 0;
-    cells = [];
-  };
-  for (const item of items) {
-    if (!isText(item)) continue;
-    const [, , c = 0, d = 0, e = 0, f = 0] = item.transform;
-    const height = Math.hypot(c, d);
-    if (text.trim() !== "" && Math.abs(f - y) > Math.max(height, size) * 0.6) end();
-    if (text === "") y = f;
-    text += item.str;
-    if (item.str.trim() !== "") size = Math.max(size, height);
-    addToCells(cells, item, e, height);
-    if (item.hasEOL) end();
-  }
-  end();
-  return lines;
-}
-
-function addToCells(cells: Cell[], { str, width, fontName }: TextItem, left: number, height: number): void {
-  const last = cells.at(-1);
-  if (str.trim() === "") {
-    // A space as wide as a gap is not counted, since the next text tells where it ends.
-    if (last !== undefined) cells[cells.length - 1] = { ...last, text: `${last.text}${str}` };
-    return;
-  }
-  const right = left + width;
-  if (last === undefined || left - last.right > height * cellGap)
-    cells.push({ text: str, left, right, font: fontName });
-  else cells[cells.length - 1] = { ...last, text: `${last.text}${str}`, right: Math.max(last.right, right) };
-}
-
-interface TextItem {
-  readonly str: string;
-  readonly transform: readonly number[];
-  readonly width: number;
-  readonly fontName: string;
-  readonly hasEOL: boolean;
-}
-
-function isText(item: unknown): item is TextItem {
-  return typeof item === "object" && item !== null && "str" in item && typeof item.str === "string";
-}
-
-/** Removes headers and footers: lines that most pages repeat, apart from numbers. */
+/**
+ * Removes headers and footers: lines that most pages repeat, apart from numbers. The header of a table is repeated, too:
+ * it stands above cells.
+ */
 function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[][] {
   const seen = new Map<string, number>();
   const keyOf = ({ text }: Line): string => text.replaceAll(/\d+/g, "0");
@@ -141,10 +91,20 @@ function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[][] {
   return pages.map((lines) =>
     lines.filter((line, index) => {
       const edge = isEdge(index, lines.length);
-      return !(edge && ((seen.get(keyOf(line)) ?? 0) >= often || /^\d{1,4}$/.test(line.text)));
+      const isRepeated = (seen.get(keyOf(line)) ?? 0) >= often && !isAboveCells(line, lines[index + 1]);
+      return !(edge && (isRepeated || /^\d{1,4}$/.test(line.text)));
     }),
   );
 }
+
+const isAboveCells = ({ cells, text }: Line, next: Line | undefined): boolean =>
+  cells.length > 1 &&
+  !/\d/.test(text) &&
+  next?.cells.length === cells.length &&
+  next.cells.every(({ left, right }, index) => {
+    const cell = cells[index];
+    return cell !== undefined && left < cell.right && right > cell.left;
+  });
 
 function blocksOf(pages: readonly (readonly Line[])[]): Block[] {
   const usual = usualSize(pages);
@@ -152,26 +112,32 @@ function blocksOf(pages: readonly (readonly Line[])[]): Block[] {
     .filter((size) => size >= usual * headingRatio)
     .toSorted((a, b) => b - a);
   const list = createBlockList();
-  let open: { block: "paragraph" | "item" | "heading"; number: number | null; depth: number; text: string } | null =
+  let open: { block: "paragraph" | "item" | "heading"; number: number | null; depth: number; lines: string[] } | null =
     null;
   const flush = (): void => {
     if (open === null) return;
     const { block, number, depth } = open;
-    const text = oneLine(open.text);
+    const text = oneLine(join(open.lines));
     if (block === "heading" && text.length <= headingCharactersMax) list.add({ kind: "heading", depth, text });
     else if (block === "item") list.add({ kind: "item", number, depth: 0, text });
     else list.add({ kind: "paragraph", text });
     open = null;
   };
+  const join = createJoinLines(pages.flat().map(({ text }) => text));
+  let table: Table | undefined;
   for (const lines of pages) {
     let before: Line | undefined;
-    for (const part of withTables(lines)) {
+    const parts = withTables(lines, { join, before: table });
+    table = undefined;
+    for (const part of parts) {
       if ("rows" in part) {
         flush();
         for (const row of part.rows) list.add(row);
-        before = part.lines.at(-1);
+        before = lines[part.lines.at(-1) ?? 0];
+        table = part;
         continue;
       }
+      table = undefined;
       const line = part;
       const size = Math.round(line.size * 2) / 2;
       const depth = size >= usual * headingRatio ? Math.min(4, headingSizes.indexOf(size) + 1) : 0;
@@ -181,7 +147,7 @@ function blocksOf(pages: readonly (readonly Line[])[]): Block[] {
       const parted = before !== undefined && gap > Math.max(before.size, line.size) * 1.7;
       const sameKind: boolean = open !== null && depth > 0 === (open.block === "heading") && depth === open.depth;
       // A sentence can continue on the next page.
-      const goesOn: boolean = before !== undefined || (open !== null && !/[.!?:]$/.test(open.text.trim()));
+      const goesOn: boolean = before !== undefined || (open !== null && !/[.!?:]$/.test(open.lines.at(-1) ?? ""));
       if (step !== null || dash !== null || parted || !sameKind || !goesOn) flush();
       if (open === null) {
         const item = depth === 0 && (step !== null || dash !== null);
@@ -189,27 +155,14 @@ function blocksOf(pages: readonly (readonly Line[])[]): Block[] {
           block: depth > 0 ? "heading" : item ? "item" : "paragraph",
           number: item && step !== null ? Number(step[1]) : null,
           depth,
-          text: item ? ((step?.[2] ?? dash?.[1]) as string) : line.text,
+          lines: [item ? ((step?.[2] ?? dash?.[1]) as string) : line.text],
         };
-      } else open.text = joined(open.text, line.text);
+      } else open.lines.push(line.text);
       before = line;
     }
   }
   flush();
   return [...list.blocks];
-}
-
-/** Words after a hyphen that stands for a left-out part: "Versand- und Packkosten". */
-const afterLeftOut = /^(?:und|oder|bzw|sowie|and|or|en|of|et|ou|och|eller|og|y|e|o)(?![\p{L}\p{N}])/u;
-
-/** Joins a word that was hyphenated at the end of a line. The hyphens of "E-Mail", "X-200" and "20-30" stay. */
-function joined(text: string, next: string): string {
-  if (/[\p{L}-]\/$/u.test(text)) return `${text}${next}`;
-  if (/(?<![\p{L}\p{N}])\p{L}-$/u.test(text) || (/[\p{Lu}\p{N}]-$/u.test(text) && /^[\p{Lu}\p{N}]/u.test(next))) {
-    return `${text}${next}`;
-  }
-  const isHyphenated = /\p{Ll}-$/u.test(text) && /^\p{Ll}/u.test(next) && !afterLeftOut.test(next);
-  return isHyphenated ? `${text.slice(0, -1)}${next}` : `${text} ${next}`;
 }
 
 function usualSize(pages: readonly (readonly Line[])[]): number {
