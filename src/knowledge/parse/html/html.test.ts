@@ -160,6 +160,56 @@ describe("parts of a page", () => {
   });
 });
 
+describe("pages of older programs", () => {
+  const fees = "<table><tr><td><b>Boat</b></td><td><b>Fee</b></td></tr><tr><td>Yawl</td><td>9 pounds</td></tr></table>";
+  const rule = "Every boat needs a light at its mast from dusk on.";
+
+  it("keep the text of tables that lay them out, in its order, and drop their lists of links", () => {
+    const html = `<table><tr><td><font><a href="/1">Boats</a> | <a href="/2">Log</a> | <a href="/3">Mail</a></font></td></tr>
+      <tr><td><font><b>Fees</b><p>${rule}<p>These are the fees.</font>${fees}<p>Pay at the pier.</td></tr></table>`;
+    expect(shown(html)).toEqual([
+      "# Fees",
+      rule,
+      "These are the fees.",
+      "Boat: Yawl | Fee: 9 pounds",
+      "Pay at the pier.",
+    ]);
+  });
+
+  it("keep a table of one text beside others, and one of short cells", () => {
+    const texts = `<table><tr><td><a href="/1">Boats</a></td><td><p>${rule}<p>Dogs sail for free.<p>Pay at the pier.</td></tr></table>`;
+    expect(shown(texts)).toContain("Dogs sail for free.");
+    expect(shown(fees)).toEqual(["Boat: Yawl | Fee: 9 pounds"]);
+  });
+
+  it("drop the parts around the content of a page in a form that names no landmarks", () => {
+    const html = `<form id="form1"><div id="ctl00_Top1_header"><span>Port of Skell</span></div>
+      <div id="ctl00_LeftMenu"><a href="/1">Tides</a></div><span id="ctl00_SiteMapPath1"><a href="/">Port</a></span>
+      <div id="ctl00_cphMain_pnl"><h1>Moorings</h1><p>${rule} <span id="ctl00_cphMain_lbl">No sails.</span></p></div>
+      <div id="ctl00_Footer1_footer">Port Authority</div></form>`;
+    expect(shown(html)).toEqual(["# Moorings", `${rule} No sails.`]);
+  });
+
+  it("keep the head of a site that holds the heading of the page", () => {
+    expect(shown(`<div id="header"><h1>Moorings</h1></div><p>${rule}</p>`)).toEqual(["# Moorings", rule]);
+  });
+});
+
+describe("links at the end of a page", () => {
+  const links = `<div><a href="/a"><span>Previous</span><span>Bulbs</span></a><a href="/b"><span>Shades</span></a></div>`;
+
+  it("are dropped where they lead to the pages before and after", () => {
+    expect(shown(inMain(`${links}<p>Updated last week</p>`))).toEqual([...head, "Updated last week"]);
+  });
+
+  it("are kept below a heading, after a colon, above text, and where there is one", () => {
+    expect(shown(inMain(`<h2>Downloads</h2>${links}`))).toHaveLength(4);
+    expect(shown(inMain(`<p>Get these:</p>${links}`))).toHaveLength(4);
+    expect(shown(inMain(`${links}<h2>Dimming</h2><p>${answer}</p>`))).toHaveLength(5);
+    expect(shown(inMain(`<div><a href="/a">Manual of the lamp</a></div>`))).toHaveLength(3);
+  });
+});
+
 describe("tables of a page", () => {
   const table = (rows: readonly (readonly string[])[]): string =>
     `<table>${rows.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join("")}</tr>`).join("")}</table>`;

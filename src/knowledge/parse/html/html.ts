@@ -1,6 +1,7 @@
 import { Parser } from "htmlparser2";
 import { createDepthGuard, oneLine } from "#knowledge/documents/blocks.ts";
 import type { ParsedDocument } from "#knowledge/documents/blocks.ts";
+import { layoutsOf } from "./layout-tables.ts";
 import { createPageContent } from "./page-content.ts";
 import { textOf } from "./page-choice.ts";
 import { createPageNote } from "./page-note.ts";
@@ -21,7 +22,7 @@ const judged: ReadonlySet<Part> = new Set(["form", "aside", "hidden", "header", 
  */
 export function parseHtml(source: string): ParsedDocument {
   const content = createPageContent();
-  const page = createPageText(content.add);
+  const page = createPageText(content.add, layoutsOf(source));
   const note = createPageNote();
   const guard = createDepthGuard();
   let dropDepth = 0;
@@ -78,7 +79,7 @@ export function parseHtml(source: string): ParsedDocument {
         if (dropDepth === 0) closeTag(page, name);
         else if (!voidTags.has(name)) dropDepth -= 1;
         if (innermost !== undefined && judged.has(innermost.part)) endBlock(page);
-        content.close();
+        content.close(!page.inCell && page.text.trim() !== "");
       },
     },
     { decodeEntities: true, lowerCaseTags: true },

@@ -1,6 +1,6 @@
 import type { Block } from "#knowledge/documents/blocks.ts";
 import { createBlockList } from "#knowledge/documents/blocks.ts";
-import { charactersIn, endsWithBody, isLongText, isProse, withHeading } from "./page-choice.ts";
+import { charactersIn, endsWithBody, isLongText, isProse, textOf, withHeading } from "./page-choice.ts";
 import type { Body, Range } from "./page-choice.ts";
 import type { Mark, Part } from "./page-parts.ts";
 
@@ -11,6 +11,8 @@ const linksMin = 4;
 const linkShareMin = 0.6;
 /** A bar of links is shorter, and holds nothing else. */
 const linkBarMin = 3;
+/** Fewer links lead to the pages before and after. */
+const neighboursMin = 2;
 /** A form that holds less is one that is filled in. */
 const formLettersMin = 200;
 
@@ -39,6 +41,7 @@ export function createPageContent() {
   const elements: OpenElement[] = [];
   const linkLists: Range[] = [];
   const dropped: Range[] = [];
+  const neighbours: Range[] = [];
   const bodies: Body[] = [];
 
   return {
@@ -63,7 +66,8 @@ export function createPageContent() {
     },
     isInContent: (): boolean => markedDepth > 0,
     innermost: (): Pick<OpenElement, "mark" | "part"> | undefined => elements.at(-1),
-    close(): void {
+    /** `isPending`: its text is part of a block that goes on, as in a `font` or a `span`. */
+    close(isPending: boolean): void {
       const element = elements.pop();
       if (element === undefined) return;
       if (element.mark !== "none") markedDepth -= 1;
@@ -74,11 +78,12 @@ export function createPageContent() {
         dropped.push(range);
         return;
       }
-      if (isLinkList(element, blocks)) {
+      if (!isPending && isLinkList(element, blocks)) {
         // A list of links does not count for the element around it.
         linkLists.push(range);
         return;
       }
+      if (areNeighbours(element, blocks)) neighbours.push(range);
       const parent = elements.at(-1);
       if (parent === undefined) return;
       parent.letters += element.letters;
@@ -88,14 +93,17 @@ export function createPageContent() {
     },
     /** `pageTitle`: the title in the page's head, which shows the heading of the content. */
     blocks(pageTitle: string): readonly Block[] {
-      const isLeft = without(all.blocks.length, dropped);
+      const lastText = all.blocks.findLastIndex((block) => block.kind === "heading" || isLongText(block));
+      // Links that no text announces, below all text, lead to the pages before and after.
+      const endings = neighbours.filter(({ start }) => start > lastText && !isAnnouncing(all.blocks[start - 1]));
+      const isLeft = without(all.blocks.length, [...dropped, ...endings]);
       const end = endsWithBody(all.blocks, bodies, (index) => isLeft[index] === 1 && isMarked[index] === true);
       const kept = all.blocks.filter((_, index) => isLeft[index] === 1);
       const marked = all.blocks.filter((_, index) => index < end && isLeft[index] === 1 && isMarked[index] === true);
       const [markedCharacters, characters] = [charactersIn(marked), charactersIn(kept)];
       const isTrusted = markedCharacters >= markedCharactersMin || markedCharacters * 2 >= characters;
       if (isTrusted && marked.length > 0) return withHeading(marked, kept, pageTitle);
-      const isText = without(all.blocks.length, [...dropped, ...linkLists]);
+      const isText = without(all.blocks.length, [...dropped, ...endings, ...linkLists]);
       const text = all.blocks.filter((_, index) => isText[index] === 1);
       // A page that holds nothing but lists of links is taken as it is.
       return text.some((block) => block.kind !== "heading") ? text : kept;
@@ -109,6 +117,18 @@ function isLinkList({ links, letters, linkLetters }: OpenElement, blocks: () => 
   const isLine = links >= linkBarMin && linkLetters === letters;
   return isLine && blocks().every((block) => block.kind === "paragraph" || block.kind === "item");
 }
+
+/** Two links or three alone in one element. */
+const areNeighbours = ({ links, letters, linkLetters, mark }: OpenElement, blocks: () => readonly Block[]): boolean =>
+  links >= neighboursMin &&
+  links <= linkBarMin &&
+  mark === "none" &&
+  linkLetters === letters &&
+  blocks().length > 0 &&
+  blocks().every(({ kind }) => kind === "paragraph");
+
+const isAnnouncing = (block: Block | undefined): boolean =>
+  block === undefined || block.kind === "heading" || textOf(block).endsWith(":");
 
 /** Whether a doubtful part is content: it reads as prose, a question or a warning, and is not filled in. */
 function isRead({ part, letters, linkLetters, fields }: OpenElement, blocks: () => readonly Block[]): boolean {

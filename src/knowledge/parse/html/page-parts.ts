@@ -13,6 +13,7 @@ const prefixes =
 const droppedNames = named(
   [
     "nav|navbar|navigation|sub-?nav|nav-links|menu|topbar|sidebar|widget-area|footer|print-?footer",
+    "(?:top|left|right|main|side)-?(?:menu|nav|navigation)\\d?|site-?map-?path\\d?",
     "breadcrumbs?|breadcrumb-(?:list|nav|section|trail)|crumbs|pagination|pagination-nav|pager|prev-next",
     "toc|table-of-contents|toc-(?:macro|mobile|desktop)",
     "cookie-?(?:banner|bar|consent|notice|popup)|consent|cc-(?:window|banner)|onetrust-(?:banner|consent)-sdk|cybotcookiebotdialog",
@@ -33,6 +34,8 @@ const promptNames = named(
     "action-bar|signature|no-?print|d-print-none",
   ].join("|"),
 );
+/** The head of a site, which may hold the heading of the page. */
+const headNames = /^(?:site-?|top-?)?(?:header|masthead)$/i;
 const neverDropped = new Set(["html", "body", "main", "article", "h1", "h2", "h3", "h4", "h5", "h6"]);
 
 const contentNames = /^(?:main-?content|page-?content|rst-content|kb-article|help-?article|doc-?content)$/i;
@@ -47,8 +50,12 @@ const blockTags = new Set("div section p ul ol dl table article li dd details fi
 
 type Attributes = Readonly<Record<string, string | undefined>>;
 
+/** ASP.NET puts the names of the controls around an element before its own: "ctl00_TopMenu". */
 const namesOf = (attributes: Attributes): string[] =>
-  `${attributes["id"] ?? ""} ${attributes["class"] ?? ""}`.slice(0, 1_000).replaceAll(/_+/g, "-").split(/\s+/);
+  `${(attributes["id"] ?? "").replace(/^ctl\d{2}_(?:\w{1,200}_)?/, "")} ${attributes["class"] ?? ""}`
+    .slice(0, 1_000)
+    .replaceAll(/_+/g, "-")
+    .split(/\s+/);
 
 function named(names: string): RegExp {
   return new RegExp(`^(?:${prefixes})?(?:${names})$`, "i");
@@ -75,6 +82,7 @@ export function partOf(name: string, attributes: Attributes, isInContent: boolea
   if (name === "form" || name === "button") return name;
   if (attributes["role"] === "button" && isButton(name, attributes)) return "button";
   if (blockTags.has(name) && names.some((each) => promptNames.test(each))) return "prompt";
+  if (name === "div" && !isInContent && names.some((each) => headNames.test(each))) return "header";
   return isHidden ? "hidden" : "content";
 }
 

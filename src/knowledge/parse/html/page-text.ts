@@ -1,5 +1,6 @@
 import { describePictures, isHeaderRow, linkMark, namedCells, oneLine } from "#knowledge/documents/blocks.ts";
 import type { Block } from "#knowledge/documents/blocks.ts";
+import type { Layouts } from "./layout-tables.ts";
 
 const columnsMax = 200;
 const headingCharactersMax = 120;
@@ -11,6 +12,8 @@ interface OpenList {
 }
 
 interface OpenTable {
+  /** Its cells hold parts of the page. */
+  readonly isLayout: boolean;
   header: string[];
   cells: string[];
   headerCells: number;
@@ -46,6 +49,7 @@ export interface PageText {
   readonly lists: OpenList[];
   item: { readonly number: number | null; readonly depth: number } | null;
   readonly tables: OpenTable[];
+  readonly layouts: Layouts;
   /** Whether each open `span` is bold. */
   readonly spans: boolean[];
   inCell: boolean;
@@ -53,9 +57,10 @@ export interface PageText {
   readonly buttons: boolean[];
 }
 
-export function createPageText(add: (block: Block) => void): PageText {
+export function createPageText(add: (block: Block) => void, layouts: Layouts): PageText {
   return {
     add,
+    layouts,
     text: "",
     boldText: 0,
     linkText: 0,

@@ -51,8 +51,10 @@ const openItem: Tag = (page) => {
 const openTable: Tag = (page) => {
   if (page.inCell) endCell(page);
   endBlock(page);
+  const isLayout = page.layouts.next();
   if (page.tables.length < tablesMax)
     page.tables.push({
+      isLayout,
       header: [],
       cells: [],
       headerCells: 0,
@@ -69,7 +71,7 @@ const openCell =
     endCell(page);
     endBlock(page);
     const table = page.tables.at(-1);
-    if (table === undefined) return;
+    if (table === undefined || table.isLayout) return;
     page.inCell = true;
     table.cell = { isHeader, isBold: isBold(attributes) };
   };
@@ -146,6 +148,11 @@ const closeBold = (page: PageText): void => {
   page.bold = Math.max(0, page.bold - 1);
 };
 
+const closeCell = (page: PageText): void => {
+  if (page.tables.at(-1)?.isLayout === true) endBlock(page);
+  else endCell(page);
+};
+
 const closed = new Map<string, (page: PageText) => void>([
   ...["h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary"].map((name) => [name, closeHeading] as const),
   ...["ul", "ol", "menu"].map((name) => [name, closeList] as const),
@@ -156,8 +163,8 @@ const closed = new Map<string, (page: PageText) => void>([
       page.item = null;
     },
   ],
-  ["td", endCell],
-  ["th", endCell],
+  ["td", closeCell],
+  ["th", closeCell],
   ["tr", endRow],
   ["table", endTable],
   [
