@@ -19,7 +19,7 @@ export interface PdfTable {
   /** Between rows, in addition to the leading. */
   readonly padding?: number;
   readonly isHeaderBold?: boolean;
-  /** Where cells of fewer lines stand in their row. */
+  /** The place of cells of fewer lines in their row. */
   readonly stand?: "top" | "middle" | "bottom";
   /** Programs write whole cells, or the lines of a row. */
   readonly order?: "cells" | "lines" | "columns";

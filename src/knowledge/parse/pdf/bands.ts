@@ -1,6 +1,6 @@
 import type { Cell, Line } from "./lines.ts";
 
-/** What stands at one height of a page: a line, or lines that the file holds apart, such as the cells of a row. */
+/** The texts at one height of a page: a line, or lines that the file holds apart, such as the cells of a row. */
 export interface Band {
   readonly y: number;
   readonly size: number;

@@ -47,7 +47,7 @@ export function createJoinLines(lines: readonly string[]): JoinLines {
     return isLong || end.length <= endLettersMax || !breaksWords;
   }
 
-  /** What is written of a line above the next one. */
+  /** The part of a line that is written before the next one. */
   function beforeNext(line: string, next: string): string {
     if (/[\p{L}-]\/$/u.test(line)) return line;
     const isSpaced = !/[\p{L}\p{N}]-$/u.test(line) || !/^[\p{L}\p{N}]/u.test(next) || afterLeftOut.test(next);

@@ -74,7 +74,7 @@ export function isWrapped(above: Cell | undefined, cell: Cell, column: Column): 
   return above.right - above.left + (word.length + 1) * perCharacter > (column.right - column.left) * 0.97;
 }
 
-/** Where lines are evenly spaced, one without a first cell continues the row above. */
+/** A line without a first cell continues the row above if all lines are evenly spaced. */
 function addLine(
   rows: PlacedBand[][],
   line: PlacedBand,
