@@ -65,6 +65,7 @@ function conversation(id: string): ConversationView {
     priority,
     assignee: null,
     customer: {
+      contactId: "con_0",
       label: customer,
       name: customer,
       email: null,

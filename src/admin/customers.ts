@@ -4,7 +4,8 @@ import { Problem } from "#domain/problem.ts";
 import { contactPage } from "#conversations/contacts/contact-list.ts";
 import { queueErasure } from "#conversations/retention/queued-erasure.ts";
 import type { Reader, Store } from "#database/contract.ts";
-import { customerByEmail, mergedWith } from "#database/queries/customers.ts";
+import type { CustomerKey } from "#database/queries/customers.ts";
+import { customerByEmail, customerOf, mergedWith } from "#database/queries/customers.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
 import type { Clock } from "#runtime/clock.ts";
 import { recordChange } from "./audit.ts";
@@ -31,7 +32,7 @@ export async function showContact(
 
 const foundMax = 50;
 
-/** The contacts with this e-mail address, phone number or user id, with all contacts merged with them. */
+/** The contacts with this e-mail address, phone number, user id or id, with all contacts merged with them. */
 export async function findContacts(db: Reader, workspaceId: string, text: string) {
   const value = text.trim();
   const pages = await Promise.all([
@@ -40,7 +41,7 @@ export async function findContacts(db: Reader, workspaceId: string, text: string
   ]);
   const others = pages.flatMap(({ rows }) => rows.map(({ id }) => id));
   const named = value.includes("@") ? (await customerByEmail(db, workspaceId, value)).contacts : [];
-  const all = await mergedWith(db, workspaceId, [...named.map(({ id }) => id), ...others]);
+  const all = await mergedWith(db, workspaceId, [...named.map(({ id }) => id), ...others, value]);
   const contacts = all
     .slice(0, foundMax)
     .map(({ id, name, email, phone, user_id }) => ({ id, name, email, phone, user_id }));
@@ -60,17 +61,18 @@ export async function findContacts(db: Reader, workspaceId: string, text: string
 export async function requestErasure(
   store: Store,
   clock: Clock,
-  { workspaceId, by, email }: { readonly workspaceId: string; readonly by: Actor; readonly email: string },
+  { workspaceId, by, customer }: { readonly workspaceId: string; readonly by: Actor; readonly customer: CustomerKey },
 ): Promise<void> {
-  const { contacts, conversationIds } = await customerByEmail(store.read, workspaceId, email);
+  const { contacts, conversationIds } = await customerOf(store.read, workspaceId, customer);
   // The address of a customer who is known by an id only would erase nothing, and look done.
   if (contacts.length === 0 && conversationIds.length === 0) {
-    throw new Problem("not_found", "email: no customer has this address");
+    const reason = "email" in customer ? "email: no customer has this address" : "contact_id: there is no such contact";
+    throw new Problem("not_found", reason);
   }
   const subject = `${counted(contacts.length, "contact")}, ${counted(conversationIds.length, "conversation")}`;
   await store.write(async (tx) => {
     const now = clock.now();
-    await queueErasure(tx, workspaceId, email, now);
+    await queueErasure(tx, workspaceId, customer, now);
     await recordChange(tx, { workspaceId, by, action: "customer_erased", subject, now });
   });
 }

@@ -121,8 +121,8 @@ export const usage = `parley — a support assistant that answers from your docu
   parley contact unmerge --workspace W ID
 
   parley audit --workspace W [--conversation C] [--since ISO] [--limit n]
-  parley export --workspace W [--email E] --out FILE [--force]   FILE -: standard output
-  parley forget --workspace W --email E [--yes]   erase a customer
+  parley export --workspace W [--email E|--contact ID] --out FILE [--force]   FILE -: standard output
+  parley forget --workspace W --email E|--contact ID [--yes]   erase a customer
 
   parley documents add --workspace W [--audience TAG,TAG] [--max-pages n] [--sitemap URL] FILE-or-URL…
   parley documents list --workspace W [--status S]

@@ -6,7 +6,7 @@ import { requireWorkspace } from "#admin/api-keys.ts";
 import { requireDeletable } from "#admin/workspaces/workspaces.ts";
 import { readAudit } from "#admin/audit-log.ts";
 import { showContact } from "#admin/customers.ts";
-import { customerByEmail } from "#database/queries/customers.ts";
+import { customerOf } from "#database/queries/customers.ts";
 import { UsageError, readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./command.ts";
 import { confirmed } from "./terminal/confirm.ts";
@@ -70,22 +70,25 @@ export const contactUnmerge: Command = ({ argv, output, config }) => {
 };
 
 export const forget: Command = ({ argv, output, config }) => {
-  const given = readArguments(argv, ["workspace", "email"], ["yes"]);
+  const given = readArguments(argv, ["workspace", "email", "contact"], ["yes"]);
   const workspaceId = given.required("workspace");
-  const email = given.required("email");
-  if (!/^[^\s@]+@[^\s@]+$/.test(email.trim())) throw new UsageError(`--email: "${email}" is not an e-mail address`);
+  const contactId = given.optional("contact");
+  const customer = contactId === undefined ? { email: given.required("email") } : { contactId };
+  const name = "email" in customer ? customer.email : customer.contactId;
+  if ("email" in customer && !/^[^\s@]+@[^\s@]+$/.test(name.trim()))
+    throw new UsageError(`--email: "${name}" is not an e-mail address`);
   return withServices(config, async ({ store, customers }) => {
     const workspace = await requireWorkspace(store, workspaceId);
-    const { contacts, conversationIds } = await customerByEmail(store.read, workspace.id, email);
-    for (const { id, name, user_id } of contacts) {
-      output.progress(`  ${id}  ${name ?? "(no name)"}${user_id === null ? "" : `  user id ${user_id}`}`);
+    const { contacts, conversationIds } = await customerOf(store.read, workspace.id, customer);
+    for (const { id, name: shown, user_id } of contacts) {
+      output.progress(`  ${id}  ${shown ?? "(no name)"}${user_id === null ? "" : `  user id ${user_id}`}`);
     }
-    const what = `${counted(contacts.length, "contact")} and ${counted(conversationIds.length, "conversation")} of ${email}`;
+    const what = `${counted(contacts.length, "contact")} and ${counted(conversationIds.length, "conversation")} of ${name}`;
     if (!(await confirmed(given.flag("yes"), `Erase ${what}? This cannot be undone. Type yes:`, "yes"))) {
       output.result({ erased: false }, ["Nothing was erased."]);
       return 1;
     }
-    const erased = await customers.erase(workspace.id, email, output.progress);
+    const erased = await customers.erase(workspace.id, customer, output.progress);
     const log = await store.truncateLog();
     output.result({ erased: true, ...erased }, [
       `Erased: ${counted(erased.contacts, "contact")}, ${counted(erased.conversations, "conversation")}, ${counted(erased.messages, "message")}, ${counted(erased.events, "received event")}, ${counted(erased.leftovers, "queued or kept row")}; took names out of ${counted(erased.auditEntries, "audit entry", "audit entries")}.`,

@@ -63,7 +63,7 @@ eachDatabase("a killed erasure", (open) => {
 
   it("of a customer in the queue is completed by the next start", { timeout: 120_000 }, async () => {
     await seed(store, installation);
-    await store.write((tx) => queueErasure(tx, installation.workspaceId, email, Date.now()));
+    await store.write((tx) => queueErasure(tx, installation.workspaceId, { email }, Date.now()));
     const killed = launch({ installation, port: await freePort() });
     while ((await count()) === conversationCount) await sleep(1);
     killed.signal("SIGKILL");

@@ -15,7 +15,8 @@ import {
   unplacedEventPages,
 } from "#conversations/retention/customer-matcher.ts";
 import type { Customer } from "#database/queries/customers.ts";
-import { chunks, contactColumns, customerByEmail } from "#database/queries/customers.ts";
+import type { CustomerKey } from "#database/queries/customers.ts";
+import { chunks, contactColumns, customerOf } from "#database/queries/customers.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { EventsTable } from "#database/schema/webhooks.ts";
 import type { Database } from "#database/schema/tables.ts";
@@ -35,22 +36,22 @@ export async function* exportLines(
   store: Store,
   clock: Clock,
   workspaceId: string,
-  email: string | undefined,
+  key: CustomerKey | undefined,
 ): AsyncGenerator<ExportLine> {
   const db = store.read;
   const counts = new Map<string, number>();
-  const found = email === undefined ? undefined : await customerByEmail(db, workspaceId, email);
+  const found = key === undefined ? undefined : await customerOf(db, workspaceId, key);
   await noteExport(store, clock, workspaceId, found?.conversationIds);
   const lines =
-    found === undefined || email === undefined
+    found === undefined || key === undefined
       ? ofWorkspace(db, workspaceId)
-      : ofCustomer(db, workspaceId, found, await customerMatcherOf(db, workspaceId, found, { email, erased: false }));
+      : ofCustomer(db, workspaceId, found, await customerMatcherOf(db, workspaceId, found, key, false));
   yield {
     type: "export",
     format: 1,
     workspace_id: workspaceId,
-    scope: email === undefined ? "workspace" : "customer",
-    ...(email === undefined ? {} : { email }),
+    scope: key === undefined ? "workspace" : "customer",
+    ...(key === undefined ? {} : "email" in key ? { email: key.email } : { contact_id: key.contactId }),
     created_at: new Date(clock.now()).toISOString(),
   };
   for await (const each of lines) {

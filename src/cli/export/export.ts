@@ -14,9 +14,10 @@ const progressEvery = 10_000;
 
 /** Writes all data of a workspace, or of one customer, as JSON Lines. */
 export const exportData: Command = ({ argv, output, config }) => {
-  const given = readArguments(argv, ["workspace", "email", "out"], ["force"]);
+  const given = readArguments(argv, ["workspace", "email", "contact", "out"], ["force"]);
   const workspaceId = given.required("workspace");
-  const email = given.optional("email");
+  const [email, contactId] = [given.optional("email"), given.optional("contact")];
+  const customer = contactId !== undefined ? { contactId } : email === undefined ? undefined : { email };
   const path = given.required("out");
   if (path === "-" && output.json) throw new UsageError("--out - writes the export to stdout, where --json writes too");
   return withServices(config, async ({ store }) => {
@@ -36,7 +37,7 @@ export const exportData: Command = ({ argv, output, config }) => {
         buffer = [];
         size = 0;
       };
-      for await (const line of exportLines(store, clock, workspace.id, email)) {
+      for await (const line of exportLines(store, clock, workspace.id, customer)) {
         await write(line);
         lines += 1;
         if (line.type === "conversation" || line.type === "contact") found += 1;
@@ -48,7 +49,7 @@ export const exportData: Command = ({ argv, output, config }) => {
       await target.abandon();
       throw error;
     }
-    if (email !== undefined && found === 0) output.progress(`Nothing is held of ${email}.`);
+    if (customer !== undefined && found === 0) output.progress(`Nothing is held of ${contactId ?? email}.`);
     if (path === "-") output.progress(`${lines} lines`);
     else output.result({ file: path, lines }, [`Wrote ${lines} lines to ${path}, for your eyes only (mode 600).`]);
     return 0;

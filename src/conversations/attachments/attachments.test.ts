@@ -241,7 +241,7 @@ eachDatabase("files of messages", (open) => {
     expect(await onDisk()).toHaveLength(2);
     const { store, search, files } = bench.app.services;
     const people = createCustomers({ store, clock: bench.clock, search, files });
-    await people.erase(bench.workspaceId, "ada@test.example", () => undefined);
+    await people.erase(bench.workspaceId, { email: "ada@test.example" }, () => undefined);
     await bench.settle();
     expect(await onDisk()).toHaveLength(1);
     await people.removeWorkspace(bench.workspaceId, () => undefined);

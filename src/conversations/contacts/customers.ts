@@ -6,6 +6,7 @@ import { storedSettings } from "#domain/workspace/settings.ts";
 import { claimLanes, dueLanes } from "#database/queries/outbox.ts";
 import { mergeContacts, unmergeContact } from "./merge.ts";
 import type { ErasureResult } from "#conversations/retention/erase-customer.ts";
+import type { CustomerKey } from "#database/queries/customers.ts";
 import { eraseCustomer, purgeIndex } from "#conversations/retention/erase-customer.ts";
 import { removeFiles } from "#conversations/attachments/remove-files.ts";
 import type { Clock } from "#runtime/clock.ts";
@@ -32,7 +33,7 @@ export interface Customers {
     contactId: string,
     actor: Actor,
   ): Promise<{ readonly contact: string; readonly from: string }>;
-  erase(workspaceId: string, email: string, progress: (line: string) => void): Promise<ErasureResult>;
+  erase(workspaceId: string, key: CustomerKey, progress: (line: string) => void): Promise<ErasureResult>;
   /** Closes a workspace and deletes all of it. Can be repeated after an interruption. */
   removeWorkspace(workspaceId: string, progress: (line: string) => void): Promise<void>;
 }
@@ -95,14 +96,14 @@ export function createCustomers(dependencies: {
       await moveConversationsNow();
       return unmerged;
     },
-    async erase(workspaceId, email, progress) {
+    async erase(workspaceId, key, progress) {
       const { settings, ...row } = await store.read
         .selectFrom("workspaces")
         .select(["id", "name", "plan", "settings"])
         .where("id", "=", workspaceId)
         .executeTakeFirstOrThrow();
       const workspace = { ...row, settings: storedSettings(settings) };
-      const result = await eraseCustomer({ store, clock, search, progress }, workspace, email);
+      const result = await eraseCustomer({ store, clock, search, progress }, workspace, key);
       await removeFilesNow();
       return result;
     },

@@ -1,5 +1,5 @@
 import { chunks } from "#database/queries/customers.ts";
-import type { Customer } from "#database/queries/customers.ts";
+import type { Customer, CustomerKey } from "#database/queries/customers.ts";
 import type { AuditTable } from "#database/schema/tables.ts";
 import type { Reader } from "#database/contract.ts";
 
@@ -14,8 +14,8 @@ const conversationPattern = /conv_[0-9a-z]{26}/g;
 /** Recognises texts about a customer. */
 export interface CustomerMatcher {
   /** Lower case. */
-  readonly email: string;
-  /** Matches the whole address only: `joann@shop.example` is not `ann@shop.example`. */
+  readonly emails: readonly string[];
+  /** Matches a whole address only: `joann@shop.example` is not `ann@shop.example`. */
   readonly named: RegExp;
   /** Their conversations, including deleted ones. */
   readonly conversations: ReadonlySet<string>;
@@ -26,12 +26,13 @@ export interface CustomerMatcher {
   readonly names: readonly string[];
 }
 
-/** `erased`: includes conversations erased before, of any customer, because an earlier erasure may be incomplete. */
+/** `withErased`: includes conversations erased before, of any customer, because an earlier erasure may be incomplete. */
 export async function customerMatcherOf(
   db: Reader,
   workspaceId: string,
   customer: Customer,
-  given: { readonly email: string; readonly erased: boolean },
+  key: CustomerKey,
+  withErased: boolean,
 ): Promise<CustomerMatcher> {
   const identities = new Set<string>();
   const contacts = new Set(customer.contacts.map(({ id }) => id));
@@ -39,13 +40,14 @@ export async function customerMatcherOf(
     const rows = await db.selectFrom("identities").select("value").where("contact_id", "in", some).execute();
     for (const { value } of rows) identities.add(value);
   }
-  const address = given.email.trim().toLowerCase();
+  const own = "email" in key ? [key.email] : customer.contacts.map(({ email }) => email ?? "");
+  const emails = [...new Set(own.map((email) => email.trim().toLowerCase()))].filter((email) => email !== "");
   return {
-    email: address,
-    named: addressPattern(address),
+    emails,
+    named: addressPattern(emails),
     conversations: new Set([
       ...customer.conversationIds,
-      ...(await deletedConversations(db, workspaceId, contacts, given.erased)),
+      ...(await deletedConversations(db, workspaceId, contacts, withErased)),
     ]),
     contacts,
     identities,
@@ -134,11 +136,12 @@ export async function* storedResponsePages(db: Reader, keyId: string) {
   }
 }
 
-/** The address may follow a JSON escape such as \n, which ends in a letter. */
-function addressPattern(address: string): RegExp {
+/** An address may follow a JSON escape such as \n, which ends in a letter. Matches nothing without an address. */
+function addressPattern(addresses: readonly string[]): RegExp {
   const before = String.raw`(?:(?<![\p{L}\p{N}.%+-])|(?<=\\[bfnrt]|\\u[0-9a-f]{4}))`;
   const after = String.raw`(?![\p{L}\p{N}-]|\.[\p{L}\p{N}])`;
-  return new RegExp(`${before}${address.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)}${after}`, "u");
+  const any = addresses.map((address) => address.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)).join("|");
+  return addresses.length === 0 ? /(?!)/u : new RegExp(`${before}(?:${any})${after}`, "u");
 }
 
 /** Whether a text names the customer or one of their conversations. */
@@ -147,9 +150,9 @@ export function mentionsCustomer(text: string | null, { named, conversations }: 
   return named.test(text.toLowerCase()) || (text.match(conversationPattern) ?? []).some((id) => conversations.has(id));
 }
 
-/** Whether an id contains the address, which has no delimiter there. */
-export const holds = (id: string | null, { email }: CustomerMatcher): boolean =>
-  id?.toLowerCase().includes(email) === true;
+/** Whether an id contains an address, which has no delimiter there. */
+export const holds = (id: string | null, { emails }: CustomerMatcher): boolean =>
+  emails.some((email) => id?.toLowerCase().includes(email) === true);
 
 /** Whether a received event is about the customer. */
 export function isReceivedFrom(

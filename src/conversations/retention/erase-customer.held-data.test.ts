@@ -47,7 +47,13 @@ eachDatabase("stored data of a workspace and its customers", (open) => {
 
   async function exported(of?: string): Promise<readonly ExportLine[]> {
     const lines: ExportLine[] = [];
-    for await (const each of exportLines(bench.store, bench.clock, bench.workspaceId, of)) lines.push(each);
+    for await (const each of exportLines(
+      bench.store,
+      bench.clock,
+      bench.workspaceId,
+      of === undefined ? undefined : { email: of },
+    ))
+      lines.push(each);
     return lines;
   }
 
@@ -92,7 +98,7 @@ eachDatabase("stored data of a workspace and its customers", (open) => {
     });
     expect(await counted()).toEqual({ merges: 2, receipts: 2 });
 
-    await bench.app.services.customers.erase(bench.workspaceId, email, () => undefined);
+    await bench.app.services.customers.erase(bench.workspaceId, { email }, () => undefined);
     expect(tablesWith(await rowsOf(), theirs)).toEqual([]);
     expect(tablesWith(await rowsOf(), conversationId)).toEqual(["audit", "inbound_events"]);
     expect(await counted()).toMatchObject({ merges: 1, receipts: 1 });

@@ -239,7 +239,7 @@ eachDatabase("a customer's data", (open) => {
   it(
     "can be erased again, and a late redelivery does not restore it",
     async () => {
-      const again = await bench.app.services.customers.erase(bench.workspaceId, email, () => undefined);
+      const again = await bench.app.services.customers.erase(bench.workspaceId, { email }, () => undefined);
       expect(again).toMatchObject({ contacts: 0, conversations: 0 });
       expect((await bench.say("form", "x", { id: "form-1" })).duplicate).toBe(true);
     },
@@ -266,10 +266,10 @@ eachDatabase("a customer's data", (open) => {
       return result;
     };
     const search = createConversationSearch(store);
-    const found = await eraseCustomer({ store: { ...store, write }, clock, search }, workspace, late);
+    const found = await eraseCustomer({ store: { ...store, write }, clock, search }, workspace, { email: late });
     expect(found).toMatchObject({ contacts: 1, conversations: 2 });
     expect(await dump()).not.toContain("okapi");
-    expect(await app.services.customers.erase(bench.workspaceId, late, () => undefined)).toMatchObject({
+    expect(await app.services.customers.erase(bench.workspaceId, { email: late }, () => undefined)).toMatchObject({
       conversations: 0,
     });
   });
@@ -294,7 +294,7 @@ eachDatabase("a customer's data", (open) => {
       }
       return store.write(work, options);
     };
-    const found = await eraseCustomer({ store: { ...store, write }, clock, search }, workspace, late);
+    const found = await eraseCustomer({ store: { ...store, write }, clock, search }, workspace, { email: late });
     expect(found).toMatchObject({ contacts: 1, conversations: 1 });
     expect(await dump()).not.toContain("quokka");
     const details = (await log()).filter(({ id }) => !before.has(id)).map(({ detail }) => detail);
@@ -317,7 +317,7 @@ eachDatabase("a customer's data", (open) => {
         transformResult: ({ result }) => Promise.resolve(result),
       });
       const search = createConversationSearch(store);
-      await eraseCustomer({ store: { ...store, read: counted }, clock, search }, workspace, once);
+      await eraseCustomer({ store: { ...store, read: counted }, clock, search }, workspace, { email: once });
       return audits;
     };
     const ofNobody = await read();
@@ -351,7 +351,7 @@ eachDatabase("a customer's data", (open) => {
     await keep("own 2", "<ann@shop.example>, please");
     await bench.engine.update(bench.workspaceId, other, { status: "claimed", assignedTo: "joann@shop.example" }, anna);
 
-    await bench.app.services.customers.erase(bench.workspaceId, "ann@shop.example", () => undefined);
+    await bench.app.services.customers.erase(bench.workspaceId, { email: "ann@shop.example" }, () => undefined);
     const kept = await bench.store.read
       .selectFrom("idempotency")
       .select("idempotency_key")

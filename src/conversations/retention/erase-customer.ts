@@ -1,6 +1,6 @@
 import { systemActor } from "#domain/conversation/message.ts";
-import type { Customer } from "#database/queries/customers.ts";
-import { chunks, customerByEmail } from "#database/queries/customers.ts";
+import type { Customer, CustomerKey } from "#database/queries/customers.ts";
+import { chunks, customerOf } from "#database/queries/customers.ts";
 import { deleteSkippedOf } from "#database/queries/accounts/skipped-messages.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import type { AuditTable } from "#database/schema/tables.ts";
@@ -70,7 +70,7 @@ const erased = "[erased]";
 export async function eraseCustomer(
   dependencies: EraseCustomerDependencies,
   workspace: Workspace,
-  email: string,
+  key: CustomerKey,
 ): Promise<ErasureResult> {
   let searchEngine = await searchEngineOf(dependencies, workspace.id);
   const total: { -readonly [what in keyof Counts]: number } = {
@@ -82,13 +82,15 @@ export async function eraseCustomer(
     leftovers: 0,
   };
   for (let round = 1; round <= roundsMax; round += 1) {
-    const customer = await customerByEmail(dependencies.store.read, workspace.id, email);
+    const customer = await customerOf(dependencies.store.read, workspace.id, key);
     // Further rounds find messages that the customer writes during the erasure.
     if (round > 1 && customer.contacts.length + customer.conversationIds.length === 0) break;
-    const matcher = await customerMatcherOf(dependencies.store.read, workspace.id, customer, { email, erased: true });
+    const matcher = await customerMatcherOf(dependencies.store.read, workspace.id, customer, key, true);
     const found = await eraseFound(dependencies, workspace, customer, matcher, round === roundsMax);
     for (const what of Object.keys(total) as (keyof Counts)[]) total[what] += found[what];
-    await dependencies.store.write((tx) => deleteSkippedOf(tx, workspace.id, email));
+    for (const email of matcher.emails) {
+      await dependencies.store.write((tx) => deleteSkippedOf(tx, workspace.id, email));
+    }
     if ((await dependencies.search.erase?.(workspace.id, [...matcher.conversations])) === false)
       searchEngine = "queued";
   }

@@ -27,6 +27,9 @@ export interface Customer {
   readonly conversationIds: readonly string[];
 }
 
+/** Names a customer: by an address, or by one of their contacts where they have none. */
+export type CustomerKey = { readonly email: string } | { readonly contactId: string };
+
 /** Most values in one condition. */
 const inMax = 500;
 
@@ -52,17 +55,48 @@ export async function customerByEmail(db: Reader, workspaceId: string, email: st
     if (own_contact_id !== null) ids.add(own_contact_id);
   }
   const contacts = await mergedWith(db, workspaceId, [...ids]);
-  const conversationIds = new Set(shown.map(({ id }) => id));
-  for (const some of chunks(contacts.map(({ id }) => id))) {
+  const theirs = await conversationsOf(
+    db,
+    workspaceId,
+    contacts.map(({ id }) => id),
+  );
+  return { contacts, conversationIds: [...new Set([...shown.map(({ id }) => id), ...theirs])].toSorted() };
+}
+
+/** All that is held of a customer. A contact with an address is found with all that has this address. */
+export async function customerOf(db: Reader, workspaceId: string, key: CustomerKey): Promise<Customer> {
+  if ("email" in key) return customerByEmail(db, workspaceId, key.email);
+  const merged = await mergedWith(db, workspaceId, [key.contactId]);
+  const proven: { readonly value: string }[] = [];
+  for (const some of chunks(merged.map(({ id }) => id))) {
+    const identities = db.selectFrom("identities").select("value").where("contact_id", "in", some);
+    proven.push(...(await identities.where("kind", "=", "email").execute()));
+  }
+  const named = [...merged.map(({ email }) => email ?? ""), ...proven.map(({ value }) => value)];
+  const emails = new Set(named.map((email) => email.toLowerCase()).filter((email) => email !== ""));
+  const byEmail = await Promise.all([...emails].map((email) => customerByEmail(db, workspaceId, email)));
+  const contacts = new Map([...merged, ...byEmail.flatMap((each) => each.contacts)].map((each) => [each.id, each]));
+  // Last: an erasure in parts that is repeated finds the others by it.
+  const own = contacts.get(key.contactId);
+  contacts.delete(key.contactId);
+  const all = [...contacts.values(), ...(own === undefined ? [] : [own])];
+  const ids = all.map(({ id }) => id);
+  const found = [...(await conversationsOf(db, workspaceId, ids)), ...byEmail.flatMap((each) => each.conversationIds)];
+  return { contacts: all, conversationIds: [...new Set(found)].toSorted() };
+}
+
+async function conversationsOf(db: Reader, workspaceId: string, contactIds: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const some of chunks(contactIds)) {
     const rows = await db
       .selectFrom("conversations")
       .select("id")
       .where("workspace_id", "=", workspaceId)
       .where("contact_id", "in", some)
       .execute();
-    for (const { id } of rows) conversationIds.add(id);
+    found.push(...rows.map(({ id }) => id));
   }
-  return { contacts, conversationIds: [...conversationIds].toSorted() };
+  return found;
 }
 
 /** These contacts, and all contacts merged with any of them. */

@@ -174,6 +174,7 @@ export interface ConversationView {
   readonly priority: Priority;
   readonly assignee: Person | null;
   readonly customer: {
+    readonly contactId: string;
     readonly label: string;
     readonly name: string | null;
     readonly email: string | null;

@@ -49,7 +49,8 @@ export function DetailsPane() {
 }
 
 function Customer({ conversation: { customer } }: ConversationProps) {
-  const { label, email, phone, verified, verifiedFields, page } = customer;
+  const { contactId, label, email, phone, verified, verifiedFields, page } = customer;
+  const { me } = useInbox();
   const contact = (field: "email" | "phone", value: ComponentChildren) => (
     <span>
       {value}
@@ -70,6 +71,7 @@ function Customer({ conversation: { customer } }: ConversationProps) {
           Page: page !== null && <Link href={page} title={page} children={shortPage(page)} />,
         }}
       />
+      {me.agent.role === "admin" && <a href={`/dashboard/customers?q=${contactId}`}>Export or erase</a>}
     </section>
   );
 }

@@ -205,7 +205,9 @@ eachDatabase("events of changes", (open) => {
     const { store, clock } = bench;
     const workspace = await readWorkspace(store.read, bench.workspaceId);
     if (workspace === undefined) throw new Error("no workspace");
-    await eraseCustomer({ store, clock, search: createConversationSearch(store) }, workspace, "max@secret.example");
+    await eraseCustomer({ store, clock, search: createConversationSearch(store) }, workspace, {
+      email: "max@secret.example",
+    });
     const events = await received();
     expect(events.map(({ type, data }) => [type, data.actor.type])).toEqual(
       Array.from({ length: 3 }, () => ["conversation.deleted", "system"]),

@@ -50,7 +50,7 @@ eachDatabase("customers' data in Typesense", (open) => {
       expect([...(await workOf(app, "index")), ...(await workOf(app, "search"))]).toEqual([]);
     });
 
-  const erase = () => app.app.services.customers.erase(app.workspace.id, email, () => undefined);
+  const erase = () => app.app.services.customers.erase(app.workspace.id, { email }, () => undefined);
 
   async function askAll(): Promise<{ readonly mine: readonly string[]; readonly other: string }> {
     const mine = await Promise.all(Array.from({ length: theirs }, (_, i) => ask(`my xylophone number ${i} is broken`)));
@@ -155,7 +155,7 @@ eachDatabase("customers' data in Typesense", (open) => {
     const withoutTypesense = { store, clock, search: createConversationSearch(app.store) };
     const workspace = await createWorkspaces(store, clock).get(app.workspace.id);
     if (workspace === undefined) throw new Error("the workspace is gone");
-    expect(await eraseCustomer(withoutTypesense, workspace, email)).toMatchObject({
+    expect(await eraseCustomer(withoutTypesense, workspace, { email })).toMatchObject({
       conversations: theirs,
       searchEngine: "left",
     });

@@ -126,4 +126,28 @@ eachDatabase("a customer's data in /admin/v1", (open) => {
     ]);
     expect(await conversations(stranger)).toBe(1);
   });
+
+  it("is exported and erased by a contact where there is no address", async () => {
+    const asked = { workspace_id: app.workspace.id, query: "The quince press?", user: { name: "Ferdinand Quixley" } };
+    const { conversation_id: id } = (await app.post("/v1/query", asked)).body as { readonly conversation_id: string };
+    const { contact_id: contact } = await app.store.read
+      .selectFrom("conversations")
+      .select("contact_id")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    expect(await find(admin, contact)).toEqual([1]);
+    expect(await find(stranger, contact)).toEqual([]);
+    const { body } = await admin.call("GET", `customers/export?contact_id=${contact}`);
+    expect(String(body)).toContain("The quince press?");
+    expect(String(body)).not.toContain("harbour");
+    const erase = (by: DashboardUser, customer: object) => by.call("POST", "customers/erase", customer);
+    expect((await erase(admin, {})).status).toBe(400);
+    expect((await erase(stranger, { contact_id: contact })).status).toBe(404);
+    expect((await erase(admin, { contact_id: contact })).status).toBe(202);
+    for (const end = Date.now() + patienceMs; (await find(admin, contact)).length > 0 && Date.now() < end;)
+      app.clock.advance(1_000);
+    const texts = await textsOf(app.store.read);
+    expect(tablesWith(texts, "quince")).toEqual([]);
+    expect(tablesWith(texts, "quixley")).toEqual([]);
+  });
 });

@@ -122,6 +122,7 @@ function customerView(
   page: string | null,
 ): ConversationView["customer"] {
   return {
+    contactId: row.contact_id,
     label: customerLabel(row),
     name: row.customer_name,
     email: row.customer_email,

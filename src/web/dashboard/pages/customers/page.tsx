@@ -32,9 +32,16 @@ interface Contact {
 
 interface Erasure {
   readonly id: string;
-  readonly email: string;
+  readonly email: string | null;
+  readonly contact_id: string | null;
   readonly state: "queued" | "running" | "retrying";
   readonly conversations_left: number;
+}
+
+/** Names the customer to the server, and in a dialog. */
+interface Named {
+  readonly key: { readonly email: string } | { readonly contact_id: string };
+  readonly name: string;
 }
 
 const find = async (q: string): Promise<readonly Contact[]> =>
@@ -42,7 +49,7 @@ const find = async (q: string): Promise<readonly Contact[]> =>
 
 function CustomerData() {
   const [q, setQ] = useQuery("q");
-  const [erased, setErased] = useState<string>();
+  const [erased, setErased] = useState<Named>();
   const { notices } = useDashboard();
   const found = useResource(() => find(q), [q]);
   const erasures = useResource(
@@ -63,10 +70,10 @@ function CustomerData() {
     <>
       <PageHead
         title="Customer data"
-        lead="Find a customer by the whole e-mail address, phone number or user id. Contacts that were merged are exported and erased together."
+        lead="Find a customer by the whole e-mail address, phone number or user id, or from a conversation in the inbox. Contacts that were merged are exported and erased together."
       />
       <FilterBar>
-        <FilterSearch label="E-mail, phone or user id" value={q} set={setQ} />
+        <FilterSearch label="E-mail, phone, user id or contact id" value={q} set={setQ} />
       </FilterBar>
       {q.trim() !== "" && (
         <Loaded of={found}>{(contacts) => <Contacts contacts={contacts} searched={q} erase={setErased} />}</Loaded>
@@ -74,11 +81,11 @@ function CustomerData() {
       {running > 0 && <Erasures erasures={erasures.data ?? []} />}
       {erased !== undefined && (
         <ConfirmDialog
-          title={`Erase all data of ${erased}?`}
+          title={`Erase all data of ${erased.name}?`}
           confirm="Erase"
-          typed={erased}
+          typed={erased.name}
           run={async () => {
-            await api.post("customers/erase", { email: erased });
+            await api.post("customers/erase", erased.key);
             await erasures.reload();
           }}
           closed={() => setErased(undefined)}
@@ -96,12 +103,16 @@ function CustomerData() {
 function Contacts(props: {
   readonly contacts: readonly Contact[];
   readonly searched: string;
-  readonly erase: (email: string) => void;
+  readonly erase: (customer: Named) => void;
 }) {
   const { contacts, searched, erase } = props;
-  /** The address by which the customer is exported and erased: their own, or the one that merged contacts share. */
-  const addressOf = ({ email }: Contact) =>
-    email ?? contacts.find((each) => each.email?.toLowerCase() === searched.trim().toLowerCase())?.email ?? undefined;
+  const sharedEmail = contacts.find(({ email }) => email?.toLowerCase() === searched.trim().toLowerCase())?.email;
+  /** By the address, their own or the one that merged contacts share; without one, by the contact. */
+  function namedOf({ id, name, email: own, phone, user_id: userId }: Contact): Named {
+    const email = own ?? sharedEmail;
+    if (typeof email === "string") return { key: { email }, name: email };
+    return { key: { contact_id: id }, name: name ?? phone ?? userId ?? id };
+  }
   return (
     <DataTable
       caption="Contacts found"
@@ -122,27 +133,24 @@ function Contacts(props: {
           header: "Actions",
           isHeaderHidden: true,
           align: "end",
-          cell: (contact) => <Actions email={addressOf(contact)} erase={erase} />,
+          cell: (contact) => <Actions of={namedOf(contact)} erase={erase} />,
         },
       ]}
     />
   );
 }
 
-function Actions({ email, erase }: { readonly email: string | undefined; readonly erase: (email: string) => void }) {
-  if (email === undefined) return <small class="soft">No e-mail address: export and erasure need one</small>;
-  return (
-    <div class="row-actions">
-      <Button
-        label="Export"
-        kind="secondary"
-        shape={icons.download}
-        onClick={() => api.download(withQuery("customers/export", { email }))}
-      />
-      <Button label="Erase…" kind="secondary danger" shape={icons.trash} onClick={() => erase(email)} />
-    </div>
-  );
-}
+const Actions = ({ of: customer, erase }: { readonly of: Named; readonly erase: (customer: Named) => void }) => (
+  <div class="row-actions">
+    <Button
+      label="Export"
+      kind="secondary"
+      shape={icons.download}
+      onClick={() => api.download(withQuery("customers/export", { ...customer.key }))}
+    />
+    <Button label="Erase…" kind="secondary danger" shape={icons.trash} onClick={() => erase(customer)} />
+  </div>
+);
 
 const words: Readonly<Record<Erasure["state"], string>> = {
   queued: "waiting",
@@ -157,7 +165,7 @@ const Erasures = ({ erasures }: { readonly erasures: readonly Erasure[] }) => (
       rows={erasures}
       rowKey={({ id }) => id}
       columns={[
-        { header: "Customer", cell: ({ email }) => <b dir="ltr">{email}</b> },
+        { header: "Customer", cell: ({ email, contact_id: id }) => <b dir="ltr">{email ?? id}</b> },
         { header: "State", cell: ({ state }) => words[state] },
         { header: "Conversations left", align: "end", cell: ({ conversations_left: left }) => left },
       ]}
