@@ -77,8 +77,8 @@ function checkLimits(
   given: Pick<NewKey, "limitMinute" | "limitDay">,
 ): void {
   const limits = limitsOf(plan, storedSettings(settings));
-  checkLimit("limit-minute", given.limitMinute, limits.perMinute);
-  checkLimit("limit-day", given.limitDay, limits.perDay);
+  checkLimit("limit_minute", given.limitMinute, limits.perMinute);
+  checkLimit("limit_day", given.limitDay, limits.perDay);
 }
 
 function checkLimit(name: string, value: number | undefined, max: number): void {

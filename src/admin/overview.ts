@@ -24,7 +24,7 @@ export async function readOverview(dependencies: ManualDependencies, workspaceId
     webhooks,
     dead_letters: deadLetters,
     versions,
-    first_steps: { ...steps, documents: documents.all > manual.length },
+    first_steps: { ...steps, documents: documents.all > manual.length, manual: manual.length > 0 },
   };
 }
 
@@ -84,10 +84,17 @@ async function firstSteps(db: Reader, workspaceId: string) {
     conversations.where("channel", "=", "widget").executeTakeFirst(),
     db
       .selectFrom("accounts")
-      .select("id")
-      .where("workspace_id", "=", workspaceId)
-      .where("managed_by", "!=", "builtin")
-      .where("removed_at", "is", null)
+      .leftJoin("account_status", (join) =>
+        join
+          .onRef("account_status.account_id", "=", "accounts.id")
+          .onRef("account_status.revision", "=", "accounts.revision")
+          .on("account_status.state", "in", ["broken", "unusable"]),
+      )
+      .select("accounts.id")
+      .where("accounts.workspace_id", "=", workspaceId)
+      .where("accounts.managed_by", "!=", "builtin")
+      .where("accounts.removed_at", "is", null)
+      .where("account_status.account_id", "is", null)
       .limit(1)
       .executeTakeFirst(),
     db.selectFrom("agents").select("id").where("workspace_id", "=", workspaceId).limit(2).execute(),

@@ -121,7 +121,7 @@ function inTheBrowser(): void {
     const page = await open("/dashboard/settings?tab=limits");
     await page.getByLabel("Delete conversations after").fill("400");
     await page.getByRole("button", { name: "Save" }).first().click();
-    await page.getByText("need the plan enterprise").waitFor();
+    await page.getByText("it takes the plan enterprise").waitFor();
     complaints.splice(0);
   });
 

@@ -18,7 +18,8 @@ export async function listRules(db: Reader, workspaceId: string) {
 }
 
 /** Adds a rule behind the others. */
-export function addRule(dependencies: SettingsDependencies, edit: Edit, rule: FileRule): Promise<FileRule> {
+export async function addRule(dependencies: SettingsDependencies, edit: Edit, rule: FileRule): Promise<FileRule> {
+  await requireAssignees(dependencies.store.read, edit.workspaceId, rule);
   return editRules(dependencies, edit, (rules) => {
     requireFree(rules, rule.name);
     return {
@@ -30,12 +31,13 @@ export function addRule(dependencies: SettingsDependencies, edit: Edit, rule: Fi
 }
 
 /** Replaces the given parts of a rule. */
-export function changeRule(
+export async function changeRule(
   dependencies: SettingsDependencies,
   edit: Edit,
   name: string,
   change: Partial<FileRule>,
 ): Promise<FileRule> {
+  await requireAssignees(dependencies.store.read, edit.workspaceId, change);
   return editRules(dependencies, edit, (rules) => {
     const before = ruleOf(rules, name);
     const next: FileRule = { ...before, ...change };
@@ -90,6 +92,17 @@ function editRules<T>(
 function checkedRules({ settings }: StoredWorkspace, rules: readonly FileRule[]): readonly Rule[] {
   const hours = settings.businessHours === null ? {} : { business_hours: someHours };
   return checkedWorkspace({ rules, ...hours }).rules ?? [];
+}
+
+/** A rule that assigns to nobody would leave conversations where they are, without a word. */
+async function requireAssignees(db: Reader, workspaceId: string, { then = [] }: Partial<FileRule>): Promise<void> {
+  for (const { assign } of then) {
+    if (assign === undefined || !assign.includes("@")) continue;
+    const agent = db.selectFrom("agents").select("id").where("workspace_id", "=", workspaceId);
+    if ((await agent.where("email", "=", assign.trim().toLowerCase()).executeTakeFirst()) === undefined) {
+      throw new Problem("invalid_parameter", `assign: no agent of this workspace has the address ${assign}.`);
+    }
+  }
 }
 
 function ruleOf(rules: readonly FileRule[], name: string): FileRule {

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
-import { limitsOf, planRetentionDays, settingsOf } from "#domain/workspace/settings.ts";
+import { planRetentionDays } from "#domain/workspace/plans.ts";
+import { limitsOf, settingsOf } from "#domain/workspace/settings.ts";
 import { spokenLanguages } from "#language/locale.ts";
 import { locales } from "#language/locales.ts";
 import type { Reader } from "#database/contract.ts";
@@ -66,9 +67,11 @@ export interface SettingsUpdate {
   readonly settings: Readonly<Partial<Record<SettingKey, unknown>>>;
   /** Settings that get their defaults. */
   readonly reset: readonly SettingKey[];
+  /** The values that were read before, of settings that must not have changed since. */
+  readonly was?: Readonly<Partial<Record<SettingKey, unknown>>>;
 }
 
-/** Changes all of the settings, or none. */
+/** Changes all of the settings, or none. Throws Problem edit_conflict. */
 export function updateSettings(dependencies: SettingsDependencies, edit: Edit, update: SettingsUpdate) {
   const values = checkedWorkspace(treeOf(update.settings)).settings;
   return changeSettings(dependencies, edit, (workspace) => updated(workspace, values, update));
@@ -77,10 +80,16 @@ export function updateSettings(dependencies: SettingsDependencies, edit: Edit, u
 function updated(
   workspace: StoredWorkspace,
   values: Partial<WorkspaceSettings>,
-  { settings: given, reset }: SettingsUpdate,
+  { settings: given, reset, was = {} }: SettingsUpdate,
 ): Change<ReturnType<typeof describeSettings>> {
   const keys = allSettingKeys.filter((key) => given[key] !== undefined || reset.includes(key));
   for (const key of keys) requireOwn(workspace, settingKeys[key], key);
+  const changed = keys.find(
+    (key) => key in was && !isDeepStrictEqual(fileValueOf(key, workspace.settings) ?? null, was[key] ?? null),
+  );
+  if (changed !== undefined) {
+    throw new Problem("edit_conflict", `${changed}: somebody else has changed this. Load the page again.`);
+  }
   const removed: ReadonlySet<string> = new Set(reset.map((key) => settingKeys[key]));
   const kept = Object.entries(workspace.stored).filter(([name]) => !removed.has(name));
   const stored: Partial<WorkspaceSettings> = { ...Object.fromEntries(kept), ...values };

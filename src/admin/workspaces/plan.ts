@@ -1,7 +1,8 @@
 import { planHas, requireFeature } from "#domain/workspace/plan.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Plan, WorkspaceSettings } from "#domain/workspace/settings.ts";
-import { limitsOf, planRetentionDays, plans } from "#domain/workspace/settings.ts";
+import { planRetentionDays } from "#domain/workspace/plans.ts";
+import { limitsOf, plans } from "#domain/workspace/settings.ts";
 import type { Tx } from "#database/contract.ts";
 
 /** Throws Problem feature_not_in_plan if the plan lacks a feature that these settings use. */

@@ -32,6 +32,6 @@ export function requireFeature(plan: Plan, feature: Feature): void {
   if (planHas(plan, feature)) return;
   throw new Problem(
     "feature_not_in_plan",
-    `${featureName[feature]} need the plan ${leastPlan[feature]} or higher; this workspace is on ${plan}. An admin changes the plan in the dashboard, on the page Settings.`,
+    `The plan ${plan} lacks ${featureName[feature]}: it takes the plan ${leastPlan[feature]} or higher. An admin changes the plan in the dashboard, on the page Settings, under "Retention & limits".`,
   );
 }

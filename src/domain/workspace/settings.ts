@@ -1,6 +1,7 @@
 import type { DefaultTexts, Translations } from "#language/canned-texts.ts";
 import { defaultTexts } from "#language/canned-texts.ts";
 import type { Plan } from "./plans.ts";
+import { planRetentionDays } from "./plans.ts";
 import type { Audiences } from "./audience.ts";
 import type { Rule } from "./automation.ts";
 import type { BusinessHours } from "./business-hours.ts";
@@ -47,14 +48,6 @@ export function limitsOf(
 
 const dayMs = 86_400_000;
 
-/** Days from a conversation's last message to its deletion, by default and at most. */
-export const planRetentionDays: Readonly<Record<Plan, number>> = {
-  free: 365,
-  starter: 365,
-  growth: 365,
-  business: 365,
-  enterprise: 6 * 365 + 2,
-};
 export const retentionDaysMax = Math.max(...Object.values(planRetentionDays));
 
 /** A workspace's own retention does not exceed that of its plan. */

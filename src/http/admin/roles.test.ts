@@ -263,7 +263,7 @@ const send = ({ method, path, body }: RealChange, headers: Readonly<Record<strin
   callAdmin(app, method, path, body, { "sec-fetch-site": "same-origin", ...headers });
 
 /** These name nothing of the workspace: the administrator of any other may do the same. */
-const ofEveryone = ["/admin/v1/channels/kinds/:channel/install"];
+const ofEveryone = ["/admin/v1/channels/kinds/:channel/install", "/admin/v1/documents/manual"];
 /** These name things of the workspace in the body. */
 const namesInBody = ["/admin/v1/customers/erase", "/admin/v1/documents/remove"];
 

@@ -13,7 +13,7 @@ const hidden = { schema: { hide: true } };
 /** The page that the dashboard's script fills. Its data come from `/admin/v1`. */
 const shell = browserPage(
   "Dashboard",
-  `<main id="dashboard"><noscript><div class="door"><h1>Dashboard</h1><p>The dashboard needs JavaScript. Please allow it for this page and load it again.</p></div></noscript></main>
+  `<div id="dashboard"><noscript><main class="door"><h1>Dashboard</h1><p>The dashboard needs JavaScript. Please allow it for this page and load it again.</p></main></noscript></div>
 <script src="/dashboard/app.js" defer></script>`,
   "dashboard",
 );

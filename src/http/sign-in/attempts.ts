@@ -3,6 +3,7 @@ import type { Clock } from "#runtime/clock.ts";
 import type { Store } from "#database/contract.ts";
 import type { Counter } from "#database/queries/counters.ts";
 import { countDown, countUp } from "#database/queries/counters.ts";
+import { counted } from "#domain/plural.ts";
 import { Problem } from "#domain/problem.ts";
 import { networkOf } from "#http/middleware/client-address.ts";
 
@@ -70,10 +71,9 @@ export async function countAttempt(
   const values = await store.write((tx) => countUp(tx, counters));
   if (counters.some(({ max }, index) => (values[index] ?? 0) > max)) {
     const endS = Math.ceil((windowStart + quarterMs - now) / 1_000);
-    const minutes = Math.ceil(endS / 60);
     throw new Problem(
       "too_many_attempts",
-      `Too many attempts. Please wait ${minutes} minutes and try again, or ask for a sign-in link.`,
+      `Too many attempts. Please wait ${counted(Math.ceil(endS / 60), "minute")} and try again, or ask for a sign-in link.`,
       { retryAfterS: endS },
     );
   }

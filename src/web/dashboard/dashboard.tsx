@@ -6,6 +6,7 @@ import { account } from "./pages/account/page.tsx";
 import { Navigation } from "./navigation.tsx";
 import { CanWriteContext, DashboardContext, useDashboard, useListedPages } from "./store.ts";
 import type { DashboardStore } from "./store.ts";
+import type { Role } from "./page.ts";
 import { icons } from "./ui/icons.ts";
 import { Callout } from "./ui/marks.tsx";
 import { PageHead } from "./ui/page.tsx";
@@ -18,9 +19,9 @@ export const Dashboard = ({ store }: { readonly store: DashboardStore }) => (
     <div class="dashboard">
       <Sidebar />
       <TopBar />
-      <div id="content" class="content" tabIndex={-1}>
+      <main id="content" class="content" tabIndex={-1}>
         <CurrentPage />
-      </div>
+      </main>
     </div>
     <NoticePlace notices={store.notices} />
   </DashboardContext.Provider>
@@ -69,12 +70,19 @@ function TopBar() {
 
 /** The page that the address names. Another page or thing begins with new components. */
 function CurrentPage() {
-  const { router, me } = useDashboard();
+  const { router, me, pages } = useDashboard();
   const listed = useListedPages();
   const { page: asked, id } = router.route.value;
   const path = me.value.agent.lacks_second_factor ? account.path : asked;
   const page = listed.find((each) => each.path === path);
-  if (page === undefined) return me.value.agent.role === "agent" ? <ForAdministrators /> : <NotFound />;
+  if (page === undefined) {
+    const { role } = me.value.agent;
+    return role === "agent" || pages.some((each) => each.path === path) ? (
+      <ForAdministrators role={role} />
+    ) : (
+      <NotFound />
+    );
+  }
   const canWrite = (page.writers ?? ["admin"]).includes(me.value.agent.role);
   return (
     <CanWriteContext.Provider value={canWrite}>
@@ -108,12 +116,12 @@ const NotFound = () => (
   </Instead>
 );
 
-const ForAdministrators = () => (
-  <Instead title="Dashboard">
-    <Empty shape="lock" title="The dashboard is for administrators">
-      <p>Your role is agent. Ask an administrator of this workspace for another role.</p>
-      <a class="primary" href="/inbox">
-        Go to the inbox
+const ForAdministrators = ({ role }: { readonly role: Role }) => (
+  <Instead title={role === "agent" ? "Dashboard" : "For administrators"}>
+    <Empty shape="lock" title={`${role === "agent" ? "The dashboard" : "This page"} is for administrators`}>
+      <p>Your role is {role}. Ask an administrator of this workspace for another role.</p>
+      <a class="primary" href={role === "agent" ? "/inbox" : "/dashboard"}>
+        {role === "agent" ? "Go to the inbox" : "Go to the overview"}
       </a>
     </Empty>
   </Instead>

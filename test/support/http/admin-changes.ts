@@ -332,6 +332,7 @@ function documentChanges(app: TestApp, made: Made, url: string): Changes {
       body: { title: "Renamed" },
     }),
     "DELETE /admin/v1/documents/:document_id": async () => ({ path: `documents/${await learned()}` }),
+    "DELETE /admin/v1/documents/manual": async () => ({ path: "documents/manual" }),
     "POST /admin/v1/documents/remove": async () => ({
       path: "documents/remove",
       body: { document_ids: [await learned()] },

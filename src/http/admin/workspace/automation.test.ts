@@ -101,6 +101,15 @@ eachDatabase("automation in the dashboard", (open) => {
     });
   });
 
+  it("assigns by a rule to agents of the workspace only", async () => {
+    const to = (assign: string) => ({ ...refunds, name: "Assign", then: [{ assign }] });
+    const refused = await call("POST", "rules", to("ghost@shop.example"));
+    expect([refused.status, refused.body["detail"]]).toEqual([422, expect.stringContaining("ghost@shop.example")]);
+    expect((await call("POST", "rules", to(admin.email))).status).toBe(201);
+    expect((await call("PATCH", "rules/Assign", { then: [{ assign: "ghost@shop.example" }] })).status).toBe(422);
+    expect((await call("DELETE", "rules/Assign")).status).toBe(204);
+  });
+
   it("tells what rules would do, and why they fired", async () => {
     app.clock.advance(1_001);
     const asked = await app.post("/v1/query", {

@@ -28,7 +28,7 @@ eachDatabase("the overview in /admin/v1", (open) => {
   const read = async (user = admin) => (await user.call("GET", "overview")).body as Overview;
 
   it("ticks the first steps as they are done, until they are dismissed for all", async () => {
-    const none = { documents: false, question: false, widget: false, channel: false, colleague: false };
+    const none = { documents: false, manual: false, question: false, widget: false, channel: false, colleague: false };
     expect((await read()).first_steps).toEqual({ dismissed: false, ...none });
     await app.learn("shipping.md", "# Shipping\n\nDelivery takes 3 days.\n");
     await app.post("/v1/query", { workspace_id: app.workspace.id, query: "How long does delivery take?" });

@@ -48,9 +48,10 @@ const overview = Type.Object(
     first_steps: Type.Object({
       dismissed: Type.Boolean(),
       documents: Type.Boolean(),
+      manual: Type.Boolean({ description: "The bot still answers from the built-in manual" }),
       question: Type.Boolean({ description: "A conversation exists" }),
       widget: Type.Boolean({ description: "A conversation came through the widget" }),
-      channel: Type.Boolean(),
+      channel: Type.Boolean({ description: "A channel is connected, and works" }),
       colleague: Type.Boolean(),
     }),
   },

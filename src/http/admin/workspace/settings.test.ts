@@ -76,6 +76,16 @@ eachDatabase("settings of a workspace in the dashboard", (open) => {
     expect(await listed()).toMatchObject({ "widget.title": { value: "Ask us" }, auto_resolve_days: { value: 7 } });
   });
 
+  it("are not overwritten where a colleague has changed them since they were read", async () => {
+    const was = { "widget.title": (await listed())["widget.title"]?.value };
+    expect((await change({ "widget.title": "First" })).status).toBe(200);
+    const late = await admin.call("PATCH", "settings", { settings: { "widget.title": "Second" }, was });
+    expect([late.status, late.body]).toMatchObject([409, { code: "edit_conflict" }]);
+    expect((await listed())["widget.title"]).toMatchObject({ value: "First" });
+    const fresh = { settings: { "widget.title": "Help" }, was: { "widget.title": "First", "widget.color": "gone" } };
+    expect((await admin.call("PATCH", "settings", fresh)).status).toBe(200);
+  });
+
   it("are read back as they were written, whatever their form", async () => {
     const values = {
       timezone: "Asia/Tokyo",

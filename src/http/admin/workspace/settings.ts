@@ -74,6 +74,12 @@ const updateSchema = {
           { description: "New values by key, as in the configuration file", title: "SettingValues" },
         ),
       ),
+      was: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description:
+            "Values that were read before, by key; `edit_conflict` if one of these settings has changed since",
+        }),
+      ),
       reset: Type.Optional(
         Type.Array(Type.Enum([...allSettingKeys]), {
           maxItems: allSettingKeys.length,
@@ -88,6 +94,7 @@ const updateSchema = {
     "invalid_strictness",
     "managed_by_file",
     "feature_not_in_plan",
+    "edit_conflict",
   ]),
 };
 
@@ -109,9 +116,9 @@ export function settingsRoutes(app: App, { store, clock }: Resources): void {
 
   app.patch("/settings", { schema: updateSchema }, (request) => {
     const { workspaceId, actor } = administratorOf(request);
-    const { settings = {}, reset = [] } = request.body;
+    const { settings = {}, reset = [], was = {} } = request.body;
     const values: Readonly<Partial<Record<SettingKey, unknown>>> = settings;
-    return updateSettings({ store, clock }, { workspaceId, by: actor }, { settings: values, reset });
+    return updateSettings({ store, clock }, { workspaceId, by: actor }, { settings: values, reset, was });
   });
 
   app.put("/settings/plan", { schema: planSchema }, async (request) => {

@@ -60,9 +60,13 @@ export function useForm<T extends object>(initial: T): FormState<T> {
         if (resets.current === before) setSaved(values);
         return true;
       } catch (error) {
-        const { field, text } = placeOf(messageOf(error), element);
-        if (field === undefined) setProblem(text);
-        else setErrors({ [field]: text });
+        const reasons = messageOf(error).split("\n");
+        const placed = reasons.map((reason) => placeOf(reason, element));
+        setErrors(
+          Object.fromEntries(placed.flatMap(({ field, text }) => (field === undefined ? [] : [[field, text]]))),
+        );
+        const others = placed.flatMap(({ field, text }) => (field === undefined ? [text] : []));
+        if (others.length > 0) setProblem(others.join("\n"));
         return false;
       } finally {
         setBusy(false);

@@ -58,13 +58,19 @@ export const AuditTable = ({ entries }: { readonly entries: readonly AuditEntry[
   />
 );
 
+/** A rating is no change: it is of an agent's work. */
+function changeOf(action: AuditEntry["action"], from: string | null, to: string | null): string | null {
+  if (action === "rated") return from === null ? `${to} of 5` : `${to} of 5, after ${from} had it`;
+  return from === null ? to : `${from} → ${to ?? "none"}`;
+}
+
 const Change = ({ of: { action, detail, from, to } }: { readonly of: AuditEntry }) => (
   <span>
     {actionWords(action)} {detail !== null && !hasReason(action) && <b dir="auto">{detail}</b>}
     {(from !== null || to !== null) && (
       <small class="soft" dir="auto">
         {" "}
-        {from === null ? to : `${from} → ${to ?? "none"}`}
+        {changeOf(action, from, to)}
       </small>
     )}
     {detail !== null && hasReason(action) && <span dir="auto"> ({detail})</span>}

@@ -13,6 +13,7 @@ import type { KnowledgeDocument, OneDocument } from "./documents.ts";
 import { isBusy, pathOf, readDocument } from "./documents.ts";
 import { DropZone } from "./drop-zone.tsx";
 import { usePolling } from "#web/dashboard/ui/polling.ts";
+import { ManualNotice } from "./manual.tsx";
 import { DocumentTable } from "./table.tsx";
 import { useUploads } from "./uploads.ts";
 
@@ -50,6 +51,10 @@ export function DocumentList() {
     async () => (await api.get<{ readonly tags: readonly string[] }>("documents/tags")).tags,
     [],
   );
+  const manual = useResource(
+    async () => (await api.get<{ readonly document_ids: readonly string[] }>("documents/manual")).document_ids,
+    [],
+  );
   const { add, remove } = useChanges(list);
   const uploads = useUploads(add);
   const chosen = (list.data ?? []).filter(({ id }) => selected.has(id));
@@ -69,6 +74,15 @@ export function DocumentList() {
         lead="The bot answers from these files, websites and articles, and from nothing else."
         {...(canWrite && { actions: <AddActions addWebsite={() => setAddingSite(true)} /> })}
       />
+      {(manual.data ?? []).length > 0 && (
+        <ManualNotice
+          canWrite={canWrite}
+          removed={async () => {
+            await manual.reload();
+            await list.reload();
+          }}
+        />
+      )}
       {canWrite && <DropZone uploads={uploads} />}
       <FilterBar>
         <FilterSearch label="Search documents" value={q} set={setQ} />
@@ -95,6 +109,7 @@ export function DocumentList() {
         {(rows) => (
           <DocumentTable
             rows={rows}
+            manual={new Set(manual.data)}
             canWrite={canWrite}
             selected={selected}
             select={setSelected}

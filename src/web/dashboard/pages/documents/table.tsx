@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { Button } from "#web/shared/ui/elements.tsx";
 import { addressOf } from "#web/dashboard/router.ts";
 import { icons } from "#web/dashboard/ui/icons.ts";
-import { RelativeTime } from "#web/dashboard/ui/marks.tsx";
+import { Badge, RelativeTime } from "#web/dashboard/ui/marks.tsx";
 import type { Column } from "#web/dashboard/ui/table.tsx";
 import { DataTable } from "#web/dashboard/ui/table.tsx";
 import type { KnowledgeDocument } from "./documents.ts";
@@ -11,6 +11,8 @@ import { Audience, DocumentState } from "./state.tsx";
 
 interface TableProps {
   readonly rows: readonly KnowledgeDocument[];
+  /** Documents of the built-in manual. */
+  readonly manual: ReadonlySet<string>;
   readonly canWrite: boolean;
   readonly selected: ReadonlySet<string>;
   readonly select: (ids: ReadonlySet<string>) => void;
@@ -45,7 +47,13 @@ export function DocumentTable(props: TableProps) {
   );
 }
 
-function NameCell({ of: document, canWrite, selected, select }: TableProps & { readonly of: KnowledgeDocument }) {
+function NameCell({
+  of: document,
+  manual,
+  canWrite,
+  selected,
+  select,
+}: TableProps & { readonly of: KnowledgeDocument }) {
   const { id, title } = document;
   const toggle = (isOn: boolean): void =>
     select(new Set(isOn ? [...selected, id] : [...selected].filter((each) => each !== id)));
@@ -62,7 +70,8 @@ function NameCell({ of: document, canWrite, selected, select }: TableProps & { r
       <span>
         <a href={addressOf("documents", id)} dir="auto">
           {title}
-        </a>
+        </a>{" "}
+        {manual.has(id) && <Badge>Manual</Badge>}
         <small dir="auto">{originOf(document)}</small>
       </span>
     </div>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { addressOf } from "#web/dashboard/router.ts";
+import { useListedPages } from "#web/dashboard/store.ts";
 import { Callout } from "#web/dashboard/ui/marks.tsx";
 import { Section } from "#web/dashboard/ui/page.tsx";
 import type { Overview } from "./types.ts";
@@ -60,8 +61,15 @@ export function Attention({ of: overview }: { readonly of: Overview }) {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-const Problem = (props: { readonly title: string; readonly href?: string; readonly fix?: string }) => (
-  <Callout tone="bad">
-    <span dir="auto">{props.title}</span> {props.href !== undefined && <a href={props.href}>{props.fix}</a>}
-  </Callout>
-);
+function Problem({ title, href, fix }: { readonly title: string; readonly href?: string; readonly fix?: string }) {
+  const listed = useListedPages();
+  const isOpen =
+    href !== undefined && (!href.startsWith("/dashboard") || listed.some(({ path }) => isBelow(href, path)));
+  return (
+    <Callout tone="bad">
+      <span dir="auto">{title}</span> {isOpen && <a href={href}>{fix}</a>}
+    </Callout>
+  );
+}
+
+const isBelow = (href: string, path: string): boolean => path !== "" && href.startsWith(addressOf(path));

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { Button } from "#web/shared/ui/elements.tsx";
 import { api } from "#web/dashboard/api.ts";
 import { addressOf } from "#web/dashboard/router.ts";
-import { useCanWrite, useDashboard } from "#web/dashboard/store.ts";
+import { useCanWrite, useDashboard, useListedPages } from "#web/dashboard/store.ts";
 import { CopyField } from "#web/dashboard/ui/copy.tsx";
 import { Badge } from "#web/dashboard/ui/marks.tsx";
 import { Section } from "#web/dashboard/ui/page.tsx";
@@ -31,13 +31,18 @@ export function FirstSteps(props: { readonly of: Overview["first_steps"]; readon
       actions={canWrite && <Button label="Hide" kind="secondary" onClick={() => void dismiss()} />}
     >
       <ol class="first-steps">
-        <Step isDone={steps.documents} title="Add documents" href={addressOf("documents")}>
+        <Step isDone={steps.documents} title="Add documents" page="documents">
           The assistant answers from your files, websites and articles only.
         </Step>
-        <Step isDone={steps.question} title="Ask a first question" href={addressOf("questions")}>
-          See the answer, its sources and what decided. Done with the first conversation.
+        {steps.documents && steps.manual && (
+          <Step isDone={false} title="Remove the built-in manual" page="documents">
+            Until then customers can get answers about Parley itself.
+          </Step>
+        )}
+        <Step isDone={steps.question} title="Ask a first question" href={`/chat/${workspace.id}`}>
+          Write as a customer would. “Try a question” shows what decided, and stores nothing.
         </Step>
-        <Step isDone={steps.widget} title="Put the widget on your site" href={addressOf("widget")}>
+        <Step isDone={steps.widget} title="Put the widget on your site" page="widget">
           Done when the first customer has written in it.
           {!steps.widget && (
             <CopyField
@@ -46,10 +51,10 @@ export function FirstSteps(props: { readonly of: Overview["first_steps"]; readon
             />
           )}
         </Step>
-        <Step isDone={steps.channel} title="Connect a channel" href={addressOf("channels")}>
+        <Step isDone={steps.channel} title="Connect a channel" page="channels">
           E-mail, Slack, Telegram, WhatsApp and others come into the same inbox.
         </Step>
-        <Step isDone={steps.colleague} title="Invite a colleague" href={addressOf("team")}>
+        <Step isDone={steps.colleague} title="Invite a colleague" page="team">
           They take over when the assistant has no answer.
         </Step>
       </ol>
@@ -57,19 +62,31 @@ export function FirstSteps(props: { readonly of: Overview["first_steps"]; readon
   );
 }
 
-const Step = (props: {
+function Step(props: {
   readonly isDone: boolean;
   readonly title: string;
-  readonly href: string;
+  /** The page of the dashboard where it is done. */
+  readonly page?: string;
+  readonly href?: string;
   readonly children: ComponentChildren;
-}) => (
-  <li class="box">
-    <div class="row-actions">
-      <a href={props.href}>
-        <b>{props.title}</b>
-      </a>
-      {props.isDone ? <Badge tone="good">Done</Badge> : <Badge tone="wait">To do</Badge>}
-    </div>
-    <div class="soft">{props.children}</div>
-  </li>
-);
+}) {
+  const { isDone, title, page } = props;
+  const listed = useListedPages();
+  const own = listed.some(({ path }) => path === page) ? addressOf(page ?? "") : undefined;
+  const href = props.href ?? own;
+  return (
+    <li class="box">
+      <div class="row-actions">
+        {href === undefined ? (
+          <b>{title}</b>
+        ) : (
+          <a href={href}>
+            <b>{title}</b>
+          </a>
+        )}
+        {isDone ? <Badge tone="good">Done</Badge> : <Badge tone="wait">To do</Badge>}
+      </div>
+      <div class="soft">{props.children}</div>
+    </li>
+  );
+}

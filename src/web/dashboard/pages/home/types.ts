@@ -23,6 +23,8 @@ export interface Overview {
   readonly first_steps: {
     readonly dismissed: boolean;
     readonly documents: boolean;
+    /** The bot still answers from the built-in manual. */
+    readonly manual: boolean;
     readonly question: boolean;
     readonly widget: boolean;
     readonly channel: boolean;

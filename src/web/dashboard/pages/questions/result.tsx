@@ -82,7 +82,10 @@ export function Result({ of: tried }: { readonly of: Tried }) {
         <p class="hint">{timesOf(tried)}</p>
       </Section>
       {passages.length > 0 && (
-        <Section title="Passages found" lead="The best first. The answer cites those that are marked.">
+        <Section
+          title="Passages found"
+          lead="In the order of the search, which counts headings and meaning too. The bar shows how much of the question the words cover. The answer cites those that are marked."
+        >
           <ol class="passages">
             {passages.map((passage) => (
               <Passage key={passage.id} of={passage} />

@@ -1,5 +1,5 @@
-import { plans } from "#domain/workspace/plans.ts";
-import { SelectField } from "#web/dashboard/ui/fields/choice.tsx";
+import { planRetentionDays, plans } from "#domain/workspace/plans.ts";
+import { SelectField, SwitchField } from "#web/dashboard/ui/fields/choice.tsx";
 import { Form, useForm } from "#web/dashboard/ui/form.tsx";
 import { PageHead, Section } from "#web/dashboard/ui/page.tsx";
 import type { JSX } from "preact";
@@ -141,7 +141,10 @@ function Limits(props: PartProps) {
 }
 
 function PlanForm({ list, changed }: PartProps) {
-  const form = useForm({ plan: list.plan.name });
+  const form = useForm({ plan: list.plan.name, isAgreed: false });
+  const days = planRetentionDays[plans.find((each) => each === form.values.plan) ?? "free"];
+  const ownDays = list.settings["retention_days"]?.value;
+  const isShorter = days < (typeof ownDays === "number" ? ownDays : list.plan.retention_days);
   return (
     <Form
       form={form}
@@ -149,8 +152,16 @@ function PlanForm({ list, changed }: PartProps) {
       label="Change the plan"
       done="Saved."
       isManaged={list.plan.managed_by_file}
+      isBlocked={isShorter && !form.values.isAgreed}
     >
       <SelectField of={form.field("plan")} label="Plan" options={plans.map((value) => ({ value, label: value }))} />
+      {isShorter && (
+        <SwitchField
+          of={form.field("isAgreed")}
+          label={`Delete conversations that ended more than ${days} days ago`}
+          hint="This plan keeps them no longer. They are deleted for good."
+        />
+      )}
     </Form>
   );
 }

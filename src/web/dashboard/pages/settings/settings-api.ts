@@ -31,13 +31,14 @@ export const loadTexts = (): Promise<BuiltInTexts> => api.get<BuiltInTexts>("set
 
 export const savePlan = (plan: string): Promise<SettingsList> => api.put<SettingsList>("settings/plan", { plan });
 
-/** Changes those values that differ. Undefined, null and empty texts give a setting its default. */
+/** Changes those values that differ, unless a colleague has changed them since. Undefined, null and empty texts give a setting its default. */
 export async function saveSettings(
   before: SettingsList,
   values: Readonly<Record<string, unknown>>,
 ): Promise<SettingsList> {
   const settings: Record<string, unknown> = {};
   const reset: string[] = [];
+  const was: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(values)) {
     const known = before.settings[key];
     if (
@@ -46,8 +47,9 @@ export async function saveSettings(
       JSON.stringify(known.value ?? "") === JSON.stringify(value ?? "")
     )
       continue;
+    was[key] = known.value;
     if (value === undefined || value === null || value === "") reset.push(key);
     else settings[key] = value;
   }
-  return api.patch<SettingsList>("settings", { settings, reset });
+  return api.patch<SettingsList>("settings", { settings, reset, was });
 }

@@ -131,18 +131,24 @@ function AgentForm(props: {
   readonly changed: (agent: AgentDetail) => void;
 }) {
   const { agent, teams, changed } = props;
-  const { me, reloadMe } = useDashboard();
+  const { me, reloadMe, router } = useDashboard();
+  const [isAgreed, setAgreed] = useState(false);
+  const isSelf = agent.id === me.value.agent.id;
   // The form's first values: `agent` may have been loaded again, with a colleague's change.
   const [before, setBefore] = useState(() => agentValues(agent));
   const form = useForm(before);
   const send = async (values: AgentValues): Promise<void> => {
     changed(await api.patch<AgentDetail>(`agents/${agent.id}`, differing(before, values)));
     setBefore(values);
-    if (agent.id === me.value.agent.id) await reloadMe();
+    if (!isSelf) return;
+    await reloadMe();
+    // This page is no longer theirs.
+    if (values.role !== "admin") router.go(addressOf(""));
   };
+  const givesUp = isSelf && before.role === "admin" && form.values.role !== "admin";
   return (
     <Card>
-      <Form form={form} send={send} label="Save" done="Saved.">
+      <Form form={form} send={send} label="Save" done="Saved." isBlocked={givesUp && !isAgreed}>
         <TextField of={form.field("name")} label="Name" hint="Customers see it." required maxLength={100} />
         <SelectField
           of={{ ...form.field("role"), set: (role) => form.field("role").set(role as Role) }}
@@ -150,6 +156,13 @@ function AgentForm(props: {
           hint={<RoleHint role={form.values.role} />}
           options={roleOptions}
         />
+        {givesUp && (
+          <SwitchField
+            of={{ name: "agreed", value: isAgreed, set: setAgreed, errors: {} }}
+            label="I give up the role of an administrator"
+            hint="Only another administrator can give it back."
+          />
+        )}
         {teams.length > 0 && (
           <CheckListField
             of={form.field("team_ids")}

@@ -2,12 +2,15 @@ import { useState } from "preact/hooks";
 import type { Field } from "#web/dashboard/ui/fields/field.tsx";
 import { SelectField } from "#web/dashboard/ui/fields/choice.tsx";
 import { TextAreaField } from "#web/dashboard/ui/fields/text.tsx";
+import { textSpecs } from "#web/dashboard/pages/settings/specs.ts";
 import type { BuiltInTexts } from "#web/dashboard/pages/settings/settings-api.ts";
 
 export type Translations = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** Names of sentences, such as "hours_open". */
+/** Names of sentences, such as "hours_open": as the setting of the sentence is called, where there is one. */
 const labelOf = (key: string): string => {
+  const spec = textSpecs.find((each) => each.key === `messages.${key}`);
+  if (spec !== undefined) return spec.label;
   const words = key.replaceAll("_", " ");
   return words[0]?.toUpperCase() + words.slice(1);
 };
