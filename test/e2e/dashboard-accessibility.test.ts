@@ -157,6 +157,7 @@ function inTheBrowser(): void {
   it("in dialogs of documents, channels and customers", async () => {
     const documents = "pages/documents/dialogs.tsx";
     await go("/documents");
+    await dialog("pages/documents/manual.tsx", "Remove the built-in manual?", button("Remove the built-in manual"));
     await dialog(documents, "Add a website", button("Add a website"));
     for (const title of ["Shipping", "Returns"]) await page.getByRole("checkbox", { name: `Select ${title}` }).check();
     await dialog(documents, "Delete 2 documents?", button("Delete"));

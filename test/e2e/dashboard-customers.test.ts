@@ -58,7 +58,7 @@ function inTheBrowser(): void {
 
   it("finds, exports and erases a customer by keyboard, and says when it is done", async () => {
     const page = await pages.open(admin, "/customers");
-    await page.getByPlaceholder("E-mail, phone or user id").fill(email.toUpperCase());
+    await page.getByPlaceholder("E-mail, phone, user id or contact id").fill(email.toUpperCase());
     const saving = page.waitForEvent("download");
     await page.getByRole("button", { name: "Export" }).press("Enter");
     const saved = await saving;

@@ -136,6 +136,8 @@ function inTheBrowser(): void {
   it("says why the only admin cannot be demoted", async () => {
     const page = await pages.open(admin, `/team/${admin.id}`);
     await page.getByRole("combobox", { name: "Role" }).selectOption("agent");
+    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await page.getByLabel("I give up the role of an administrator").check();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("This is the only admin of the workspace.").waitFor();
   });

@@ -28,9 +28,9 @@ export const Dashboard = ({ store }: { readonly store: DashboardStore }) => (
 );
 
 const Sidebar = () => (
-  <div class="sidebar">
+  <header class="sidebar">
     <Navigation />
-  </div>
+  </header>
 );
 
 /** On phones: the name of the workspace, and a button that opens the menu. */
@@ -46,7 +46,7 @@ function TopBar() {
   // A chosen page closes the menu.
   useLayoutEffect(close, [route.value.page, route.value.id]);
   return (
-    <div class="top-bar">
+    <header class="top-bar">
       <Button label="Menu" kind="icon" shape={icons.menu} aria-expanded={isOpen} onClick={() => setOpen(true)} />
       <span class="workspace" dir="auto">
         {me.value.workspace.name}
@@ -64,7 +64,7 @@ function TopBar() {
           <Navigation />
         </dialog>
       )}
-    </div>
+    </header>
   );
 }
 

@@ -34,7 +34,7 @@ const policy =
 const shell = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Dashboard</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/dashboard/app.css"></head>
-<body><main id="dashboard"></main><script src="/dashboard/app.js" defer></script></body></html>`;
+<body><div id="dashboard"></div><script src="/dashboard/app.js" defer></script></body></html>`;
 
 const shops = Array.from({ length: 30 }, (_, index) => ({
   id: `shop_${index}`,
