@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { Button } from "#web/shared/ui/elements.tsx";
 import { addressOf } from "#web/dashboard/router.ts";
 import { icons } from "#web/dashboard/ui/icons.ts";
-import { Badge, RelativeTime } from "#web/dashboard/ui/marks.tsx";
+import { RelativeTime } from "#web/dashboard/ui/marks.tsx";
 import type { Column } from "#web/dashboard/ui/table.tsx";
 import { DataTable } from "#web/dashboard/ui/table.tsx";
 import type { KnowledgeDocument } from "./documents.ts";
@@ -70,9 +70,11 @@ function NameCell({
       <span>
         <a href={addressOf("documents", id)} dir="auto">
           {title}
-        </a>{" "}
-        {manual.has(id) && <Badge>Manual</Badge>}
-        <small dir="auto">{originOf(document)}</small>
+        </a>
+        <small dir="auto">
+          {originOf(document)}
+          {manual.has(id) && " · Manual"}
+        </small>
       </span>
     </div>
   );
