@@ -332,7 +332,15 @@ function documentChanges(app: TestApp, made: Made, url: string): Changes {
       body: { title: "Renamed" },
     }),
     "DELETE /admin/v1/documents/:document_id": async () => ({ path: `documents/${await learned()}` }),
-    "DELETE /admin/v1/documents/manual": async () => ({ path: "documents/manual" }),
+    "DELETE /admin/v1/documents/manual": async () => {
+      await app.learn("surveys.md", content);
+      // The first start adds the manual before anybody is there.
+      const first = { indexed_at: 1 };
+      await app.store.write((tx) =>
+        tx.updateTable("documents").set(first).where("file_name", "=", "surveys.md").execute(),
+      );
+      return { path: "documents/manual" };
+    },
     "POST /admin/v1/documents/remove": async () => ({
       path: "documents/remove",
       body: { document_ids: [await learned()] },

@@ -107,7 +107,7 @@ function Contacts(props: {
 }) {
   const { contacts, searched, erase } = props;
   const sharedEmail = contacts.find(({ email }) => email?.toLowerCase() === searched.trim().toLowerCase())?.email;
-  /** By the address, their own or the one that merged contacts share; without one, by the contact. */
+  /** Names a customer by the address, their own or the one that merged contacts share, or else by the contact. */
   function namedOf({ id, name, email: own, phone, user_id: userId }: Contact): Named {
     const email = own ?? sharedEmail;
     if (typeof email === "string") return { key: { email }, name: email };

@@ -35,10 +35,10 @@ const polledMax = 10;
 export function DocumentList() {
   const { notices } = useDashboard();
   const canWrite = useCanWrite();
-  const [q, setQ] = useQuery("q");
-  const [kind, setKind] = useQuery("kind");
-  const [status, setStatus] = useQuery("status");
-  const [tag, setTag] = useQuery("tag");
+  const [q] = useQuery("q");
+  const [kind] = useQuery("kind");
+  const [status] = useQuery("status");
+  const [tag] = useQuery("tag");
   const [isAddingSite, setAddingSite] = useState(false);
   const [removing, setRemoving] = useState<readonly KnowledgeDocument[]>([]);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -84,20 +84,7 @@ export function DocumentList() {
         />
       )}
       {canWrite && <DropZone uploads={uploads} />}
-      <FilterBar>
-        <FilterSearch label="Search documents" value={q} set={setQ} />
-        <FilterSelect label="Kind" all="All kinds" options={kinds} value={kind} set={setKind} />
-        <FilterSelect label="State" all="All states" options={statuses} value={status} set={setStatus} />
-        {(tags.data ?? []).length > 0 && (
-          <FilterSelect
-            label="Audience"
-            all="All audiences"
-            options={(tags.data ?? []).map((value) => ({ value, label: value }))}
-            value={tag}
-            set={setTag}
-          />
-        )}
-      </FilterBar>
+      <Filters tags={tags.data ?? []} />
       {chosen.length > 0 && (
         <div class="selection-bar" role="group" aria-label="Selected documents">
           <span role="status">{chosen.length} selected</span>
@@ -132,6 +119,29 @@ export function DocumentList() {
         />
       )}
     </>
+  );
+}
+
+function Filters({ tags }: { readonly tags: readonly string[] }) {
+  const [q, setQ] = useQuery("q");
+  const [kind, setKind] = useQuery("kind");
+  const [status, setStatus] = useQuery("status");
+  const [tag, setTag] = useQuery("tag");
+  return (
+    <FilterBar>
+      <FilterSearch label="Search documents" value={q} set={setQ} />
+      <FilterSelect label="Kind" all="All kinds" options={kinds} value={kind} set={setKind} />
+      <FilterSelect label="State" all="All states" options={statuses} value={status} set={setStatus} />
+      {tags.length > 0 && (
+        <FilterSelect
+          label="Audience"
+          all="All audiences"
+          options={tags.map((value) => ({ value, label: value }))}
+          value={tag}
+          set={setTag}
+        />
+      )}
+    </FilterBar>
   );
 }
 
