@@ -26,6 +26,7 @@ const schema = {
             name: Type.String(),
             role: Type.Enum([...agentRoles]),
             avatar_url: schemas.nullable(Type.String({ description: "The picture that customers see; null: none" })),
+            has_password: Type.Boolean(),
             lacks_second_factor: Type.Boolean({
               description: "The workspace requires a second factor, and the agent has to set it up first",
             }),
@@ -49,9 +50,9 @@ export function meRoute(app: App, { store, clock, options }: Resources): void {
   app.get("/me", { config: own, schema }, async (request) => {
     const administrator = administratorOf(request);
     const { agentId, email, name, role, workspaceId } = administrator;
-    const { avatar } = await store.read
+    const { avatar, password } = await store.read
       .selectFrom("agents")
-      .select("avatar")
+      .select(["avatar", "password"])
       .where("id", "=", agentId)
       .executeTakeFirstOrThrow();
     const workspace = await readWorkspace(store.read, workspaceId);
@@ -63,6 +64,7 @@ export function meRoute(app: App, { store, clock, options }: Resources): void {
         name,
         role,
         avatar_url: avatar === null ? null : `${options.publicUrl}${avatarPath(avatar)}`,
+        has_password: password !== null,
         lacks_second_factor: await lacksSecondFactor(store.read, administrator),
       },
       workspace: { id: workspace.id, name: workspace.name, plan: workspace.plan },

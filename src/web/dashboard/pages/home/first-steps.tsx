@@ -14,7 +14,7 @@ export function FirstSteps(props: { readonly of: Overview["first_steps"]; readon
   const { me, notices } = useDashboard();
   const canWrite = useCanWrite();
   if (steps.dismissed) return null;
-  const { workspace, public_url: url } = me.value;
+  const { agent, workspace, public_url: url } = me.value;
 
   async function dismiss(): Promise<void> {
     try {
@@ -53,6 +53,9 @@ export function FirstSteps(props: { readonly of: Overview["first_steps"]; readon
         </Step>
         <Step isDone={steps.channel} title="Connect a channel" page="channels">
           E-mail, Slack, Telegram, WhatsApp and others come into the same inbox.
+        </Step>
+        <Step isDone={agent.has_password} title="Choose a password" page="account">
+          The link that you came by works once. A password lets you in again.
         </Step>
         <Step isDone={steps.colleague} title="Invite a colleague" page="team">
           They take over when the assistant has no answer.
