@@ -13,6 +13,7 @@ export interface Calls {
   get(route: `/${string}`, signal?: AbortSignal, query?: URLSearchParams): Promise<unknown>;
   post(route: `/${string}`, body: unknown, signal?: AbortSignal, files?: readonly NamedBytes[]): Promise<unknown>;
   patch(route: `/${string}`, body: unknown, signal?: AbortSignal): Promise<unknown>;
+  put(route: `/${string}`, signal?: AbortSignal): Promise<void>;
   delete(route: `/${string}`, signal?: AbortSignal): Promise<void>;
 }
 
@@ -65,6 +66,9 @@ export function createCalls(rest: REST, token: string): Calls {
     post: (route, body, signal, files) =>
       ready().post(route, { body, ...given(signal), ...(files === undefined ? {} : { files: [...files] }) }),
     patch: (route, body, signal) => ready().patch(route, { body, ...given(signal) }),
+    async put(route, signal) {
+      await ready().put(route, given(signal));
+    },
     async delete(route, signal) {
       await ready().delete(route, given(signal));
     },

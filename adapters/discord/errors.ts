@@ -10,12 +10,14 @@ const fixRetryMs = 60_000;
 const refusalTexts: Readonly<Record<number, string>> = {
   10_003: "this Discord channel is gone",
   10_008: "the message on Discord is gone",
+  30_010: "this message has as many different reactions as Discord allows",
   40_005: "the file is too large for Discord",
   50_001: "the bot may not see this Discord channel",
   50_007: "the customer takes no direct messages from this bot on Discord",
   50_013: "the bot may not write in this Discord channel",
   50_083: "this Discord thread is archived",
   50_278: "the customer shares no Discord server with the bot any more",
+  90_001: "the customer has blocked the bot on Discord",
   160_005: "this Discord thread is locked",
 };
 /** Temporary refusalTexts: messages come too fast, or Discord is overloaded. */

@@ -3,9 +3,18 @@ import type { TSchema, Static } from "typebox";
 import type { ChannelHost, InboundEvent } from "#channels/contract.ts";
 import { readOpinion } from "#channels/opinion-buttons.ts";
 import { buttonsAfterPress, personButton } from "./buttons.ts";
-import { deleteEvent, editEvent, eventId, messageEvent, notACustomer, opinionEvent, personEvent } from "./inbound.ts";
-import type { DiscordMessage, DiscordPress } from "./payloads.ts";
-import { bulkDeleteSchema, byAge, deleteSchema, messageSchema, pressSchema } from "./payloads.ts";
+import {
+  deleteEvent,
+  editEvent,
+  eventId,
+  messageEvent,
+  notACustomer,
+  opinionEvent,
+  personEvent,
+  reactionEvent,
+} from "./inbound.ts";
+import type { DiscordMessage, DiscordPress, DiscordReaction } from "./payloads.ts";
+import { bulkDeleteSchema, byAge, deleteSchema, messageSchema, pressSchema, reactionSchema } from "./payloads.ts";
 import type { ThreadLookup } from "./thread-lookup.ts";
 
 /** A packet of the gateway, not validated. */
@@ -48,6 +57,9 @@ export function createEvents({ host, threads, botId, personLabel, answerPress }:
           const gone = read(bulkDeleteSchema, d);
           return gone === undefined ? undefined : deleted(gone.ids, gone);
         }
+        case "MESSAGE_REACTION_ADD":
+        case "MESSAGE_REACTION_REMOVE":
+          return reacted(read(reactionSchema, d), t === "MESSAGE_REACTION_ADD");
         case "INTERACTION_CREATE":
           return pressed(read(pressSchema, d));
         default:
@@ -89,6 +101,12 @@ export function createEvents({ host, threads, botId, personLabel, answerPress }:
       const thread = await threads.existing(channel_id, guild_id, id);
       if (thread !== null) await accept(deleteEvent(id, thread, host.clock.now()));
     }
+  }
+
+  async function reacted(reaction: DiscordReaction | undefined, isAdded: boolean): Promise<void> {
+    if (reaction === undefined || reaction.user_id === botId) return;
+    const thread = await threads.existing(reaction.channel_id, reaction.guild_id, reaction.message_id);
+    if (thread !== null) await accept(reactionEvent(reaction, thread, isAdded, host.clock.now()));
   }
 
   /** Stores before it acknowledges: Discord accepts an acknowledgement for three seconds, and only its display depends on it. */

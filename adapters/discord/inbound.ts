@@ -1,6 +1,6 @@
 import type { InboundEvent, InboundFile } from "#channels/contract.ts";
 import type { Opinion } from "#channels/opinion-buttons.ts";
-import type { DiscordMessage, DiscordPress } from "./payloads.ts";
+import type { DiscordMessage, DiscordPress, DiscordReaction } from "./payloads.ts";
 import { answeredIn, forwardedIn, madeAt, pollIn } from "./payloads.ts";
 
 type MessageEvent = Extract<InboundEvent, { kind: "message" }>;
@@ -107,6 +107,26 @@ export function deleteEvent(messageId: string, thread: string, now: number): Tex
     sender: { key: "unknown" },
     sentAt: now,
   };
+}
+
+/** Discord numbers no reactions: one that it delivers again has another time, and no effect. Null: a bot's. */
+export function reactionEvent(reaction: DiscordReaction, thread: string, isAdded: boolean, now: number) {
+  const { user_id: userId, channel_id, message_id: id, member, emoji } = reaction;
+  if (member?.user?.bot === true) return null;
+  const { name } = emoji;
+  // A deleted emoji of a server has no name.
+  const sign = typeof name !== "string" ? "" : typeof emoji.id === "string" ? `:${name.slice(0, 30)}:` : name;
+  const event: InboundEvent = {
+    kind: "reaction",
+    externalId: `reaction:${id}:${userId}:${isAdded ? "+" : "-"}:${emoji.id ?? sign}:${now}`.slice(0, 190),
+    thread,
+    sender: senderOf({ author: member?.user ?? { id: userId } }),
+    sentAt: now,
+    of: { externalIds: [`${channel_id}:${id}`, id] },
+    added: isAdded ? [sign] : [],
+    removed: isAdded ? [] : [sign],
+  };
+  return event;
 }
 
 function instantOf(text: string): number | undefined {

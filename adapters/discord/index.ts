@@ -8,7 +8,7 @@ import { config } from "./config.ts";
 import { fetchFile } from "./files.ts";
 import { runConnection } from "./connection.ts";
 import { fileBytesMax, renderParts, textMax } from "./render.ts";
-import { editPart, removePart, sendPart } from "./send.ts";
+import { editPart, reactTo, removePart, sendPart } from "./send.ts";
 import { channelOf, parseThread } from "./thread.ts";
 
 /** Discord removes the typing indicator after ten seconds. */
@@ -55,6 +55,7 @@ const discord: AdapterModule<DiscordConfig> = {
       send: (part, context) => sendPart(calls, part, context),
       edit: (part, externalId, { signal }) => editPart(calls, part, externalId, signal),
       remove: (externalId, { signal }) => removePart(calls, externalId, signal),
+      react: (externalId, emoji, context) => reactTo(calls, externalId, emoji, context),
       fetchFile: (ref, signal) => fetchFile(server, ref, signal),
       async typing(thread) {
         await calls.post(Routes.channelTyping(channelOf(parseThread(thread))), {});

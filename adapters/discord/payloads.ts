@@ -96,6 +96,21 @@ export const bulkDeleteSchema = Type.Object({
   guild_id: Type.Optional(snowflake),
 });
 
+/** `member` is set on servers, and when a reaction is added only. */
+export const reactionSchema = Type.Object({
+  user_id: snowflake,
+  channel_id: snowflake,
+  message_id: snowflake,
+  guild_id: Type.Optional(snowflake),
+  member: Type.Optional(Type.Object({ user: Type.Optional(user) })),
+  /** `id`: of a server's own emoji. */
+  emoji: Type.Object({
+    id: Type.Optional(Type.Union([snowflake, Type.Null()])),
+    name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  }),
+});
+export type DiscordReaction = Static<typeof reactionSchema>;
+
 /** A press of a button: `member` is set on servers, `user` in direct messages. */
 export const pressSchema = Type.Object({
   id: snowflake,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { DiscordAPIError, MessageFlags, Routes } from "discord.js";
 import Type from "typebox";
 import { Value } from "typebox/value";
-import type { OutboundFile, Receipt, SendContext } from "#channels/contract.ts";
+import type { CanReact, OutboundFile, Receipt, SendContext } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { buttonsOfPart, componentsOf } from "./buttons.ts";
@@ -129,4 +129,28 @@ export async function removePart(calls: Calls, externalId: string, signal: Abort
 function placeOf(externalId: string): { readonly channelId: string; readonly messageId: string } {
   const [channelId = "", messageId = ""] = externalId.split(":");
   return { channelId, messageId };
+}
+
+/** Adds the bot's reaction before it removes the former one, so that the customer sees no gap. */
+export async function reactTo(
+  calls: Calls,
+  messageId: string,
+  emoji: string | null,
+  { thread: name, replaces, signal }: Parameters<CanReact["react"]>[2],
+): Promise<void> {
+  const thread = parseThread(name);
+  // The message that starts a thread is in the channel above it.
+  const isFirst = thread.kind === "thread" && thread.threadId === messageId;
+  const channelId = isFirst ? thread.parentId : channelOf(thread);
+  const own = (sign: string) => Routes.channelMessageOwnReaction(channelId, messageId, encodeURIComponent(sign));
+  try {
+    if (emoji !== null) await calls.put(own(emoji), signal);
+    if (replaces !== null) await calls.delete(own(replaces), signal).catch(unlessGone);
+  } catch (error) {
+    throw deliveryError(error);
+  }
+}
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof DiscordAPIError && error.status === 404)) throw error;
 }

@@ -51,7 +51,7 @@ export const config = Type.Object(
         title: "Ask for optional scopes",
         advanced: true,
         description:
-          "Whether an installation from the dashboard asks for users:read.email and assistant:write too. No: for an app of an older manifest, which may not have them. Default: yes, and where it is installed again, those that it has.",
+          "Whether an installation from the dashboard asks for users:read.email, assistant:write, reactions:read and reactions:write too. No: for an app of an older manifest, which may not have them. Default: yes, and where it is installed again, those that it has.",
       }),
     ),
     transport: Type.Optional(

@@ -1,6 +1,7 @@
 import type { ChannelHost, InboundFile, Sender } from "#channels/contract.ts";
-import type { Reading, MessageLocation } from "./inbound.ts";
-import { ownUserOf, readEvent, timeOf } from "./inbound.ts";
+import type { MessageLocation, Reaction, Reading } from "./inbound.ts";
+import { ownUserOf, readEvent, readReaction, timeOf } from "./inbound.ts";
+import { emojiNamed } from "./messages/emoji.ts";
 import { emojiOf, namedUsers, plainText } from "./messages/mrkdwn.ts";
 import type { EventEnvelope, SlackFile, SlackMessage } from "./deliveries/payloads.ts";
 import { filled } from "./deliveries/payloads.ts";
@@ -35,6 +36,8 @@ const namedMax = 10;
 export function createEvents({ api, host, users, assistant, channelMessages }: EventsDependencies): Events {
   return {
     async take(envelope) {
+      const reaction = readReaction(envelope);
+      if (reaction !== undefined) return react(reaction, ownUserOf(envelope) ?? (await users.own()));
       const reading = readEvent(envelope);
       if (reading.kind === "ignored") {
         host.log.debug({ reason: reading.reason }, "slack: event skipped");
@@ -53,6 +56,29 @@ export function createEvents({ api, host, users, assistant, channelMessages }: E
       await accept(envelope, reading, user, ownUser);
     },
   };
+
+  /** Slack does not say in which thread the message is. */
+  async function react(reaction: Reaction, ownUser: string | undefined): Promise<void> {
+    const { channelId, ts, userId, teamId, name, isAdded, at } = reaction;
+    const messageId = messageIdOf(channelId, ts);
+    const thread =
+      userId === ownUser ? null : await host.threads.ofMessage({ partId: messageId, eventId: eventIdOf(messageId) });
+    if (thread === null) {
+      host.log.debug({}, "slack: reaction to no message of a conversation skipped");
+      return;
+    }
+    const emoji = emojiNamed(name);
+    await host.accept({
+      kind: "reaction",
+      externalId: `reaction:${messageId}:${userId}:${at}`,
+      thread,
+      sender: senderOf({ userId, teamId }, await users.find(userId)),
+      sentAt: timeOf(at),
+      of: { externalIds: [messageId] },
+      added: isAdded ? [emoji] : [],
+      removed: isAdded ? [] : [emoji],
+    });
+  }
 
   async function counts(reading: Exclude<Reading, { kind: "ignored" }>, ownUser: string | undefined): Promise<boolean> {
     if (reading.place.direct || channelMessages === "all") return true;
@@ -100,7 +126,7 @@ export function createEvents({ api, host, users, assistant, channelMessages }: E
           ...base,
           kind: "message",
           // Equal for a message, its `app_mention` and retries of both.
-          externalId: `message:${messageExternalId}`,
+          externalId: eventIdOf(messageExternalId),
           messageExternalId,
           sentAt: timeOf(ts),
           text,
@@ -138,7 +164,9 @@ function withoutAddress(text: string, ownUser: string | undefined, hasFiles: boo
   return rest === "" && !hasFiles ? text : rest;
 }
 
-function senderOf({ userId, teamId }: MessageLocation, user: SlackUser | undefined): Sender {
+const eventIdOf = (messageId: string): string => `message:${messageId}`;
+
+function senderOf({ userId, teamId }: Pick<MessageLocation, "userId" | "teamId">, user: SlackUser | undefined): Sender {
   return {
     key: `${teamId}:${userId}`,
     ...(user?.name === undefined ? {} : { name: user.name }),

@@ -60,6 +60,31 @@ export function readEvent(envelope: EventEnvelope): Reading {
   }
 }
 
+/** A reaction that a person added to a message, or removed. */
+export interface Reaction {
+  readonly channelId: string;
+  readonly ts: string;
+  readonly userId: string;
+  readonly teamId: string;
+  readonly name: string;
+  readonly isAdded: boolean;
+  readonly at: string;
+}
+
+/** Undefined for other events, and for reactions to other things than messages. Pure. */
+export function readReaction({ event, team_id: team }: EventEnvelope): Reaction | undefined {
+  if (event.type !== "reaction_added" && event.type !== "reaction_removed") return undefined;
+  const { type, channel, ts } = fieldsOf(event.item);
+  const [channelId, messageTs] = [channel, ts].map((each) => (typeof each === "string" ? each : undefined));
+  const [userId, teamId, name, at] = [identifier(event.user), identifier(team), filled(event.reaction), event.event_ts];
+  const found = { channelId: identifier(channelId), ts: timestamp(messageTs), userId, teamId, name, at: timestamp(at) };
+  if (type !== "message" || !isComplete(found)) return undefined;
+  return { ...found, isAdded: event.type === "reaction_added" };
+}
+
+const isComplete = <T extends object>(found: T): found is { [K in keyof T]: NonNullable<T[K]> } =>
+  Object.values(found).every((each) => each !== undefined);
+
 function readMessage(envelope: EventEnvelope, message: SlackMessage, mentioned: boolean): Reading {
   const place = placeOf(envelope, message);
   if (typeof place === "string") return ignored(place);

@@ -20,7 +20,7 @@ import { readManifests } from "./install/manifest.ts";
 import { createRevocation } from "./install/revocation.ts";
 import { findPart } from "./messages/reconcile.ts";
 import { renderParts, textMax } from "./render.ts";
-import { createSending, editPart, removePart, sendPart } from "./send.ts";
+import { createSending, editPart, reactTo, removePart, sendPart } from "./send.ts";
 import { runConnection } from "./connection.ts";
 import { fileBytesMax } from "./messages/upload.ts";
 import { createUsers } from "./messages/users.ts";
@@ -83,6 +83,7 @@ const slack: AdapterModule<SlackConfig> = {
       send: (part, context) => sendPart(sending, part, context),
       edit: (part, externalId, context) => editPart(sending, part, externalId, context),
       remove: (externalId, context) => removePart(sending, externalId, context),
+      react: (externalId, emoji, context) => reactTo(sending, externalId, emoji, context),
       reconcile: (key, context, attempt) => findPart(api, key, context, attempt),
       typing: (thread, who) => assistant.status(thread, who),
       fetchFile: (ref, signal) => fetchSlackFile(api, ref, signal),

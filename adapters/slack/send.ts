@@ -1,4 +1,4 @@
-import type { ChannelHost, Receipt, SendContext } from "#channels/contract.ts";
+import type { CanReact, ChannelHost, Receipt, SendContext } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { opinionButtons } from "#channels/opinion-buttons.ts";
@@ -6,6 +6,7 @@ import { actionsBlock, feedbackBlock } from "./messages/buttons.ts";
 import type { SlackApi } from "./client.ts";
 import { deliveryError, failureOf, operatorError } from "./errors.ts";
 import type { RichText, SlackPart } from "./render.ts";
+import { nameOfEmoji } from "./messages/emoji.ts";
 import { messageIdOf, metadataType, parseMessageId, parseThread } from "./messages/thread.ts";
 import { fileIdOf, removeFile, sendFile, unlessRefused } from "./messages/upload.ts";
 
@@ -189,6 +190,28 @@ export async function removePart(sending: Sending, externalId: string, context: 
       sending.api.client(context.signal).chat.delete({ channel: channelId, ts }),
     ),
   );
+}
+
+/** Adds the app's reaction before it removes the former one, so that the customer sees no gap. */
+export async function reactTo(
+  sending: Sending,
+  externalId: string,
+  emoji: string | null,
+  { replaces, signal }: Parameters<CanReact["react"]>[2],
+): Promise<void> {
+  const { channelId: channel, ts: timestamp } = parseMessageId(externalId);
+  const { reactions } = sending.api.client(signal);
+  const [added, removed] = [emoji, replaces].map((each) => (each === null ? undefined : nameOfEmoji(each)));
+  if (emoji !== null && added === undefined)
+    throw new DeliveryError("rejected", "Slack's name of this emoji is unknown");
+  await inChannel(sending, channel, async () => {
+    if (added !== undefined) {
+      await unlessRefused(["already_reacted"], () => reactions.add({ channel, timestamp, name: added }));
+    }
+    if (removed === undefined) return;
+    const gone = ["no_reaction", "message_not_found"];
+    await unlessRefused(gone, () => reactions.remove({ channel, timestamp, name: removed }));
+  });
 }
 
 /**

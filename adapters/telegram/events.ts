@@ -6,7 +6,7 @@ import { createAddressing } from "./addressing.ts";
 import { grammySignal } from "./client.ts";
 import { failureOf } from "./errors.ts";
 import type { Reading } from "./inbound.ts";
-import { readMessage, readUpdate } from "./inbound.ts";
+import { eventIdOf, readMessage, readUpdate } from "./inbound.ts";
 import { keyboardOf } from "./send.ts";
 import { topicsOf } from "./thread.ts";
 import type { TelegramMessage } from "./payloads.ts";
@@ -75,6 +75,10 @@ export function createEvents({ host, api, token, groups, botId }: EventsDependen
             return null;
           }
           if (await acceptedAsNew(reading)) return null;
+          if (reading.event.kind === "reaction") {
+            await reacted(reading.event);
+            return null;
+          }
           await host.accept(reading.event);
           if (reading.event.kind === "reach") await acceptInTopics(reading.event);
           return null;
@@ -108,6 +112,17 @@ export function createEvents({ host, api, token, groups, botId }: EventsDependen
         "telegram: acknowledging a button failed",
       );
     }
+  }
+
+  /**
+   * Telegram does not say in which topic of a group the message is. Reactions to messages of a group that are in no
+   * conversation are not stored.
+   */
+  async function reacted(event: Extract<InboundEvent, { kind: "reaction" }>): Promise<void> {
+    const [partId = ""] = event.of.externalIds;
+    const isPrivate = Number(event.thread) > 0;
+    const thread = isPrivate ? event.thread : await host.threads.ofMessage({ partId, eventId: eventIdOf(partId) });
+    if (thread !== null) await host.accept({ ...event, thread });
   }
 
   /** An edit that adds the bot's name to a group's message is stored as a new message, unless the message is known. */

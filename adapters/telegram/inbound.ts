@@ -4,7 +4,7 @@ import { readOpinion } from "#channels/opinion-buttons.ts";
 import { richTextOf } from "./rich-text.ts";
 import type { TelegramThread } from "./thread.ts";
 import { movedId, threadOf } from "./thread.ts";
-import type { TelegramFile, TelegramMessage, TelegramPress, TelegramUpdate } from "./payloads.ts";
+import type { TelegramFile, TelegramMessage, TelegramPress, TelegramReaction, TelegramUpdate } from "./payloads.ts";
 import { ignoredKinds } from "./payloads.ts";
 
 /** The meaning of an update. `reason` is for the log. */
@@ -31,11 +31,18 @@ const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
 
 /** Reads an update. Pure. */
 export function readUpdate(update: TelegramUpdate): Reading {
-  const { message, edited_message: edited, my_chat_member: member, callback_query: press } = update;
+  const {
+    message,
+    edited_message: edited,
+    my_chat_member: member,
+    callback_query: press,
+    message_reaction: reaction,
+  } = update;
   if (message !== undefined) return readMessage(message);
   if (edited !== undefined) return readEdit(edited, update.update_id);
   if (member !== undefined) return readMembership(member, update.update_id);
   if (press !== undefined) return readPress(press);
+  if (reaction !== undefined) return readReaction(reaction, update.update_id);
   const kind = Object.keys(update).find((key): key is keyof typeof ignoredKinds => key in ignoredKinds);
   return ignored(kind === undefined ? "its kind is not known" : ignoredKinds[kind]);
 }
@@ -61,7 +68,7 @@ export function readMessage(message: TelegramMessage): Reading {
     message,
     event: {
       kind: "message",
-      externalId: `message:${chat.id}:${message.message_id}`,
+      externalId: eventIdOf(messageIdOf(message)),
       messageExternalId: messageIdOf(message),
       thread: threadIdOf(message),
       sender: senderOf(message),
@@ -187,6 +194,26 @@ function readPress({ id, from, message, data = "" }: TelegramPress): Reading {
   return { kind: "press", id, opinion, message, thread: threadIdOf(message), sender };
 }
 
+function readReaction({ chat, message_id, user, date, ...change }: TelegramReaction, updateId: number): Reading {
+  if (user === undefined || user.is_bot === true) return ignored("no person has reacted");
+  // Custom emoji of Telegram have neither a character nor a name.
+  const signs = (all: TelegramReaction["new_reaction"]) => all.flatMap(({ emoji }) => emoji ?? []);
+  const [before, after] = [signs(change.old_reaction), signs(change.new_reaction)];
+  return {
+    kind: "event",
+    event: {
+      kind: "reaction",
+      externalId: `reaction:${updateId}`,
+      thread: String(chat.id),
+      sender: senderOf({ from: user, chat }),
+      sentAt: date * 1_000,
+      of: { externalIds: [messageIdOf({ chat, message_id })] },
+      added: after.filter((emoji) => !before.includes(emoji)),
+      removed: before.filter((emoji) => !after.includes(emoji)),
+    },
+  };
+}
+
 /** The reason why a message has no customer as its author; undefined for a customer's message. */
 function notACustomer({ chat, from, sender_chat, via_bot, is_automatic_forward }: TelegramMessage): string | undefined {
   if (from === undefined) return "it is a channel's own post";
@@ -197,7 +224,10 @@ function notACustomer({ chat, from, sender_chat, via_bot, is_automatic_forward }
   return is_automatic_forward === true ? "it was forwarded automatically" : undefined;
 }
 
-const messageIdOf = ({ chat, message_id }: TelegramMessage): string => `${chat.id}:${message_id}`;
+const messageIdOf = ({ chat, message_id }: Pick<TelegramMessage, "chat" | "message_id">): string =>
+  `${chat.id}:${message_id}`;
+
+export const eventIdOf = (messageId: string): string => `message:${messageId}`;
 
 type Located = Pick<TelegramMessage, "chat" | "is_topic_message" | "message_thread_id">;
 

@@ -10,7 +10,7 @@ import { runConnection } from "./connection.ts";
 import { fetchTelegramFile } from "./files.ts";
 import { fileBytesMax, renderParts, textMax } from "./render.ts";
 import { withoutToken } from "./errors.ts";
-import { editPart, removePart, sendPart } from "./send.ts";
+import { editPart, reactTo, removePart, sendPart } from "./send.ts";
 import { receive, refusalOf, webhookSecret } from "./webhook.ts";
 import { parseThread } from "./thread.ts";
 import { updateKinds } from "./payloads.ts";
@@ -84,6 +84,7 @@ const telegram: AdapterModule<TelegramConfig> = {
       send: (part, context) => sendPart({ api, uploads, host, token }, part, context),
       edit: (part, externalId, context) => editPart(api, token, part, externalId, context),
       remove: (externalId, context) => removePart(api, token, externalId, context),
+      react: (externalId, emoji, { signal }) => reactTo(api, token, externalId, emoji, signal),
       fetchFile: (ref, signal) => fetchTelegramFile(server, ref, signal),
       async typing(thread) {
         const { chatId, topicId } = parseThread(thread);

@@ -5,7 +5,13 @@ import type { Static } from "typebox";
 // The fields that are read from an update. Telegram adds fields and kinds over time, so others are permitted.
 
 /** The kinds of updates that are requested from Telegram. */
-export const updateKinds = ["message", "edited_message", "my_chat_member", "callback_query"] as const;
+export const updateKinds = [
+  "message",
+  "edited_message",
+  "my_chat_member",
+  "callback_query",
+  "message_reaction",
+] as const;
 
 /** The Bot API's other kinds of updates, with the reason to ignore each. */
 export const ignoredKinds = {
@@ -16,8 +22,7 @@ export const ignoredKinds = {
   edited_business_message: "chats of a Telegram Business account are not answered",
   deleted_business_messages: "chats of a Telegram Business account are not answered",
   guest_message: "a chat that the bot is not in cannot be answered for long",
-  message_reaction: "a reaction is no message",
-  message_reaction_count: "a reaction is no message",
+  message_reaction_count: "anonymous reactions have no customer",
   inline_query: "the bot offers nothing inline",
   chosen_inline_result: "the bot offers nothing inline",
   shipping_query: "the bot sells nothing",
@@ -143,6 +148,17 @@ const membership = Type.Object({
   }),
 });
 
+/** A person's reactions to a message, before and after a change. `custom_emoji` and `paid` have no character. */
+const reaction = Type.Object({
+  chat,
+  message_id: id,
+  /** Absent where a chat reacts in its own name. */
+  user: Type.Optional(user),
+  date: Type.Number(),
+  old_reaction: Type.Array(Type.Object({ type: Type.String(), emoji: Type.Optional(Type.String()) })),
+  new_reaction: Type.Array(Type.Object({ type: Type.String(), emoji: Type.Optional(Type.String()) })),
+});
+
 /** A press of a button. */
 const press = Type.Object({
   id: Type.String({ maxLength: 150 }),
@@ -165,9 +181,11 @@ export const updateSchema = Type.Object({
   edited_message: Type.Optional(message),
   my_chat_member: Type.Optional(membership),
   callback_query: Type.Optional(press),
+  message_reaction: Type.Optional(reaction),
 });
 
 export type TelegramUpdate = Static<typeof updateSchema>;
 export type TelegramMessage = Static<typeof message>;
 export type TelegramPress = Static<typeof press>;
+export type TelegramReaction = Static<typeof reaction>;
 export type TelegramFile = Static<typeof file>;

@@ -235,6 +235,32 @@ export async function removePart(api: Api, token: string, externalId: string, { 
   }
 }
 
+type Reactions = NonNullable<Parameters<Api["setMessageReaction"]>[2]>;
+
+/** A bot has one reaction at a message, which the call replaces. */
+export async function reactTo(
+  api: Api,
+  token: string,
+  externalId: string,
+  emoji: string | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const { chatId, messageId } = parseExternalId(externalId);
+  // Telegram knows the heart without the sign that asks for its picture.
+  const shown = emoji === null ? [] : [{ type: "emoji", emoji: emoji.replaceAll("\uFE0F", "") }];
+  try {
+    await api.setMessageReaction(chatId, messageId, shown as unknown as Reactions, {}, grammySignal(signal));
+  } catch (error) {
+    const failure = failureOf(error, token);
+    // A message that the customer has deleted shows no reaction to take back.
+    if (emoji === null && isAbout(failure, /message to react not found|MESSAGE_ID_INVALID/i)) return;
+    if (isAbout(failure, /REACTION_INVALID/i)) {
+      throw new DeliveryError("rejected", "this Telegram chat does not allow this reaction");
+    }
+    throw deliveryError(failure);
+  }
+}
+
 const isAbout = (failure: Failure, what: RegExp): boolean =>
   failure.kind === "answered" && failure.code === 400 && what.test(failure.description);
 
@@ -273,6 +299,9 @@ function reasonOf(description: string): string {
   if (/group chat was deleted/i.test(description)) return "this Telegram group was deleted";
   if (/can't initiate conversation/i.test(description)) return "the customer has never written to the bot on Telegram";
   if (/chat not found|PEER_ID_INVALID/i.test(description)) return "Telegram has no such chat for this bot any more";
+  if (/message to react not found|MESSAGE_ID_INVALID/i.test(description)) {
+    return "the message is no longer on Telegram";
+  }
   if (/not enough rights to send (?!text)/i.test(description)) {
     return "the bot may not send such files in this Telegram group";
   }

@@ -31,7 +31,7 @@ export async function takeDelivery(
       const event = await eventIn(host, message, contacts, settings.personButton);
       if (event === undefined) continue;
       await host.accept(event.kind === "message" ? { ...event, botLimit: { max, withinMs: hourMs } } : event);
-      if (event.kind !== "feedback" && event.kind !== "rating") continue;
+      if (event.kind !== "feedback" && event.kind !== "rating" && event.kind !== "reaction") continue;
       const { externalId, thread, sender, sentAt } = event;
       await host.accept({ kind: "activity", externalId: `activity:${externalId}`, thread, sender, sentAt });
     }

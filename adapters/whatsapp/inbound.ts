@@ -144,18 +144,15 @@ function readSystem(
   return asEvent({ ...base, kind: "moved", toThread: threadOf(name), ...refsOf({ messageRefs }) });
 }
 
-const skinTones = /\p{Emoji_Modifier}|\uFE0F/gu;
-
-/** An emptied emoji takes the opinion back, and another one is no opinion. */
-function readReaction(
-  { message_id: partExternalId, emoji = "" }: NonNullable<Message["reaction"]>,
-  base: Base,
-): Reading {
-  const sign = emoji.replaceAll(skinTones, "");
-  const value = sign === "👍" ? "up" : sign === "👎" ? "down" : null;
-  if (value === null && sign !== "") return asEvent({ ...base, kind: "activity" });
-  return asEvent({ ...base, kind: "feedback", of: { partExternalId }, value });
-}
+/** WhatsApp has one reaction a customer; an emptied emoji takes it back. */
+const readReaction = ({ message_id: externalId, emoji = "" }: NonNullable<Message["reaction"]>, base: Base): Reading =>
+  asEvent({
+    ...base,
+    kind: "reaction",
+    of: { externalIds: [externalId] },
+    added: emoji === "" ? [] : [emoji],
+    removed: "all",
+  });
 
 function contentOf(content: Content): { readonly text: string; readonly files?: readonly InboundFile[] } {
   const { text, image, video, audio, voice, document, sticker, button, interactive } = content;

@@ -11,7 +11,7 @@ import type { Registration } from "./registration.ts";
 import { register } from "./registration.ts";
 import type { WhatsappPart } from "./render.ts";
 import { renderParts, textMax } from "./render.ts";
-import { sendPart, showTyping } from "./send.ts";
+import { ownIds, reactTo, sendPart, showTyping } from "./send.ts";
 import { receive, refuse } from "./webhook.ts";
 
 /** WhatsApp removes the typing indicator after 25 seconds. */
@@ -47,8 +47,7 @@ const whatsapp: AdapterModule<WhatsappConfig> = {
         typing: true,
         typingMs,
         receipts: true,
-        // Messages of another provider have other ids.
-        references: /^wamid\./,
+        references: ownIds,
         idempotentSend: false,
         fileBytesMax,
       },
@@ -61,6 +60,7 @@ const whatsapp: AdapterModule<WhatsappConfig> = {
       render: (message) => renderParts(message, settings.personButton),
       send: (part, context) => sendPart(sending, part, context),
       typing: (thread) => showTyping(sending, thread),
+      react: (externalId, emoji, context) => reactTo(sending, externalId, emoji, context),
       fetchFile: (ref, signal) => fetchMedia(server, ref, signal),
       check: (signal) => checkNumber(api, settings, host, signal),
       close: async () => undefined,

@@ -1,4 +1,4 @@
-import type { ChannelHost, OutboundFile, Receipt, SendContext } from "#channels/contract.ts";
+import type { ChannelHost, OutboundFile, Receipt, SendContext, ThreadContext } from "#channels/contract.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { foreignAnswer } from "#channels/http/foreign-response.ts";
 import type { Part } from "#channels/inbound-event.ts";
@@ -53,6 +53,32 @@ export async function sendPart(dependencies: SendDependencies, part: Part, conte
     throw error;
   }
 }
+
+/** WhatsApp has one reaction of each side at a message, which the call replaces. It has no report that must be awaited. */
+export async function reactTo(
+  { api, settings }: SendDependencies,
+  externalId: string,
+  emoji: string | null,
+  { thread, signal }: ThreadContext,
+): Promise<void> {
+  if (!ownIds.test(externalId)) {
+    throw new DeliveryError("rejected", "the message came by another provider of WhatsApp");
+  }
+  await api.post(
+    `${settings.phoneNumberId}/messages`,
+    {
+      messaging_product: "whatsapp",
+      recipient_type: "individual",
+      ...recipientOf(thread),
+      type: "reaction",
+      reaction: { message_id: externalId, emoji: emoji ?? "" },
+    },
+    signal,
+  );
+}
+
+/** Messages of another provider have other ids. */
+export const ownIds = /^wamid\./;
 
 /** A customer who does not show their number has an id that is no number. */
 const recipientOf = (thread: string) => (isTelephoneNumber(thread) ? { to: thread.slice(1) } : { recipient: thread });

@@ -89,6 +89,11 @@ export interface HostThreads {
   withPrefix(prefix: string): Promise<readonly string[]>;
   /** The thread of the first of these references that belongs to a message of this account. */
   findByMessageRef(messageRefs: readonly string[]): Promise<string | null>;
+  /**
+   * The thread of a message of this account, for events that name the message alone. `partId`: as a receipt gave it;
+   * `eventId`: the event that brought it, which is known for some days.
+   */
+  ofMessage(message: { readonly partId: string; readonly eventId: string }): Promise<string | null>;
   /** Null for a thread without a conversation. */
   correspondence(thread: string, limit: number): Promise<Correspondence | null>;
   /** Calls `listener` on every change of the thread, in any process. Returns a function that stops this. */

@@ -93,6 +93,7 @@ export interface ChannelAdapter
     Partial<CanFetchFiles>,
     Partial<CanEdit>,
     Partial<CanRemove>,
+    Partial<CanReact>,
     Partial<CanCheck>,
     Partial<CanWriteFirst>,
     Partial<HasReplyWindow>,
@@ -150,6 +151,19 @@ export interface CanEdit {
 export interface CanRemove {
   /** Removes a part that was sent before. Same errors as {@link AdapterCore.send}. */
   remove(externalId: string, context: SendContext): Promise<void>;
+}
+
+/** On platforms where the account can react to a customer's message. */
+export interface CanReact {
+  /**
+   * Shows the account's reaction, one of `agentReactions`, in place of `replaces`; null: takes that back. A second call with
+   * the same arguments changes nothing. Same errors as {@link AdapterCore.send}.
+   */
+  react(
+    externalId: string,
+    emoji: string | null,
+    context: ThreadContext & { readonly replaces: string | null },
+  ): Promise<void>;
 }
 
 export interface CanCheck {

@@ -165,6 +165,22 @@ export type InboundEvent =
       readonly value: "up" | "down" | null;
     })
   /**
+   * The customer has reacted to a message of the thread. Ignored if the message is not known or was deleted, and from a
+   * sender who did not write in the thread. It is no message: it reopens nothing, and the bot does not answer.
+   *
+   * A thumb on an answer of the bot is the customer's opinion, as `feedback` is, and is stored as that alone: a second copy
+   * would contradict it once the customer presses the other button, and agents would see the same thumb twice.
+   */
+  | (InboundBase & {
+      readonly kind: "reaction";
+      /** The ids that the message may have here: as a receipt gives it, and as an event does. */
+      readonly of: { readonly externalIds: readonly string[] };
+      /** Emoji, or names of the platform's own pictures such as `:party:`. Longer ones than 32 UTF-16 units are ignored. */
+      readonly added: readonly string[];
+      /** `all`: the customer has no others than `added`. */
+      readonly removed: readonly string[] | "all";
+    })
+  /**
    * The customer's rating of the conversation, in reply to its survey. The first score counts; a comment can follow
    * later, with the same score. Ignored for any other message, and from a sender who did not write in the thread. The
    * result names the survey only if the rating counts.

@@ -53,8 +53,8 @@ export interface Engine {
     message: AgentMessage,
     agent: ActingAgent,
   ): Promise<AgentMessageResult>;
-  /** Returns whether the channel can edit and delete replies that were already sent. */
-  editAbilities(accountId: string, channel: Channel): Promise<{ readonly edit: boolean; readonly remove: boolean }>;
+  /** Returns whether the channel can edit and delete replies that were already sent, and show agents' reactions. */
+  editAbilities(accountId: string, channel: Channel): Promise<Readonly<Record<"edit" | "remove" | "react", boolean>>>;
   /** Stores a file for a later message. Throws Problem `payload_too_large`. */
   upload(upload: Upload, source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Uploaded>;
   /** Stores the files of a message before the message itself. A retry for the same message reuses them. */

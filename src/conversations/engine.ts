@@ -23,6 +23,7 @@ import { holdUnfinished } from "./inbound/unfinished-messages.ts";
 import { createIngestBatches } from "./inbound/ingest-batches.ts";
 import { declareReplyEdit } from "./delivery/edit-sent.ts";
 import { createApiQuery } from "./answering/api-query.ts";
+import { declareReaction } from "./feedback/reactions/send-reaction.ts";
 import type { PublishEffects } from "./transaction/effects/effects.ts";
 import { createPublishEffects } from "./transaction/effects/publish-effects.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
@@ -132,6 +133,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     declareSend(dependencies),
     ...declarePlatformSync(dependencies),
     declareReplyEdit(dependencies),
+    declareReaction(dependencies),
     declareRuleReply(dependencies),
     declareSurvey(dependencies),
     declareReroute(dependencies),

@@ -3,7 +3,7 @@ import type { Source } from "#domain/conversation/message.ts";
 import { slaState } from "#domain/conversation/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import type { RatingsTable } from "#database/schema/feedback.ts";
+import type { RatingsTable, ReactionsTable } from "#database/schema/feedback.ts";
 import type { ContactsTable, MessagesTable } from "#database/schema/tables.ts";
 import type { DocumentsTable } from "#database/schema/knowledge.ts";
 import type { Note } from "./agents/requests.ts";
@@ -98,10 +98,24 @@ function referenceItem(refersTo: string): object {
   return { message_id, text };
 }
 
+/** A customer's key on the platform is no name, and is not shown. */
+const reactionItem = ({ emoji, role, author, author_name: name }: ReactionsTable): object => ({
+  emoji,
+  author: role === "agent" ? author : name,
+  role,
+});
+
 export function messageItem(
   row: Selectable<MessagesTable>,
-  attachments: readonly AttachmentRow[] = [],
-  link?: (id: string) => string,
+  {
+    attachments = [],
+    reactions = [],
+    link,
+  }: {
+    readonly attachments?: readonly AttachmentRow[] | undefined;
+    readonly reactions?: readonly ReactionsTable[] | undefined;
+    readonly link?: (id: string) => string;
+  } = {},
 ): object {
   return {
     id: row.id,
@@ -114,6 +128,7 @@ export function messageItem(
       ? {}
       : { metadata: JSON.parse(row.metadata) as Readonly<Record<string, unknown>> }),
     ...(row.refers_to === null ? {} : { refers_to: referenceItem(row.refers_to) }),
+    ...(reactions.length === 0 ? {} : { reactions: reactions.map(reactionItem) }),
     ...(row.role === "agent" ? { author: row.author_id, author_name: row.author_name } : {}),
     ...(row.role === "assistant"
       ? {

@@ -63,6 +63,7 @@ import { pendingStart } from "./migrations/0058-pending-start.ts";
 import { oneSpellingOfNumbers } from "./migrations/0059-one-spelling-of-numbers.ts";
 import { noteOfPages } from "./migrations/0060-note-of-pages.ts";
 import { messageReferences } from "./migrations/0061-message-references.ts";
+import { reactions } from "./migrations/0062-reactions.ts";
 import type { Database } from "./schema/tables.ts";
 import { openDatabase, sqliteAccess, sqliteSelect } from "./dialects/sqlite.ts";
 import { inTransaction, isInTransaction } from "./transaction-context.ts";
@@ -116,6 +117,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0059-one-spelling-of-numbers": oneSpellingOfNumbers,
   "0060-note-of-pages": noteOfPages,
   "0061-message-references": messageReferences,
+  "0062-reactions": reactions,
 };
 
 export interface OpenStore extends Store {

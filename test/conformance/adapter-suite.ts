@@ -3,6 +3,7 @@ import { hash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { expect } from "vitest";
+import { agentReactions } from "#domain/conversation/reaction.ts";
 import { codePoints } from "#domain/conversation/message.ts";
 import type { LoadAdapter } from "#channels/load-adapter.ts";
 import type {
@@ -11,6 +12,7 @@ import type {
   FakePlatform,
   RuleName,
 } from "../support/channels/conformance-target.ts";
+import { reactAsAgent } from "../support/channels/reactions.ts";
 import { document, faces, marks, numbered } from "../support/channels/numbered-text.ts";
 import type { TestDatabase } from "../support/database/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
@@ -351,6 +353,23 @@ export const rules: readonly Rule[] = [
       expect(names, `logged:\n${bench.logged.join("").slice(-4_000)}`).toEqual(["Rechnung Nr. 1.pdf"]);
       expect(received[0]?.bytes.equals(bytes), "the bytes are others").toBe(true);
       expect((await platform.shown(customer)).join("\n")).toContain("Here it is");
+    },
+  },
+  {
+    name: "reactions",
+    sentence: "shows an agent's reaction until another one replaces it or it is taken back, or offers none",
+    async check({ bench, platform, target, newCustomer, newMessage }) {
+      const customer = newCustomer();
+      const conversationId = await begin(bench, platform, newMessage(customer, "Thanks to all of you!"));
+      const { react } = await bench.engine.editAbilities(bench.accountId, target.channel);
+      // A fake platform of a channel that shows reactions has reactions().
+      expect(react).toBe(platform.reactions !== undefined);
+      for (const emoji of react ? [...agentReactions, null] : []) {
+        await reactAsAgent(bench, emoji);
+        const shown = platform.reactions?.(customer).map((each) => each.replaceAll("\uFE0F", ""));
+        expect(shown).toEqual(emoji === null ? [] : [emoji.replaceAll("\uFE0F", "")]);
+      }
+      expect(await bench.notes(conversationId)).toEqual([]);
     },
   },
   {

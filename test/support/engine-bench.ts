@@ -48,6 +48,8 @@ export interface Script {
   reconcile?: (key: string, attempt: Attempt) => Promise<Receipt | null>;
   /** Absent: the platform has no typing indicator. Presence is read once, when the adapter is created. */
   typing?: (thread: string) => Promise<void>;
+  /** Absent: agents cannot react. Presence is read once, when the adapter is created. */
+  react?: NonNullable<ChannelAdapter["react"]>;
   idempotentSend: boolean;
 }
 
@@ -380,6 +382,7 @@ function scripted(script: Script, sent: Sent[]): AdapterModule {
       ...(script.reconcile === undefined
         ? {}
         : { reconcile: async (key, _context, attempt) => script.reconcile?.(key, attempt) ?? null }),
+      ...(script.react === undefined ? {} : { react: async (...given) => script.react?.(...given) }),
       close: async () => undefined,
     }),
   };

@@ -62,9 +62,13 @@ export function createGateway(options: GatewayOptions, sessions: Sessions, handl
     token,
     intents:
       GatewayIntentBits.DirectMessages |
+      GatewayIntentBits.DirectMessageReactions |
       (guilds === "off"
         ? 0
-        : GatewayIntentBits.Guilds | GatewayIntentBits.GuildMessages | GatewayIntentBits.MessageContent),
+        : GatewayIntentBits.Guilds |
+          GatewayIntentBits.GuildMessages |
+          GatewayIntentBits.GuildMessageReactions |
+          GatewayIntentBits.MessageContent),
     rest,
     // The client calls this before every connection. A client that has just lost its connection does not notice
     // `destroy`, would reconnect, and would take the session from its successor.

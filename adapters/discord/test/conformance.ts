@@ -91,6 +91,7 @@ async function start(): Promise<FakePlatform> {
         .filter(({ author }) => author.bot === true)
         .flatMap(({ attachments }) => attachments)
         .map((file) => ({ name: file.filename, mediaType: file.content_type, bytes: discord.bytesOf(file) })),
+    reactions: (customer) => discord.messages(discord.direct(customer)).flatMap(({ id }) => discord.reactions(id)),
     misbehave(how) {
       switch (how) {
         case "refuse":

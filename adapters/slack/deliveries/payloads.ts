@@ -54,6 +54,9 @@ export const eventSchema = Type.Object({
   deleted_ts: text,
   message: maybe(message),
   previous_message: maybe(message),
+  reaction: text,
+  /** The message of a reaction. */
+  item: maybe(Type.Unknown()),
   assistant_thread: maybe(Type.Object({ channel_id: text, thread_ts: text })),
 });
 

@@ -11,7 +11,7 @@ import { failureOf, operatorError } from "../errors.ts";
 const exchangeMs = 10_000;
 
 /** Wanted, but an installation without them works. */
-const optionalScopes = ["users:read.email", "assistant:write"];
+const optionalScopes = ["users:read.email", "assistant:write", "reactions:read", "reactions:write"];
 
 const apiUrl = ({ base_url: url = slackApiUrl }: Partial<SlackConfig>): string => url;
 

@@ -5,6 +5,7 @@ import type {
   Program,
 } from "#test/support/channels/conformance-target.ts";
 import { envelopeOf, messageEvent } from "./support/events.ts";
+import { emojiNamed } from "../messages/emoji.ts";
 import { startFakeSlack } from "./support/fake-slack.ts";
 import { describeFile } from "./support/fake-web-api.ts";
 
@@ -47,10 +48,17 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
     return `D${number}`;
   };
 
+  function keep(channel: string, ts: string, text: string): void {
+    const user = channel.replace("D", "U");
+    const message = { channel, ts, text, user, threadTs: undefined, blocks: [], metadata: undefined, files: [] };
+    slack.messages.push({ ...message, deleted: false });
+  }
+
   /** Each delivery has a new event id; a repeated delivery has the same time stamp. */
   function eventOf({ customer, id, text, files = [] }: CustomerMessage): object {
     const channel = channelOf(customer);
     const ts = stamps.get(id) ?? slack.nextTs();
+    if (!stamps.has(id)) keep(channel, ts, text);
     stamps.set(id, ts);
     const shared = files.map(({ name, mediaType, bytes }) =>
       describeFile(slack.addFile({ name, mimetype: mediaType, bytes }), slack.url),
@@ -118,6 +126,8 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
         .flatMap(({ message }) =>
           message.files.map(({ name, mimetype, bytes }) => ({ name, mediaType: mimetype, bytes })),
         ),
+    reactions: (customer) =>
+      slack.reactions.flatMap(({ channel, name }) => (channel === channelOf(customer) ? [emojiNamed(name)] : [])),
     misbehave(how) {
       switch (how) {
         case "refuse":

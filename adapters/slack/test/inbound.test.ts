@@ -160,7 +160,6 @@ describe("the kinds of payloads", () => {
     app_home_opened: { type: "app_home_opened", user: "U1", channel: "D1", tab: "home", event_ts: said.ts },
     member_joined_channel: { type: "member_joined_channel", user: "U1", channel: "C1", team: "T1", event_ts: said.ts },
     channel_rename: { type: "channel_rename", channel: { id: "C1", name: "b", created: 1 }, event_ts: said.ts },
-    reaction_added: { type: "reaction_added", user: "U1", item: { channel: "C1", ts: said.ts }, event_ts: said.ts },
     tokens_revoked: { type: "tokens_revoked", tokens: { bot: ["UBOT"] }, event_ts: said.ts },
     app_uninstalled: { type: "app_uninstalled", event_ts: said.ts },
     user_change: { type: "user_change", user: { id: "U1" }, event_ts: said.ts },

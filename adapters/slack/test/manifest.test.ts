@@ -19,7 +19,8 @@ const redirect = "https://parley.example/dashboard/channels/slack/installed";
 
 describe("the manifest of the Slack app", () => {
   it("requests each scope that the check requires, and only the optional ones besides", () => {
-    const needed = [...scopes.map(([scope]) => scope), "users:read.email", "assistant:write"];
+    const optional = ["users:read.email", "assistant:write", "reactions:read", "reactions:write"];
+    const needed = [...scopes.map(([scope]) => scope), ...optional];
     expect(listed("bot").toSorted((a, b) => a.localeCompare(b))).toEqual(needed.toSorted((a, b) => a.localeCompare(b)));
   });
 
@@ -33,6 +34,8 @@ describe("the manifest of the Slack app", () => {
       "message.groups",
       "message.im",
       "message.mpim",
+      "reaction_added",
+      "reaction_removed",
       "tokens_revoked",
     ]);
     expect(read("manifest.yaml")).toContain("messages_tab_read_only_enabled: false");

@@ -61,6 +61,8 @@ async function start(): Promise<FakePlatform> {
         .map(({ text }) => text.replace(/^Anna[^\n]*:\n/, "")),
     received: async (customer) =>
       telegram.shown.flatMap(({ chatId, file }) => (chatId === chatOf(customer) && file !== undefined ? [file] : [])),
+    reactions: (customer) =>
+      [...telegram.reactions].flatMap(([at, emoji]) => (at.startsWith(`${chatOf(customer)}:`) ? [emoji] : [])),
     misbehave(how) {
       switch (how) {
         case "refuse":

@@ -44,7 +44,8 @@ async function start(): Promise<FakePlatform> {
       messages: [{ from, id: wamid, timestamp: String(Math.floor(now() / 1_000)), ...content }],
     });
   };
-  const messagesTo = (customer: string) => meta.taken.filter(({ to }) => to === numberOf(customer));
+  const takenFor = (customer: string) => meta.taken.filter(({ to }) => to === numberOf(customer));
+  const messagesTo = (customer: string) => takenFor(customer).filter(({ type }) => type !== "reaction");
 
   return {
     config: meta.settings,
@@ -71,6 +72,14 @@ async function start(): Promise<FakePlatform> {
         // The agent's name precedes the text.
         .map(({ body }) => body.replace(/^\*?Anna[^\n]*:\*?\n/, "")),
     received: async (customer) => messagesTo(customer).flatMap(({ file }) => file ?? []),
+    reactions(customer) {
+      // A later reaction to a message replaces the one before.
+      const all = takenFor(customer).flatMap(({ request: { reaction } }) =>
+        reaction === undefined ? [] : [reaction as { readonly message_id: string; readonly emoji: string }],
+      );
+      const shown = new Map(all.map(({ message_id: id, emoji }) => [id, emoji]));
+      return [...shown.values()].filter((emoji) => emoji !== "");
+    },
     misbehave(how) {
       switch (how) {
         case "refuse":

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { reactAsAgent, storedReactions } from "#test/support/channels/reactions.ts";
 import type { WhatsappBench } from "./support/account.ts";
 import { openWhatsapp } from "./support/account.ts";
 
@@ -277,5 +278,27 @@ describe("a reaction to an answer", () => {
       expect(await thumbsOf(at.bench)).toEqual([value]);
     }
     expect(await at.stored()).toHaveLength(1);
+  });
+
+  it("is shown at the message where it is no opinion, and replaces the one before", async () => {
+    at = await openWhatsapp();
+    const id = at.meta.newId();
+    await at.meta.write(customer, "When do you open?", { id });
+    await at.bench.settle();
+    for (const emoji of ["❤️", "👍", ""]) {
+      await say("reaction", { message_id: id, emoji });
+      expect(await storedReactions(at.bench)).toEqual(emoji === "" ? [] : [`user ${emoji} Ada`]);
+    }
+  });
+
+  it("of an agent goes to the customer, is replaced and taken back", async () => {
+    at = await openWhatsapp();
+    const id = at.meta.newId();
+    await at.meta.write(customer, "When do you open?", { id });
+    await at.bench.settle();
+    for (const emoji of ["❤️", "👍", null]) {
+      await reactAsAgent(at.bench, emoji);
+      expect(newest()).toMatchObject({ to: customer, request: { reaction: { message_id: id, emoji: emoji ?? "" } } });
+    }
   });
 });

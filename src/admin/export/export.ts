@@ -342,6 +342,7 @@ async function* feedbackLines(db: Reader, conversationIds: readonly string[]): A
 
 const feedbackTables = [
   ["answer_feedback", "answer_feedback"],
+  ["reaction", "reactions"],
   ["weak_answer", "weak_answers"],
   ["survey", "surveys"],
   ["rating", "ratings"],

@@ -1,7 +1,7 @@
 import type { Account, HostThreads, ThreadFile, ThreadMessage } from "#channels/contract.ts";
 import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
-import { recentThreads, threadsBeginning } from "#conversations/delivery/recent-threads.ts";
+import { recentThreads, threadOfMessage, threadsBeginning } from "#conversations/delivery/recent-threads.ts";
 import { createThreadStates } from "#conversations/delivery/thread-states.ts";
 import { shownReferences } from "#conversations/references/shown-references.ts";
 import { opinionsOf } from "#conversations/feedback/message-opinions.ts";
@@ -67,6 +67,7 @@ export function createAccountThreads(
       // A conversation of another account continues here under its own id.
       return found.account_id === account.id ? found.context_key : found.id;
     },
+    ofMessage: (message) => threadOfMessage(read, account, message),
     correspondence: (thread, limit) => readCorrespondence(read, account.id, thread, limit),
     watch: (thread, listener) =>
       fanout.subscribe(topic(thread), (message) => listener(JSON.parse(message) as Parameters<typeof listener>[0])),

@@ -9,6 +9,7 @@ import type { DeliverDependencies } from "#conversations/delivery/deliver-depend
 import { indexWork } from "#conversations/transaction/effects/search-indexing.ts";
 import { outboundReference, renderReply, unnamed } from "#conversations/references/outbound-reference.ts";
 import { forgetQuotes } from "#conversations/references/stored-reference.ts";
+import { forgetReactions } from "#conversations/feedback/reactions/stored-reactions.ts";
 import { sendLane } from "#queue/lanes.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import { withFiles } from "#conversations/attachments/outbound-links.ts";
@@ -88,6 +89,7 @@ export async function storeEdit(
     .where("deleted_at", "is", null)
     .execute();
   if (content === null) {
+    await forgetReactions(tx, messageId);
     for (const id of await forgetQuotes(tx, conversationId, messageId)) draft.draft.messageUpdated(id);
   }
   draft.changes.addWork(indexWork([conversationId], now));

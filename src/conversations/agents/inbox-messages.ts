@@ -5,6 +5,7 @@ import { agentActor } from "./actions.ts";
 import { colleagueWith, describeConflict, hasNewMessages } from "./conflict.ts";
 import { requestEdit } from "#conversations/delivery/edit-sent.ts";
 import { waitingEdits } from "./edits.ts";
+import { requestReaction } from "#conversations/feedback/reactions/agent-reaction.ts";
 import type { Effects } from "#conversations/transaction/effects/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Channels, FollowUp } from "#channels/channels.ts";
@@ -32,7 +33,9 @@ export type AgentMessage =
     }
   | { readonly kind: "note"; readonly content: string; readonly clientId?: string }
   /** A new text for the agent's own reply, or null to delete it. `was`: the text that the agent has seen. */
-  | { readonly kind: "amend"; readonly messageId: string; readonly content: string | null; readonly was?: string };
+  | { readonly kind: "amend"; readonly messageId: string; readonly content: string | null; readonly was?: string }
+  /** The company's reaction to a customer's message; null: none any more. */
+  | { readonly kind: "react"; readonly messageId: string; readonly emoji: string | null };
 
 export type AgentMessageResult =
   | ActionResult
@@ -72,6 +75,8 @@ export async function handleAgentMessage(
       return note(tx, dependencies, workspace, row, message, agent, now);
     case "amend":
       return editReply(tx, dependencies, row, message, agent, now);
+    case "react":
+      return resultOf(await requestReaction(tx, dependencies, workspace, row, message, agent, now));
   }
 }
 
@@ -151,7 +156,6 @@ async function editReply(
   agent: ActingAgent,
   now: number,
 ): Promise<StoredMessage> {
-  const refused = (reason: string): StoredMessage => ({ result: { kind: "refused", reason }, effects: null });
   const message = await tx
     .selectFrom("messages")
     .select(["role", "author_id", "content", "deleted_at"])
@@ -167,15 +171,18 @@ async function editReply(
   if (was !== undefined && message.content !== was) {
     return refused("This reply was changed meanwhile. Read it as it is now before you change it again.");
   }
-  const { refusal, effects } = await requestEdit(
-    tx,
-    channels,
-    search,
-    { messageId, conversationId: row.id, content },
-    now,
-  );
-  return refusal === null ? { result: { kind: "done" }, effects } : refused(refusal);
+  return resultOf(await requestEdit(tx, channels, search, { messageId, conversationId: row.id, content }, now));
 }
+
+const refused = (reason: string): StoredMessage => ({ result: { kind: "refused", reason }, effects: null });
+
+const resultOf = ({
+  refusal,
+  effects,
+}: {
+  readonly refusal: string | null;
+  readonly effects: Effects | null;
+}): StoredMessage => (refusal === null ? { result: { kind: "done" }, effects } : refused(refusal));
 
 /** Returns edits of replies that have not reached the customer yet, by message. */
 export async function editsInProgress(

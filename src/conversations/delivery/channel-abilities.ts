@@ -5,22 +5,22 @@ import type { Channel } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Reader } from "#database/contract.ts";
 
-/** Returns whether the channel can edit and delete replies that were already sent. */
+/** Returns whether the channel can edit and delete replies that were already sent, and show agents' reactions. */
 export async function editAbilities(
   channels: Channels,
   accountId: string,
   channel: Channel,
-): Promise<{ readonly edit: boolean; readonly remove: boolean }> {
-  if (channel === "api") return { edit: true, remove: true };
+): Promise<Readonly<Record<"edit" | "remove" | "react", boolean>>> {
+  if (channel === "api") return { edit: true, remove: true, react: false };
   try {
     await channels.ready({ id: accountId });
   } catch (error) {
     // Replies of a removed account can no longer be edited.
     if (!(error instanceof DeliveryError)) throw error;
-    return { edit: false, remove: false };
+    return { edit: false, remove: false, react: false };
   }
-  const { edit, remove } = channels.adapter({ id: accountId });
-  return { edit: edit !== undefined, remove: remove !== undefined };
+  const { edit, remove, react } = channels.adapter({ id: accountId });
+  return { edit: edit !== undefined, remove: remove !== undefined, react: react !== undefined };
 }
 
 export async function showTyping(

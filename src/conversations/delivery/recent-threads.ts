@@ -56,3 +56,26 @@ export async function threadsBeginning(db: Reader, accountId: string, prefix: st
     .execute();
   return rows.map(({ context_key: thread }) => thread);
 }
+
+/** Returns the thread of a message that is known by its receipt, or by the event that brought it. */
+export async function threadOfMessage(
+  db: Reader,
+  account: { readonly id: string },
+  { partId, eventId }: { readonly partId: string; readonly eventId: string },
+): Promise<string | null> {
+  const threads = db
+    .selectFrom("conversations as conversation")
+    .select("conversation.context_key as thread")
+    .where("conversation.account_id", "=", account.id)
+    .limit(1);
+  const sent = threads
+    .innerJoin("deliveries as delivery", "delivery.conversation_id", "conversation.id")
+    .where("delivery.account_id", "=", account.id)
+    .where("delivery.external_id", "=", partId);
+  const received = threads
+    .innerJoin("inbound_events as event", "event.conversation_id", "conversation.id")
+    .where("event.account_id", "=", account.id)
+    .where("event.external_id", "=", eventId);
+  const found = (await sent.executeTakeFirst()) ?? (await received.executeTakeFirst());
+  return found?.thread ?? null;
+}

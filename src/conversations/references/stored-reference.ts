@@ -55,7 +55,7 @@ async function isLatest(tx: Tx, conversationId: string, lastSeq: number, message
 }
 
 /** A reply by one of its parts, or a message of the customer. */
-async function messageNamed(
+export async function messageNamed(
   tx: Tx,
   accountId: string,
   conversationId: string,

@@ -362,6 +362,11 @@ eachDatabase("stored data of a workspace and its customers", (open) => {
     const of = { workspace_id: workspaceId, conversation_id: conversation };
     const opinion = { message_id: message.id, sender: "a", conversation_id: conversation, value: "down", at } as const;
     await tx.insertInto("answer_feedback").values(opinion).execute();
+    const reaction = { message_id: message.id, conversation_id: conversation, author: "a", author_name: word, at };
+    await tx
+      .insertInto("reactions")
+      .values({ ...reaction, role: "user", emoji: "🎉" })
+      .execute();
     const groupId = newId("qst", at);
     await tx
       .insertInto("weak_answers")

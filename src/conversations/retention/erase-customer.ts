@@ -11,6 +11,7 @@ import type { Store, Tx } from "#database/contract.ts";
 import type { TagMention } from "#conversations/reporting/forget-tags.ts";
 import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
 import { forgetTags } from "#conversations/reporting/forget-tags.ts";
+import { eraseReactionsOf } from "#conversations/feedback/reactions/stored-reactions.ts";
 import { removeContacts } from "./retention.ts";
 import type { CustomerMatcher } from "./customer-matcher.ts";
 import {
@@ -132,6 +133,7 @@ async function eraseFound(
   const leftovers =
     (await eraseKeptResponses(store, workspace.id, matcher)) + (await eraseQueued(store, workspace.id, matcher));
   const ids = customer.contacts.map(({ id }) => id);
+  await store.write((tx) => eraseReactionsOf(tx, ids));
   const conversations = customer.conversationIds.length;
   // In one transaction with the last contact, because without it a repeated erasure finds no reason for an audit entry.
   const groups = [...chunks(ids, 100)];

@@ -3,7 +3,7 @@ import { deleteEventsOf } from "#database/queries/webhooks.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Actor } from "#domain/conversation/message.ts";
-import { followLane, ruleReplyLane, sendLane, timerLane, turnLane } from "#queue/lanes.ts";
+import { followLane, reactionLane, ruleReplyLane, sendLane, timerLane, turnLane } from "#queue/lanes.ts";
 import { requireConversation } from "#conversations/agents/update.ts";
 import { countDeleted } from "#conversations/reporting/count-deleted.ts";
 import { dropAttachments } from "#conversations/attachments/attachments.ts";
@@ -21,6 +21,7 @@ const contentTables: readonly OwnedTable[] = [
   { table: "rule_firings", key: "conversation_id" },
   { table: "skill_calls", key: "conversation_id" },
   { table: "answer_feedback", key: "conversation_id" },
+  { table: "reactions", key: "conversation_id" },
   { table: "weak_answers", key: "conversation_id" },
   { table: "surveys", key: "conversation_id" },
   { table: "ratings", key: "conversation_id" },
@@ -54,7 +55,9 @@ export async function removeConversation(
     .execute();
   for (const work of await dropAttachments(tx, files, now)) changes.addWork(work);
   await deleteOwned(tx, contentTables, [id]);
-  const lanes = [turnLane, sendLane, followLane, rerouteLane, timerLane, ruleReplyLane].map((laneOf) => laneOf(id));
+  const lanes = [turnLane, sendLane, followLane, rerouteLane, timerLane, ruleReplyLane, reactionLane].map((laneOf) =>
+    laneOf(id),
+  );
   await tx
     .deleteFrom("outbox")
     .where("lane", "in", [...lanes, ...deskLanes(id)])

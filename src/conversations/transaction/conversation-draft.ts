@@ -122,6 +122,10 @@ export function createDraft(
       draft.edited = true;
       writes.events.emitUpdate(draft, messageId);
     },
+    messageReacted(messageId) {
+      draft.changed = true;
+      writes.events.emitUpdate(draft, messageId);
+    },
     joinMessage: (message, content, files) => joinMessage(writes, draft, message, content, files),
     addMessage: (message) => addMessage(writes, draft, message),
     setStatus: (to, actor, how = {}) => setStatus(draft, to, actor, how),

@@ -16,6 +16,20 @@ export interface AnswerFeedbackTable {
   at: number;
 }
 
+/** A reaction to a message. A thumb on an answer of the bot is an opinion instead. */
+export interface ReactionsTable {
+  message_id: string;
+  role: "user" | "agent";
+  /** The customer's key on the platform, or the agent's address. */
+  author: string;
+  /** A platform's own pictures have a name, such as `:party:`. */
+  emoji: string;
+  conversation_id: string;
+  author_name: string | null;
+  /** The platform's time. */
+  at: number;
+}
+
 /** A customer's message that was not answered well, and the reasons. */
 export interface WeakAnswersTable {
   /** The customer's message. */

@@ -28,6 +28,7 @@ import type {
   AnswerFeedbackTable,
   QuestionGroupsTable,
   RatingsTable,
+  ReactionsTable,
   SurveysTable,
   WeakAnswersTable,
 } from "./feedback.ts";
@@ -641,6 +642,7 @@ export interface Database {
   report_counts: ReportCountsTable;
   report_changes: ReportChangesTable;
   answer_feedback: AnswerFeedbackTable;
+  reactions: ReactionsTable;
   weak_answers: WeakAnswersTable;
   question_groups: QuestionGroupsTable;
   surveys: SurveysTable;

@@ -121,6 +121,13 @@ export interface FileView {
   readonly preview: boolean;
 }
 
+export interface ReactionView {
+  readonly emoji: string;
+  readonly role: "user" | "agent";
+  /** Null: the conversation's customer. */
+  readonly author: string | null;
+}
+
 export interface MessageView {
   readonly id: string;
   readonly seq: number;
@@ -135,6 +142,7 @@ export interface MessageView {
   readonly sources: readonly Source[];
   /** Customers' thumbs for an answer of the bot. */
   readonly thumbs: { readonly up: number; readonly down: number };
+  readonly reactions: readonly ReactionView[];
   /** Null for messages without a delivery: those of customers, and on the channel `api`. */
   readonly delivery: { readonly state: Delivery; readonly error: string | null } | null;
   /** No part was sent yet, so it can be changed on every channel. */
@@ -192,8 +200,8 @@ export interface ConversationView {
   readonly lastMessageAt: number;
   readonly resolvedAt: number | null;
   readonly lastSeq: number;
-  /** Changes of sent replies that the channel supports. */
-  readonly amendable: { readonly edit: boolean; readonly remove: boolean };
+  /** Changes of sent replies that the channel supports, and reactions to customers' messages. */
+  readonly amendable: { readonly edit: boolean; readonly remove: boolean; readonly react: boolean };
   /** The reply window and the effect of a reply after it; null: no window. */
   readonly window: {
     readonly isOpen: boolean;

@@ -44,6 +44,7 @@ const question = {
   role: "user",
   content: "Do you deliver to Portugal?",
   created_at: at,
+  reactions: [{ emoji: "👀", author: "mia@shop.example", role: "agent" }],
 };
 
 const answer = {

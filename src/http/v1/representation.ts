@@ -4,6 +4,7 @@ import { storedSettings } from "#domain/workspace/settings.ts";
 import type { Store } from "#database/contract.ts";
 import type { Note } from "#conversations/agents/requests.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
+import { reactionsOf } from "#conversations/feedback/reactions/stored-reactions.ts";
 import { conversationItem, documentItem, messageItem, noteItem, timestamp } from "#conversations/representation.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { prepareRead } from "#database/dialects/prepared.ts";
@@ -69,7 +70,10 @@ export function createRepresentation(
 
   async function messageItems(rows: readonly MessageRow[]): Promise<object[]> {
     const files = await attachmentsOf(store.read, rows);
-    return rows.map((row) => messageItem(row, files.get(row.id), link));
+    const reactions = await reactionsOf(store.read, rows);
+    return rows.map((row) =>
+      messageItem(row, { attachments: files.get(row.id), reactions: reactions.get(row.id), link }),
+    );
   }
 
   async function tagsOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {

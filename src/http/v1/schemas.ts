@@ -96,6 +96,19 @@ export const message = Type.Object(
         { title: "Reference", description: "The earlier message that the customer answers on the platform" },
       ),
     ),
+    reactions: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            emoji: Type.String({ description: "A platform's own picture has a name, such as `:party:`" }),
+            author: nullable(Type.String({ description: "The agent's address, or the customer's name" })),
+            role: Type.Enum(["user", "agent"]),
+          },
+          { title: "Reaction" },
+        ),
+        { description: "Reactions to the message on its platform, oldest first. Absent: none" },
+      ),
+    ),
     sources: Type.Optional(Type.Array(source)),
     tokens_used: Type.Optional(Type.Integer()),
     confidence: Type.Optional(nullable(confidence)),

@@ -16,6 +16,7 @@ export const ruleNames = [
   "resumes",
   "files-in",
   "files-out",
+  "reactions",
   "no-secrets",
 ] as const;
 export type RuleName = (typeof ruleNames)[number];
@@ -95,6 +96,8 @@ export interface FakePlatform {
   received?(customer: string): Promise<readonly SentFile[]>;
   /** The stored name of a customer's file where the platform sends no names; `at`: its index in the message, from 0. */
   fileName?(file: SentFile, at: number): string;
+  /** The company's reactions to this customer's messages. Absent where agents cannot react. */
+  reactions?(customer: string): readonly string[];
   misbehave(how: Misbehaviour): void;
   /** Refuses the next edit of a sent message. Absent where edits do not exist or are not calls to the platform. */
   refuseChange?(): void;

@@ -134,6 +134,7 @@ export const heldTables: Readonly<Record<keyof Database, TableHandling>> = {
     deleted: null,
   },
   answer_feedback: { workspace: ["answer_feedback"], customer: ["answer_feedback"], deleted: null },
+  reactions: { workspace: ["reaction"], customer: ["reaction"], deleted: null },
   weak_answers: { workspace: ["weak_answer"], customer: ["weak_answer"], deleted: null },
   question_groups: { workspace: ["question_group"], customer: notOfCustomers, deleted: null },
   surveys: { workspace: ["survey"], customer: ["survey"], deleted: null },

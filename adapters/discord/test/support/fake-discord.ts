@@ -71,6 +71,10 @@ export interface FakeDiscord {
   }): FakeMessage;
   /** A customer presses a button of one of the bot's messages; absent: its first one. */
   press(message: FakeMessage, from: string, customId?: string): void;
+  /** A customer adds a reaction to a message, or removes it. `emoji`: a name of letters is one of the server's own. */
+  react(message: FakeMessage, from: string, emoji: string, isAdded?: boolean): void;
+  /** The bot's reactions to a message. */
+  reactions(messageId: string): readonly string[];
   edit(message: FakeMessage, text: string): void;
   erase(message: FakeMessage): void;
   /** Sends a packet to all connections. */
@@ -111,13 +115,14 @@ export async function startFakeDiscord(
   const files = new Map<string, Buffer>();
   /** The message whose button was pressed, by interaction and token. */
   const presses = new Map<string, string>();
+  const reactions = new Map<string, Set<string>>();
   const called = new Map<string, Record<string, unknown>[]>();
   const faults: Fault[] = [];
   const changeFaults: Fault[] = [];
   const open = new Set<WebSocket>();
   const sessions = new Map<
     string,
-    { seq: number; missed: { readonly t: string; readonly d: unknown; readonly s: number }[] }
+    { seq: number; readonly intents: number; missed: { readonly t: string; readonly d: unknown; readonly s: number }[] }
   >();
   const live = new Map<WebSocket, string>();
   let begun = 0;
@@ -138,7 +143,10 @@ export async function startFakeDiscord(
   const gatewayUrl = (): string => `ws://127.0.0.1:${port}/gateway`;
 
   function dispatch(t: string, d: unknown): void {
+    const isOfServer = (d as { readonly guild_id?: unknown }).guild_id !== undefined;
+    const needed = t.startsWith("MESSAGE_REACTION_") ? 1 << (isOfServer ? 10 : 13) : 0;
     for (const [id, session] of sessions) {
+      if ((session.intents & needed) !== needed) continue;
       const packet = { t, d, s: (session.seq += 1) };
       const [socket] = [...live].find(([, of]) => of === id) ?? [];
       session.missed.push(packet);
@@ -198,6 +206,7 @@ export async function startFakeDiscord(
       channels.set(second, { type: 11, guild_id: guildId, parent_id: id });
       return { status: 201, body: { id: second, type: 11, parent_id: id, guild_id: guildId, name: body["name"] } };
     }
+    if (more === "reactions") return changeReaction(method, second, path);
     if (method === "GET") return { status: 200, body: packetOf(message) };
     if (message.author.id !== botId) return refuse(403, 50_005, "Cannot edit a message authored by another user");
     if (method === "DELETE") {
@@ -207,6 +216,18 @@ export async function startFakeDiscord(
     message.content = String(body["content"]);
     message.edited_timestamp = new Date().toISOString();
     return { status: 200, body: packetOf(message) };
+  }
+
+  function changeReaction(method: string, messageId: string, path: string): Answer {
+    const [, encoded = ""] = /\/reactions\/([^/]+)\/@me$/.exec(path) ?? [];
+    const emoji = decodeURIComponent(encoded);
+    if (!/^\p{RGI_Emoji}$/v.test(emoji)) return refuse(400, 10_014, "Unknown Emoji");
+    const own = reactions.get(messageId) ?? new Set();
+    reactions.set(messageId, own);
+    if (method === "PUT") own.add(emoji);
+    else if (method === "DELETE") own.delete(emoji);
+    else return refuse(405, 0, "405: Method Not Allowed");
+    return { status: 204 };
   }
 
   function post(channelId: string, body: Record<string, unknown>): Answer {
@@ -325,7 +346,7 @@ export async function startFakeDiscord(
         begun += 1;
         const id = randomBytes(8).toString("hex");
         sessions.clear();
-        sessions.set(id, { seq: 1, missed: [] });
+        sessions.set(id, { seq: 1, intents: Number(d["intents"]), missed: [] });
         live.set(socket, id);
         const user = { id: botId, username: "parley", discriminator: "0", bot: true };
         const ready = {
@@ -431,6 +452,23 @@ export async function startFakeDiscord(
         data: { component_type: 2, custom_id: customId ?? components?.[0]?.components[0]?.custom_id ?? "" },
       });
     },
+    react({ id, channel_id, guild_id, author }, from, emoji, isAdded = true) {
+      const user = { id: person(from).userId, username: from };
+      const isOwn = /^\w+$/.test(emoji);
+      const guild = guild_id ?? channels.get(channel_id)?.guild_id;
+      // Discord names the member when a reaction is added only.
+      dispatch(isAdded ? "MESSAGE_REACTION_ADD" : "MESSAGE_REACTION_REMOVE", {
+        user_id: user.id,
+        channel_id,
+        message_id: id,
+        ...(guild === undefined ? {} : { guild_id: guild, ...(isAdded ? { member: { user, roles: [] } } : {}) }),
+        emoji: { id: isOwn ? newId() : null, name: emoji },
+        ...(isAdded ? { message_author_id: author.id } : {}),
+        burst: false,
+        type: 0,
+      });
+    },
+    reactions: (messageId) => [...(reactions.get(messageId) ?? [])],
     edit(message, text) {
       message.content = text;
       message.edited_timestamp = new Date().toISOString();

@@ -91,3 +91,21 @@ export function deletedEvent(workspace: Workspace, said: MessageFields, deletedA
     previous_message: message,
   };
 }
+
+/** A person adds a reaction to a message, or removes it. Slack does not say in which thread the message is. */
+export function reactionEvent(
+  { botUserId }: Workspace,
+  to: { readonly channel: string; readonly ts: string; readonly user: string; readonly at: string },
+  reaction: string,
+  isAdded = true,
+): Fields {
+  const { channel, ts, user, at } = to;
+  return {
+    type: isAdded ? "reaction_added" : "reaction_removed",
+    user,
+    reaction,
+    item_user: botUserId,
+    item: { type: "message", channel, ts },
+    event_ts: at,
+  };
+}

@@ -46,6 +46,8 @@ export interface FakeTelegram {
     readonly action: string;
     readonly topicId: number | undefined;
   }[];
+  /** The bot's reactions, by chat and message, such as `7:1`. */
+  readonly reactions: ReadonlyMap<string, string>;
   readonly webhook: { readonly url: string; readonly secret: string } | undefined;
   /** The bodies of a method's calls, in order. */
   calls(method: string): readonly Readonly<Record<string, unknown>>[];
@@ -71,6 +73,8 @@ const textMax = 4_096;
 const captionMax = 1_024;
 const entitiesMax = 100;
 const callbackBytesMax = 64;
+/** Some of the emoji that a chat allows without settings of its own. */
+const allowedReactions: ReadonlySet<string> = new Set(["👍", "👎", "❤", "🔥", "🎉", "🙏", "👌", "👀"]);
 const fetchedBytesMax = 20_000_000;
 
 /** A server of the Bot API, as strict as the real one where the adapter relies on it. */
@@ -80,6 +84,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   let username = "parley_test_bot";
   const shown: Shown[] = [];
   const actions: { chatId: number; action: string; topicId: number | undefined }[] = [];
+  const reactions = new Map<string, string>();
   const called = new Map<string, Record<string, unknown>[]>();
   const faults = new Map<string, Fault[]>();
   const files = new Map<string, { readonly bytes: Buffer; readonly path: string }>();
@@ -135,6 +140,8 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
         shown[at] = after;
         return ok(true);
       }
+      case "setMessageReaction":
+        return setReaction(body);
       case "answerCallbackQuery":
         return ok(true);
       case "deleteMessage": {
@@ -193,6 +200,20 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
 
   const isAt = ({ chatId, messageId }: Shown, body: Record<string, unknown>): boolean =>
     chatId === Number(body["chat_id"]) && messageId === Number(body["message_id"]);
+
+  /** A bot has at most one reaction at a message. */
+  function setReaction(body: Record<string, unknown>): Result {
+    const at = `${Number(body["chat_id"])}:${Number(body["message_id"])}`;
+    const given = (body["reaction"] ?? []) as readonly { readonly type: string; readonly emoji: string }[];
+    if (!Number.isSafeInteger(body["message_id"])) return refuse(400, "Bad Request: MESSAGE_ID_INVALID");
+    if (given.length > 1) return refuse(400, "Bad Request: REACTIONS_TOO_MANY");
+    const [first] = given;
+    if (first === undefined) reactions.delete(at);
+    else if (first.type !== "emoji" || !allowedReactions.has(first.emoji)) {
+      return refuse(400, "Bad Request: REACTION_INVALID");
+    } else reactions.set(at, first.emoji);
+    return ok(true);
+  }
 
   function edit(body: Record<string, unknown>, field: "text" | "caption"): Result {
     const at = shown.findIndex((each) => isAt(each, body));
@@ -308,6 +329,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     rename: (name) => void (username = name),
     shown,
     actions,
+    reactions,
     get webhook() {
       return webhook;
     },

@@ -52,3 +52,27 @@ export const pressUpdate = (
     },
   };
 };
+
+/** A person's reactions to a message, before and after. */
+export const reactionUpdate = (
+  at: { readonly chatId: number; readonly messageId: number; readonly from?: number },
+  before: readonly string[],
+  after: readonly string[],
+) => {
+  const listed = (all: readonly string[]) =>
+    all.map((emoji) =>
+      /^\d+$/.test(emoji) ? { type: "custom_emoji", custom_emoji_id: emoji } : { type: "emoji", emoji },
+    );
+  const { chatId, messageId, from = chatId } = at;
+  return {
+    update_id: updateId(),
+    message_reaction: {
+      chat: { id: chatId, type: chatId > 0 ? "private" : "supergroup" },
+      message_id: messageId,
+      user: { id: from, is_bot: false, first_name: "Ada" },
+      date: 1_934_000_200,
+      old_reaction: listed(before),
+      new_reaction: listed(after),
+    },
+  };
+};

@@ -165,6 +165,13 @@ export async function startFakeCloudApi(): Promise<FakeCloudApi> {
     if (type === "text" && (body === "" || body.length > 4_096)) return "Param text['body'] must be 1 to 4096 long";
     if (["image", "video", "document"].includes(type) && body.length > 1_024) return "Caption is too long";
     if (type === "audio" && body !== "") return "Audio has no caption";
+    if (type === "reaction") {
+      const { message_id: id, emoji } = request["reaction"] as Json;
+      if (typeof id !== "string" || !id.startsWith("wamid.")) return "reaction.message_id is not valid";
+      return typeof emoji === "string" && /^(?:\p{RGI_Emoji})?$/v.test(emoji)
+        ? undefined
+        : "reaction.emoji is not valid";
+    }
     if (type !== "interactive") return undefined;
     const { action } = request["interactive"] as {
       readonly action: {

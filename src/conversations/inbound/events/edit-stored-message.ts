@@ -5,6 +5,7 @@ import type { MessagesTable } from "#database/schema/tables.ts";
 import { dropAttachments } from "#conversations/attachments/attachments.ts";
 import { indexWork } from "#conversations/transaction/effects/search-indexing.ts";
 import { forgetQuotes } from "#conversations/references/stored-reference.ts";
+import { forgetReactions } from "#conversations/feedback/reactions/stored-reactions.ts";
 import { newFiles, withAlbumText } from "../albums.ts";
 import type { IngestBatch } from "../batch.ts";
 import { filesOf } from "../batch.ts";
@@ -69,6 +70,7 @@ async function storeDeletion(
     .set({ content: "", refers_to: null, deleted_at: now })
     .where("id", "=", messageId)
     .execute();
+  await forgetReactions(tx, messageId);
   const quoting = await forgetQuotes(tx, conversationId, messageId);
   changes.files.rewrite(messageId, null);
   const files = await tx

@@ -10,6 +10,7 @@ import { ingestMessage } from "./message.ts";
 import { ingestMoved } from "./moved.ts";
 import { ingestNotice } from "./notice.ts";
 import { ingestRating } from "./rating.ts";
+import { ingestReaction } from "./reaction.ts";
 import { ingestReach } from "./reach.ts";
 import { ingestState } from "./state.ts";
 
@@ -24,6 +25,7 @@ export const handlers: { readonly [K in EventKind]: EventHandler<K> } = {
   moved: ingestMoved,
   reach: ingestReach,
   feedback: ingestFeedback,
+  reaction: ingestReaction,
   rating: ingestRating,
   activity: ingestActivity,
   delivery: ingestDelivery,

@@ -14,6 +14,7 @@ import { endpointSubscriptions, insertEvents } from "#database/queries/webhooks.
 import type { Note } from "#conversations/agents/requests.ts";
 import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
 import { attachmentsOf, groupWaitMs } from "#conversations/attachments/attachments.ts";
+import { reactionsOf } from "#conversations/feedback/reactions/stored-reactions.ts";
 import type { Tx } from "#database/contract.ts";
 import {
   contactItem,
@@ -182,7 +183,9 @@ export function createEvents(now: number): Events {
         const changed = event.messageId === undefined ? undefined : await messageNow(tx, event.messageId);
         const actor = event.actor ?? changed?.author ?? systemActor("messages");
         const message =
-          details.message === undefined ? changed?.item : messageItem(details.message, details.attachments);
+          details.message === undefined
+            ? changed?.item
+            : messageItem(details.message, { attachments: details.attachments });
         const stored = newEvent(now, {
           workspaceId: row.workspace_id,
           type,
@@ -250,7 +253,8 @@ async function messageNow(tx: Tx, messageId: string) {
   const row = await tx.selectFrom("messages").selectAll().where("id", "=", messageId).executeTakeFirst();
   if (row === undefined) return undefined;
   const attachments = (await attachmentsOf(tx, [row])).get(row.id) ?? [];
-  return { author: authorOf(row), item: messageItem(row, attachments) };
+  const reactions = (await reactionsOf(tx, [row])).get(row.id);
+  return { author: authorOf(row), item: messageItem(row, { attachments, reactions }) };
 }
 
 /** Emits an event for an indexed or failed document. Must be called in the transaction that changes its status. */

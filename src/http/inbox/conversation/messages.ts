@@ -4,10 +4,12 @@ import type { Source } from "#domain/conversation/message.ts";
 import { messagesByOthers } from "#conversations/agents/conflict.ts";
 import { editsInProgress } from "#conversations/agents/inbox-messages.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
+import { reactionsOf } from "#conversations/feedback/reactions/stored-reactions.ts";
 import type { Reader } from "#database/contract.ts";
+import type { ReactionsTable } from "#database/schema/feedback.ts";
 import type { DeliveryState, MessagesTable } from "#database/schema/tables.ts";
 import { shownReferences } from "#conversations/references/shown-references.ts";
-import type { FileView, MessagePage, MessageView } from "#http/inbox/wire.ts";
+import type { FileView, MessagePage, MessageView, ReactionView } from "#http/inbox/wire.ts";
 import { messagesShownMax } from "#http/inbox/wire.ts";
 
 const messagesPerPage = 100;
@@ -96,6 +98,7 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[], viewer: 
     rows.filter(({ kind }) => kind !== null).map(({ id }) => id),
   );
   const references = await shownReferences(db, rows);
+  const reactions = await reactionsOf(db, rows);
   const byMessage = Map.groupBy(deliveries, (delivery) => delivery.message_id);
   return rows.map((row) => ({
     id: row.id,
@@ -111,6 +114,7 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[], viewer: 
     confidence: row.confidence,
     sources: row.sources === null ? [] : (JSON.parse(row.sources) as Source[]),
     thumbs: thumbs.get(row.id) ?? { up: 0, down: 0 },
+    reactions: (reactions.get(row.id) ?? []).map(reactionView),
     delivery: worstPart(byMessage.get(row.id) ?? []),
     unsent: isUnsent(byMessage.get(row.id) ?? []),
     files: (files.get(row.id) ?? []).map(fileView),
@@ -118,6 +122,8 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[], viewer: 
     changing: changing.get(row.id) ?? null,
   }));
 }
+
+const reactionView = ({ emoji, role, author_name: author }: ReactionsTable): ReactionView => ({ emoji, role, author });
 
 async function thumbsOf(
   db: Reader,

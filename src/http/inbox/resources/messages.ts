@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { agentReactions } from "#domain/conversation/reaction.ts";
 import { Problem } from "#domain/problem.ts";
 import { hasTrait } from "#channels/catalog.ts";
 import type { Block } from "#channels/text/markdown.ts";
@@ -26,12 +27,14 @@ const noteBody = Type.Object({ content: text, clientId: Type.Optional(clientId) 
 /** `was`: the text that the agent began to edit. */
 const amendBody = Type.Object({ content: text, was: Type.Optional(Type.String({ maxLength: 100_000 })) });
 
+const reactionBody = Type.Object({ emoji: Type.Enum(agentReactions) });
+
 const bare = (given: string): string => given.replaceAll(/\s+/gu, " ").trim();
 
 const isAsTyped = (block: Block): boolean =>
   block.t === "p" && block.c.every((inline) => typeof inline === "string" || inline.t === "br");
 
-/** Replies, their edits and deletions, notes, and the typing signal. */
+/** Replies, their edits and deletions, reactions, notes, and the typing signal. */
 export function messageRoutes(
   api: App,
   engine: Pick<Engine, "typing" | "previewReply">,
@@ -69,6 +72,17 @@ export function messageRoutes(
   api.delete("/conversations/:id/messages/:messageId", { schema: { hide: true, params: messagePath } }, (request) => {
     const { id, messageId } = request.params;
     return postMessage(request, id, { kind: "amend", messageId, content: null });
+  });
+
+  const reactionAt = "/conversations/:id/messages/:messageId/reaction";
+  api.put(reactionAt, { schema: { hide: true, params: messagePath, body: reactionBody } }, (request) => {
+    const { id, messageId } = request.params;
+    return postMessage(request, id, { kind: "react", messageId, emoji: request.body.emoji });
+  });
+
+  api.delete(reactionAt, { schema: { hide: true, params: messagePath } }, (request) => {
+    const { id, messageId } = request.params;
+    return postMessage(request, id, { kind: "react", messageId, emoji: null });
   });
 
   api.post("/conversations/:id/notes", { schema: { ...schema, body: noteBody } }, async (request) => {
