@@ -116,6 +116,8 @@ export interface StartOptions {
   /** Reports the free disk space; absent: the system's value. */
   readonly freeBytes?: AppOptions["freeBytes"];
   readonly burst?: AppOptions["inboundBurst"];
+  /** Finds the adapter of a channel; absent: those of the program. */
+  readonly loadAdapter?: AppOptions["loadAdapter"];
   /** Fetches pages to crawl; absent: public addresses only. */
   readonly outbound?: GuardedFetch;
 }
@@ -150,6 +152,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
     {
       clock,
       log,
+      ...(options.loadAdapter === undefined ? {} : { loadAdapter: options.loadAdapter }),
       // Most tests send texts that are no questions.
       pauseAfter: () => 0,
       ...(options.answerer === undefined ? {} : { answerer: options.answerer }),

@@ -76,7 +76,7 @@ eachDatabase("agents' messages in the inbox", (open) => {
     const question = await app.post("/v1/query", { workspace_id: app.workspace.id, query: "How long?" });
     const { conversation_id: conversationId } = question.body as { readonly conversation_id: string };
     const { lastSeq, amendable } = view(await anna.get(`conversations/${conversationId}`));
-    expect(amendable).toEqual({ edit: true, remove: true });
+    expect(amendable).toEqual({ edit: true, remove: true, react: false });
     expect((await anna.send("POST", `conversations/${conversationId}/typing`)).status).toBe(204);
     const replied = view(
       await anna.send("POST", `conversations/${conversationId}/reply`, {

@@ -64,6 +64,11 @@ export function createActions(
     return id === undefined ? false : change(() => work(id));
   };
 
+  /** The answer to a change has the newest messages only. */
+  async function loadIfOlder(messageId: string): Promise<void> {
+    if (open.conversation.value?.messages.every(({ id }) => id !== messageId) === true) await sync.load();
+  }
+
   /** Undoes the last resolve of this page, and opens that conversation. */
   async function undo(): Promise<void> {
     if (undoable === undefined) return notices.problem("There is nothing to undo.");
@@ -125,14 +130,17 @@ export function createActions(
       else if (to.email === me.agent.email) notices.done(doneTexts.claim);
       else notices.done(`Assigned to ${to.name}, who is told of it.`);
     },
+    /** Reacts to a customer's message, or (`emoji` null) takes that back. */
+    async react(messageId: string, emoji: string | null): Promise<void> {
+      if (await changeOpen((id) => api.react(id, messageId, emoji))) await loadIfOlder(messageId);
+    },
     /** Changes a sent reply, or (`content` null) deletes it. `was`: the text before the change. */
     async amend(messageId: string, content: string | null, was = ""): Promise<boolean> {
       const done = await changeOpen((id) =>
         content === null ? api.deleteReply(id, messageId) : api.editReply(id, messageId, { content, was }),
       );
       if (!done) return false;
-      // The answer has the newest messages only.
-      if (open.conversation.value?.messages.every(({ id }) => id !== messageId) === true) await sync.load();
+      await loadIfOlder(messageId);
       const isChanging = open.shown.value.messages.some(({ id, changing }) => id === messageId && changing !== null);
       notices.done(`Your reply ${isChanging ? "is being" : "was"} ${content === null ? "deleted" : "changed"}.`);
       return true;

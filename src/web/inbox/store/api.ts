@@ -85,6 +85,10 @@ export const api = {
     (await request("PATCH", `conversations/${id}/messages/${messageId}`, body)) as ConversationView,
   deleteReply: async (id: string, messageId: string) =>
     (await request("DELETE", `conversations/${id}/messages/${messageId}`)) as ConversationView,
+  react: async (id: string, messageId: string, emoji: string | null) => {
+    const path = `conversations/${id}/messages/${messageId}/reaction`;
+    return (await (emoji === null ? request("DELETE", path) : request("PUT", path, { emoji }))) as ConversationView;
+  },
   bulk: async (change: BulkChange, items: readonly Pick<ListItem, "id" | "status" | "assignee">[]) =>
     (await request("POST", "bulk", {
       ...change,

@@ -1,10 +1,12 @@
 import type { Source } from "#domain/conversation/message.ts";
+import { agentReactions } from "#domain/conversation/reaction.ts";
 import type { ConversationView, MessageView } from "#http/inbox/wire.ts";
 import { blockText } from "#web/shared/block-text.ts";
 import { useInbox } from "#web/inbox/inbox-store.ts";
 import { Avatar, Button, Icon } from "#web/shared/ui/elements.tsx";
 import { TimeOfDay } from "#web/shared/ui/clocks.tsx";
 import { Content, Link } from "#web/shared/ui/content.tsx";
+import { Menu } from "#web/shared/ui/menu.tsx";
 import { deliveryNames } from "#web/inbox/ui/labels.ts";
 import { Files } from "./files.tsx";
 import { toolId, toolsOf } from "./own-replies.ts";
@@ -47,6 +49,7 @@ export function Message({ message, customer, amendable, starts, ends }: MessageP
         <Bubble message={message} />
         {!deleted && files.length > 0 && <Files files={files} />}
         {role === "assistant" && sources.length > 0 && <Sources list={sources} />}
+        <Reactions of={message.reactions} customer={customer} />
         {failure !== null && (
           <p class={`trouble ${failure.state}`}>
             <Icon name="alert" />
@@ -92,6 +95,26 @@ function Reference({
   );
 }
 
+/** Emoji below a message, with those who have chosen them. */
+function Reactions({ of, customer }: { readonly of: MessageView["reactions"]; readonly customer: string }) {
+  if (of.length === 0) return null;
+  return (
+    <ul class="reactions" aria-label="Reactions">
+      {[...new Set(of.map(({ emoji }) => emoji))].map((emoji) => {
+        const all = of.filter((each) => each.emoji === emoji);
+        const names = all.map(({ author, role }) => author ?? (role === "user" ? customer : "An agent"));
+        const text = `${new Intl.ListFormat("en").format(names)} reacted with ${emoji}`;
+        return (
+          <li key={emoji} title={text}>
+            <span aria-hidden="true">{all.length === 1 ? emoji : `${emoji} ${all.length}`}</span>
+            <span class="unseen">{text}</span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
 /** The reason without the state, which is shown before it. */
 const withoutState = (error: string): string =>
   error.replace(/^This message (?:could not be delivered|may not have arrived)(?:: |, and is )/u, "");
@@ -129,6 +152,7 @@ function Facts({ message, name, customer, amendable }: FactsProps) {
         </span>
       )}
       <AnswerTool message={message} name={name} />
+      <ReactTool message={message} name={name} amendable={amendable} />
       <Tools message={message} customer={customer} amendable={amendable} />
     </div>
   );
@@ -167,6 +191,21 @@ function AnswerTool({ message: { id, deleted, content, files }, name }: Pick<Fac
       onClick={() => sending.answer({ id, author: name, text: text.slice(0, quotedMax).toWellFormed() })}
     />
   );
+}
+
+/** Offers the reactions that the customer would see. The one in effect is taken back by choosing it again. */
+function ReactTool({ message, name, amendable }: Omit<FactsProps, "customer">) {
+  const { actions, canWrite } = useInbox();
+  const { id, role, deleted, reactions } = message;
+  if (!canWrite || !amendable.react || role !== "user" || deleted) return null;
+  const current = reactions.find((each) => each.role === "agent")?.emoji;
+  const choices = () =>
+    agentReactions.map((emoji) => ({
+      label: emoji,
+      current: emoji === current,
+      choose: () => void actions.react(id, emoji === current ? null : emoji),
+    }));
+  return <Menu label="React" name={`React to this message of ${name}`} kind="tool" choices={choices} />;
 }
 
 /** The buttons of a reply that can still be changed. */

@@ -15,7 +15,7 @@ export interface MenuProps {
   readonly text?: string;
   /** The accessible name, where it is not the text. */
   readonly name?: string;
-  readonly shape: Shape;
+  readonly shape?: Shape;
   readonly shortcut?: string;
   readonly kind?: string;
   readonly disabled?: boolean;
@@ -97,7 +97,15 @@ export function Menu({ label, text = label, name, choices, disabled = false, hid
 /** The item that a key moves the focus to. */
 function itemFor(event: KeyboardEvent, items: readonly HTMLButtonElement[]): HTMLButtonElement | undefined {
   const at = items.findIndex((item) => item === document.activeElement);
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key];
+  const [next, before] = [at + 1, at - 1];
+  const to = {
+    ArrowDown: next,
+    ArrowRight: next,
+    ArrowUp: before,
+    ArrowLeft: before,
+    Home: 0,
+    End: items.length - 1,
+  }[event.key];
   if (to !== undefined) {
     event.preventDefault();
     return items.at(to % items.length);

@@ -1,0 +1,112 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { AdapterModule } from "#channels/contract.ts";
+import { loadAdapter } from "#channels/load-adapter.ts";
+import { buildBrowserCode } from "#web/build.ts";
+import { accessibilityViolations } from "../support/accessibility.ts";
+import { noBrowser, openBrowser } from "../support/browser.ts";
+import { newSqlite } from "../support/database/databases.ts";
+import type { TestApp } from "../support/http/app.ts";
+import { startApp } from "../support/http/app.ts";
+import type { Customer } from "../support/http/inbox.ts";
+import { addAgent, asked } from "../support/http/inbox.ts";
+import { createInboxPages, focusIn } from "../support/http/inbox-pages.ts";
+import { skipped } from "../support/skipped.ts";
+
+const name = "reactions in the inbox";
+
+if (noBrowser === undefined) describe(name, inTheBrowser);
+else skipped(name, noBrowser);
+
+function inTheBrowser(): void {
+  let app: TestApp;
+  let browser: Browser;
+  const pages = createInboxPages(
+    () => browser,
+    () => app,
+  );
+  const shownThere: (string | null)[] = [];
+
+  /** The widget's channel as one that shows reactions. */
+  const withReactions = (module: AdapterModule): AdapterModule => ({
+    ...module,
+    create: (...given) => ({
+      ...module.create(...given),
+      react: async (_externalId, emoji) => void shownThere.push(emoji),
+    }),
+  });
+
+  beforeAll(async () => {
+    await buildBrowserCode();
+    app = await startApp(newSqlite, {
+      loadAdapter: (channel, config) =>
+        channel === "widget" ? loadAdapter(channel, config)?.then(withReactions) : loadAdapter(channel, config),
+    });
+    await addAgent(app, "Anna");
+    browser = await openBrowser();
+  });
+  afterEach(async () => {
+    expect(await pages.close()).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+  });
+
+  const messages = (page: Page) => page.getByRole("log", { name: "Messages, notes and events" });
+  async function customerReacts({ thread, conversationId }: Customer, added: string, removed: string): Promise<void> {
+    const { account_id: accountId } = await app.store.read
+      .selectFrom("conversations")
+      .select("account_id")
+      .where("id", "=", conversationId)
+      .executeTakeFirstOrThrow();
+    const { external_id: asks } = await app.store.read
+      .selectFrom("messages")
+      .select("external_id")
+      .where("conversation_id", "=", conversationId)
+      .where("role", "=", "user")
+      .executeTakeFirstOrThrow();
+    await app.engine.ingest(accountId, {
+      kind: "reaction",
+      externalId: `reaction ${added}`,
+      thread,
+      sender: { key: thread, verified: { userId: thread, name: "Olga", email: `${thread}@customers.example` } },
+      sentAt: app.clock.now(),
+      of: { externalIds: [asks ?? ""] },
+      added: [added],
+      removed: removed === "" ? [] : [removed],
+    });
+  }
+
+  it("stand below the message at once, with those who chose them", async () => {
+    const customer = await asked(app, "Olga", "How long does delivery take?", "Olga");
+    const page = await pages.open("anna", {}, `#/all/${customer.conversationId}`);
+    await messages(page).getByText("How long does delivery take?").first().waitFor();
+    await customerReacts(customer, "❤️", "");
+    await messages(page).getByRole("listitem").filter({ hasText: "Olga reacted with ❤️" }).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await customerReacts(customer, "🔥", "❤️");
+    await messages(page).getByRole("listitem").filter({ hasText: "Olga reacted with 🔥" }).waitFor();
+    expect(await messages(page).getByRole("listitem").filter({ hasText: "❤️" }).count()).toBe(0);
+  });
+
+  it("are chosen and taken back by keyboard", async () => {
+    const { conversationId } = await asked(app, "Una", "When do you open?", "Una");
+    const page = await pages.open("anna", {}, `#/all/${conversationId}`);
+    const opener = messages(page).getByRole("button", { name: "React to this message of Una" });
+    await opener.focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => focusIn(page)).toContain("👍");
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => focusIn(page)).toContain("❤️");
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.keyboard.press("Enter");
+    const shown = messages(page).getByRole("listitem").filter({ hasText: "Anna reacted with ❤️" });
+    await shown.waitFor();
+    await expect.poll(() => shownThere.at(-1)).toBe("❤️");
+    await opener.click();
+    await page.getByRole("menuitemradio", { name: "❤️", checked: true }).click();
+    await shown.waitFor({ state: "detached" });
+    await expect.poll(() => shownThere.at(-1)).toBe(null);
+  });
+}
