@@ -139,7 +139,7 @@ eachDatabase("reactions to messages", (open) => {
     await react("asked", { added: ["🎉"], sender });
     await react("asked", { added: ["👀"] });
     expect(await storedReactions(bench)).toHaveLength(2);
-    await bench.app.services.customers.erase(bench.workspaceId, "olga@customers.example", () => undefined);
+    await bench.app.services.customers.erase(bench.workspaceId, { email: "olga@customers.example" }, () => undefined);
     expect(await storedReactions(bench)).toEqual(["user 🎉 Ben"]);
   });
 
