@@ -51,7 +51,7 @@ function inTheBrowser(): void {
   it("show the first steps until an administrator hides them", async () => {
     const page = await pages.open(admin);
     await page.getByRole("heading", { name: "First steps" }).waitFor();
-    await expect.poll(() => page.getByText("To do").count()).toBe(5);
+    await expect.poll(() => page.getByText("To do").count()).toBe(6);
     await page.getByRole("button", { name: "Hide" }).click();
     await page.getByRole("heading", { name: "First steps" }).waitFor({ state: "detached" });
     await page.reload();
