@@ -80,6 +80,10 @@ export const forget: Command = ({ argv, output, config }) => {
   return withServices(config, async ({ store, customers }) => {
     const workspace = await requireWorkspace(store, workspaceId);
     const { contacts, conversationIds } = await customerOf(store.read, workspace.id, customer);
+    // An address can be in received events alone. A contact is deleted last, so one that is gone has nothing left.
+    if (contactId !== undefined && contacts.length === 0) {
+      throw new UsageError(`--contact: there is no contact ${contactId} in this workspace`);
+    }
     for (const { id, name: shown, user_id } of contacts) {
       output.progress(`  ${id}  ${shown ?? "(no name)"}${user_id === null ? "" : `  user id ${user_id}`}`);
     }

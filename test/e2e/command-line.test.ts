@@ -90,6 +90,12 @@ eachDatabase("the command line", (open) => {
     expect(ran.stderr).toContain("1 to the workspace's 1000");
   });
 
+  it("refuses to erase a contact that does not exist", async () => {
+    const ran = await parley(["forget", "--workspace", workspaceId, "--contact", "ct_unknown", "--yes"], env);
+    expect(ran).toMatchObject({ status: 2, stdout: "" });
+    expect(ran.stderr).toContain("--contact: there is no contact ct_unknown in this workspace");
+  });
+
   it("creates an agent once, and a link that signs in", async () => {
     const email = "Ann@Example.com";
     const made = await json(["agent", "create", "--workspace", workspaceId, "--email", email, "--name", "Ann"]);
