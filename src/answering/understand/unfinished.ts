@@ -2,7 +2,7 @@ import { humanRequestIn } from "#answering/classify/escalation.ts";
 import { smallTalk } from "#answering/classify/small-talk.ts";
 import { phrasesOfAllLocales, wordsOfAllLocales } from "#language/locales.ts";
 import { wordsIn } from "#language/words/phrases.ts";
-import { asksSomething } from "./asked-sentences.ts";
+import { asksSomething, wantsSomething } from "./asked-sentences.ts";
 
 /** After a part of a sentence, a greeting, an announcement or a statement, which often precedes a question; in milliseconds. */
 const partMs = 2_500;
@@ -15,6 +15,7 @@ const link = /^https?:\/\/\S+$/iu;
 const charactersMax = 160;
 const statementWordsMax = 14;
 const partWordsMax = 6;
+const shortWordsMax = 3;
 
 const continues: ReadonlySet<string> = new Set(wordsOfAllLocales(({ unfinished }) => unfinished.continues));
 const begins: ReadonlySet<string> = new Set(wordsOfAllLocales(({ unfinished }) => unfinished.begins));
@@ -42,7 +43,13 @@ export function pauseAfter(message: string, isContinued: boolean): number {
   if (words.length === 0) return isContinued ? unmarkedMs : 0;
   if (humanRequestIn(text, null) !== undefined) return 0;
   if (isPart(text, words, isContinued) || isStatement(text, words)) return partMs;
-  return isContinued && !/[?？؟.!。！]$/u.test(text) ? unmarkedMs : 0;
+  if (/[?？؟.!。！]$/u.test(text)) return 0;
+  return isContinued || isShortQuestion(text, words) ? unmarkedMs : 0;
+}
+
+/** "how long", "does the battery", "kan ik betalen". */
+function isShortQuestion(text: string, words: readonly string[]): boolean {
+  return words.length > 1 && words.length <= shortWordsMax && (asksSomething(text) || wantsSomething(text));
 }
 
 function isPart(text: string, words: readonly string[], isContinued: boolean): boolean {

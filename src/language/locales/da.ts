@@ -113,12 +113,12 @@ export const da: Locale = {
   },
   unfinished: {
     announces:
-      "hejsa|hej med jer|godmorgen|(?:bare |lige )?(?:et )?(?:hurtigt |lille )?spørgsmal|jeg har (?:lige )?(?:et|en|nogle|to)(?: hurtigt| lille)? (?:spørgsmal|problem)|ma jeg spørge (?:om noget)?|kan (?:du|i) hjælpe mig|altsa|og",
-    continues: "en et den det de mit mine din jeres og eller men fordi at med om af som nar jeg vi",
-    begins: "om angaende for med uden pa fra til og men eller",
+      "undskyld|hejsa|hej med jer|godmorgen|(?:bare |lige )?(?:et )?(?:hurtigt |lille )?spørgsmal|jeg har (?:lige )?(?:et|en|nogle|to)(?: hurtigt| lille)? (?:spørgsmal|problem)|ma jeg spørge (?:om noget)?|kan (?:du|i) hjælpe mig|altsa|og",
+    continues: "en et den det de mit mine din jeres og eller men fordi at med om af som nar jeg vi til fra pa mellem",
+    begins: "om angaende for med uden pa fra til og men eller den det de en et min mit mine denne dette",
     lacksObject:
       "(?:og |men )?(?:hvordan|hvor|hvornar|hvorfor)(?: (?:kan|ændrer|finder|far|gor))?(?: (?:jeg|vi|man))?|(?:kan|ma|skal|er)(?: (?:jeg|vi|man|det))?|hvad(?: (?:er|koster))?|jeg (?:vil|skal)(?: gerne)?",
-    states: "jeg vi min mit vores det er har havde ikke",
+    states: "jeg vi min mit vores det er har havde ikke fik kom virker bliver",
     requests: "slet aflys annuller send venligst",
   },
   references: {

@@ -224,11 +224,13 @@ export const de: Locale = {
     announces:
       "(?:ok(?:ay)? )?also|(?:ich )?wollte nur (?:mal )?fragen|entschuldigung|sorry|(?:ist )?(?:jemand|wer) da|na|hi zusammen|huhu|(?:nur |noch |mal )?(?:eine |ne )?(?:kurze |kleine )?frage(?: bitte| dazu| hatte ich)?|(?:ich|wir) (?:habe|hab|hatte|haben) (?:mal |da |noch |auch )?(?:eine|ne|ein|zwei|einige|paar)(?: kurze| kleine)? (?:fragen?|problem)|(?:kann|darf|konnte) ich (?:mal |sie |dich )?(?:etwas|was|eine frage) (?:fragen|stellen)|(?:konnen|konnt|kannst) (?:sie|ihr|du) mir helfen|also|und|außerdem|und zwar",
     continues:
-      "der die das den dem des ein eine einen einem einer mein meine meinen meinem meiner ihr ihre ihren und oder aber weil mit uber wenn dass ob fur von bei zu im am zum zur ich wir",
-    begins: "seit wegen uber fur mit ohne bei zu zum zur im in auf aus von nach bezuglich betreffs und aber oder",
+      "der die das den dem des ein eine einen einem einer mein meine meinen meinem meiner ihr ihre ihren und oder aber weil mit uber wenn dass ob fur von bei zu im am zum zur ich wir auf aus nach zwischen pro als nachste neue gleiche mir",
+    begins:
+      "seit wegen uber fur mit ohne bei zu zum zur im in auf aus von nach bezuglich betreffs und aber oder der die das den dem ein eine einen mein meine meinen unser unsere diese dieser dieses",
     lacksObject:
       "(?:und |aber )?(?:wie|wo|wann|warum)(?: (?:kann|konnen|muss|soll|darf|andere|finde|bekomme|mache|stelle))?(?: (?:ich|wir|man))?|(?:kann|konnen|darf|muss|soll)(?: (?:ich|wir|man|sie))?|was(?: (?:ist|sind|kostet|passiert))?|ich (?:will|mochte|muss|brauche)|wir (?:wollen|mochten|mussen|brauchen)",
-    states: "ich wir mein meine unser unsere es habe haben ist sind war hat hatte bin geht",
+    states:
+      "ich wir mein meine unser unsere es habe haben ist sind war hat hatte bin geht sturzt kommt kam zeigt steht lauft funktioniert brauche bekam",
     requests: "bitte storniert storniere stornieren kundige kundigen losche loschen sendet schickt",
   },
   references: {

@@ -206,11 +206,14 @@ export const es: Locale = {
   unfinished: {
     announces:
       "a ver|bueno|perdon|disculpa|disculpe|una pregunta rapida|buenas|holi|hola buenas|(?:hay )?alguien(?: ahi)?|(?:solo |otra )?(?:una )?(?:pequena )?(?:pregunta|duda|consulta)|tengo (?:una|un|otra|dos|unas)(?: pequena)? (?:preguntas?|dudas?|consultas?|problema)|(?:puedo|podria) (?:hacerte|hacerle|hacer) una pregunta|(?:puedes|puede|podrias|podria|pueden) ayudarme|me (?:puedes|puede|pueden) ayudar|y|pues|entonces|ademas",
-    continues: "el la los las un una unos unas mi mis tu su sus y o pero porque con para de del en que por",
-    begins: "sobre para con sin en desde por acerca respecto de del al y pero o",
+    continues:
+      "el la los las un una unos unas mi mis tu su sus y o pero porque con para de del en que por a entre hasta desde proxima mismo",
+    begins:
+      "sobre para con sin en desde por acerca respecto de del al y pero o el la los las un una mi mis este esta ese esa",
     lacksObject:
       "(?:y |pero )?(?:como|donde|cuando|por que|porque)(?: (?:puedo|podemos|hago para|se puede|cambio|se))?(?: (?:cambiar|hacer))?|(?:puedo|podemos|se puede|es|hay)|(?:que|cual)(?: es)?|(?:quiero|necesito|queria|quisiera)",
-    states: "yo mi mis nuestro es son era esta estan he hemos tengo tenemos no me",
+    states:
+      "yo mi mis nuestro es son era esta estan he hemos tengo tenemos no me llego soy somos funciona dice sale aparece",
     requests: "envienme envieme enviame enviadme cancelar cancela cancelen borrar borra elimina eliminar",
   },
   references: {

@@ -112,7 +112,7 @@ export const fi: Locale = {
     announces:
       "moikka|moi|terve|(?:vain |pieni |nopea )?kysymys|(?:minulla|mulla) (?:on|olisi) (?:yksi |pari |pieni )?(?:kysymys|kysymysta|ongelma)|saanko kysya|voitko auttaa|voitteko auttaa|siis",
     continues: "tai mutta koska etta jos kun minun meidan se tama joka",
-    begins: "koskien liittyen mutta tai",
+    begins: "koskien liittyen mutta tai minun meidan se tama",
     lacksObject:
       "(?:ja |mutta )?(?:miten|missa|milloin|miksi|kuinka)(?: (?:voin|voimme|saan|muutan|loydan))?|(?:voinko|saanko|onko)|mika(?: on)?|(?:haluan|haluaisin|tarvitsen)",
     states: "mina olen minun meidan se on oli ovat ei en",

@@ -215,11 +215,13 @@ export const fr: Locale = {
     announces:
       "(?:ok )?(?:donc|alors)|desolee?|excusez moi|slt|bjr|cc|coucou|(?:vous etes|il y a quelqu un|ya quelqu un|quelqu un) la|quelquun|(?:juste )?(?:une )?(?:petite )?question|j ?ai (?:juste )?(?:une|un|deux|des)(?: petite| autre)? (?:questions?|probleme)|(?:je )?(?:peux|puis) (?:je )?(?:vous )?poser une question|(?:pouvez vous|tu peux|vous pouvez) m ?aider|alors|et|donc|aussi",
     continues:
-      "le la les un une des du de mon ma mes votre vos notre nos ce cette ces et ou mais parce que avec pour sur dans qui je nous",
-    begins: "pour avec sans sur dans chez concernant depuis apres avant au aux du de et mais ou",
+      "le la les un une des du de mon ma mes votre vos notre nos ce cette ces et ou mais parce que avec pour sur dans qui je nous a en entre chez par prochain meme",
+    begins:
+      "pour avec sans sur dans chez concernant depuis apres avant au aux du de et mais ou le la les un une mon ma mes notre nos ce cet cette ces celle celui",
     lacksObject:
       "(?:et |mais )?(?:comment|ou|quand|pourquoi)(?: (?:puis je|peut on|faire pour|est ce que je peux|je peux|je fais pour|changer|modifier))?|est ce que(?: (?:je|vous|on)(?: (?:peux|pouvez|peut))?)?|quel(?:le)?(?: est)?|je (?:veux|voudrais|dois)|nous (?:voulons|devons)",
-    states: "je j jai nous mon ma mes notre il elle cest est sont etait ai avons ca ne",
+    states:
+      "je j jai nous mon ma mes notre il elle cest est sont etait ai avons ca ne marche fonctionne arrive affiche",
     requests: "merci annuler annulez envoyer envoyez supprimer supprimez resilier resiliez",
   },
   references: {

@@ -178,11 +178,12 @@ export const it: Locale = {
     announces:
       "(?:ok )?(?:allora|dunque)|scusate|scusi|scusa|una cosa(?: veloce)?|(?:ciao |salve )?(?:ragazzi|a tutti)|ciao ragazzi|salve|ce qualcuno|(?:solo |un altra )?(?:una )?(?:piccola )?domanda|(?:ho|avrei) (?:una|un|un altra|due|delle)(?: piccola)? (?:domand[ae]|problema)|posso (?:fare|farle|farvi|chiedere) (?:una domanda|una cosa)|(?:puo|puoi|potete|potrebbe) aiutarmi|mi (?:puo|puoi|potete) aiutare|allora|e|poi|inoltre",
     continues:
-      "il lo la i gli le un una uno mio mia miei mie suo sua vostro e o ma perche con per di del della in se che io",
-    begins: "per con senza su sul sulla in nel nella da dal riguardo di del della e ma o",
+      "il lo la i gli le un una uno mio mia miei mie suo sua vostro e o ma perche con per di del della in se che io a al tra fino dal",
+    begins:
+      "per con senza su sul sulla in nel nella da dal riguardo di del della e ma o il lo la i gli le un una mio mia questo questa quello quella",
     lacksObject:
       "(?:e |ma )?(?:come|dove|quando|perche)(?: (?:posso|possiamo|faccio a|si puo|cambio|si))?(?: (?:cambiare|fare))?|(?:posso|possiamo|si puo|e possibile|c e)|(?:che|cosa|qual)(?: e)?|(?:voglio|vorrei|devo|ho bisogno di)",
-    states: "io mio mia miei nostro e sono era ho abbiamo non mi",
+    states: "io mio mia miei nostro e sono era ho abbiamo non mi arrivato funziona dice esce",
     requests: "annulla annullare annullate inviatemi mandatemi cancellate cancella",
   },
   references: {

@@ -112,11 +112,12 @@ export const nb: Locale = {
   unfinished: {
     announces:
       "heisann|halla|(?:bare |et )?(?:et )?(?:raskt |lite )?spørsmal|jeg har (?:et|en|noen|to)(?: raskt| lite)? (?:spørsmal|problem)|kan jeg spørre(?: om noe)?|kan (?:du|dere) hjelpe meg|altsa|og",
-    continues: "en et ei den det de mitt mine din deres og eller men fordi at med om av som nar jeg vi",
-    begins: "om angaende for med uten pa fra til og men eller",
+    continues:
+      "en et ei den det de mitt mine din deres og eller men fordi at med om av som nar jeg vi til fra pa mellom",
+    begins: "om angaende for med uten pa fra til og men eller den det de en et min mitt mine denne dette",
     lacksObject:
       "(?:og |men )?(?:hvordan|hvor|nar|hvorfor)(?: (?:kan|endrer|finner|far|gjor))?(?: (?:jeg|vi|man))?|(?:kan|ma|skal|er)(?: (?:jeg|vi|man|det))?|hva(?: (?:er|koster))?|jeg (?:vil|ma|skal)(?: gjerne)?",
-    states: "jeg vi min mitt var det er har hadde ikke",
+    states: "jeg vi min mitt var det er har hadde ikke fikk kom virker blir",
     requests: "slett avbestill send vennligst",
   },
   references: { things: "", numbers: "", owned: "mitt|mit", being: "", mine: "" },

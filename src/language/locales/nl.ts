@@ -180,11 +180,12 @@ export const nl: Locale = {
     announces:
       "(?:ok )?dus|sorry|pardon|hoi(?: hoi)?|hee|is er iemand|(?:even |nog |alleen )?(?:een )?(?:kort |korte |klein |kleine )?vraagje?|(?:ik heb|wij hebben|we hebben) (?:nog |even )?(?:een|twee|wat)(?: korte| kleine)? (?:vraag|vraagje|vragen|probleem)|mag ik (?:iets|wat) vragen|(?:kunt u|kun je|kunnen jullie|kan je) (?:me|mij) helpen|dus|en|ook",
     continues:
-      "de het een mijn uw jouw onze ons hun deze die dit dat en of maar omdat met over van voor als bij ik wij we",
-    begins: "over voor met zonder bij in op uit van na naar betreffende en maar of",
+      "de het een mijn uw jouw onze ons hun deze die dit dat en of maar omdat met over van voor als bij ik wij we naar tussen op in uit",
+    begins:
+      "over voor met zonder bij in op uit van na naar betreffende en maar of de het een mijn onze ons deze dit die dat",
     lacksObject:
       "(?:en |maar )?(?:hoe|waar|wanneer|waarom)(?: (?:kan|moet|vind|verander|krijg|kunnen))?(?: (?:ik|we|wij|je))?|(?:kan|kunnen|mag|moet|is)(?: (?:ik|we|wij|het|er))?|wat(?: (?:is|zijn|kost))?|ik (?:wil|moet|zou graag)|we (?:willen|moeten)",
-    states: "ik wij we mijn onze het is zijn was heb hebben heeft had niet",
+    states: "ik wij we mijn onze het is zijn was heb hebben heeft had niet kwam komt werkt doet krijg kreeg",
     requests: "graag annuleer stuur verwijder annuleren verwijderen",
   },
   references: {

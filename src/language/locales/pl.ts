@@ -22,8 +22,8 @@ export const pl: Locale = {
   unfinished: {
     announces:
       "siema|hejka|hej|jest ktos|dzien dobry|dobry|czesc|witam|(?:tylko |jeszcze )?(?:jedno |krotkie |male )?pytanie|mam (?:jedno |takie |krotkie |pewne )?(?:pytanie|pytania|pytanko|problem)|(?:czy )?moge (?:o cos )?(?:zapytac|spytac)|(?:czy )?(?:mozesz|mozecie|moze pan|moze pani) mi pomoc|wiec|i",
-    continues: "i lub albo ale bo z ze w o na dla od jesli gdy moj moja moje",
-    begins: "o odnosnie dla z bez w na od po i ale lub",
+    continues: "i lub albo ale bo z ze w o na dla od jesli gdy moj moja moje do miedzy",
+    begins: "o odnosnie dla z bez w na od po i ale lub moj moja moje ten ta to",
     lacksObject:
       "(?:i |a |ale )?(?:jak|gdzie|kiedy|dlaczego)(?: (?:moge|mozna|zmienic|znalezc))?|(?:czy)(?: (?:moge|mozna|jest))?|co(?: to)?|(?:chce|chcialbym|chcialabym|potrzebuje)",
     states: "ja my moj moja moje nasz to jest sa byl bylo mam mamy nie",

@@ -184,11 +184,12 @@ export const pt: Locale = {
     announces:
       "(?:ok )?(?:entao)|desculpe|desculpa|oi+|oi gente|(?:tudo|td) bem|(?:oi |ola )?(?:boa noite|boa tarde|bom dia)|tem alguem ai|(?:so |outra )?(?:uma )?(?:pequena )?(?:pergunta|duvida)|tenho (?:uma|um|outra|duas|umas)(?: pequena)? (?:perguntas?|duvidas?|problema)|posso (?:fazer|tirar) uma (?:pergunta|duvida)|(?:pode|podem|poderia|voce pode) (?:me )?ajudar|entao|e|alem disso",
     continues:
-      "o a os as um uma uns umas meu minha meus minhas seu sua e ou mas porque com para de do da dos das em na se que por eu",
-    begins: "sobre para com sem em desde por de do da na e mas ou",
+      "o a os as um uma uns umas meu minha meus minhas seu sua e ou mas porque com para de do da dos das em na se que por eu ao entre ate",
+    begins: "sobre para com sem em desde por de do da na e mas ou o a os as um uma meu minha este esta esse essa",
     lacksObject:
       "(?:e |mas )?(?:como|onde|quando|por que|porque)(?: (?:posso|podemos|faco para|se|eu))?(?: (?:mudo|mudar|altero|alterar|fazer))?|(?:posso|podemos|da para|e possivel|tem)|(?:que|qual|o que)(?: e)?|(?:quero|preciso|queria|gostaria)(?: de)?",
-    states: "eu meu minha nosso e sao era esta estao tenho temos nao me",
+    states:
+      "eu meu minha nosso e sao era esta estao tenho temos nao me chegou sou somos funciona diz recebi comprei veio",
     requests: "cancelar cancele cancelem enviem envie excluir exclua",
   },
   references: {

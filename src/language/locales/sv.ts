@@ -113,11 +113,11 @@ export const sv: Locale = {
   unfinished: {
     announces:
       "tja|tjena|halla|nagon dar|(?:bara |en |jag har )?(?:en )?(?:snabb |liten )?fraga|jag har (?:en|ett|nagra|tva)(?: snabb| liten)? (?:fraga|fragor|problem)|(?:kan|far) jag fraga (?:en sak|nagot)|kan (?:du|ni) hjalpa mig|alltsa|och",
-    continues: "en ett den det de mitt mina din er och eller men for att med om av som nar jag vi",
-    begins: "om angaende for med utan pa fran till och men eller",
+    continues: "en ett den det de mitt mina din er och eller men for att med om av som nar jag vi till fran pa mellan",
+    begins: "om angaende for med utan pa fran till och men eller den det de en ett min mitt mina denna detta",
     lacksObject:
       "(?:och |men )?(?:hur|var|nar|varfor)(?: (?:kan|andrar|hittar|far|gor|byter))?(?: (?:jag|vi|man))?|(?:kan|far|maste|ar)(?: (?:jag|vi|man|det))?|vad(?: (?:ar|kostar))?|jag (?:vill|behover)",
-    states: "jag vi min mitt var det ar har hade inte",
+    states: "jag vi min mitt var det ar har hade inte fick kom fungerar blir",
     requests: "avboka skicka radera snalla",
   },
   references: {
