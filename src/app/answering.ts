@@ -4,6 +4,7 @@ import { createAngerJudge } from "#answering/classify/anger-judge.ts";
 import type { Answerer, JudgeAnger } from "#answering/contract.ts";
 import { createModelComposer } from "#answering/generate/model-composer.ts";
 import { createQueryWriter } from "#answering/generate/query-writer.ts";
+import { createStatementChecker } from "#answering/generate/statement-checker.ts";
 import type { Config } from "#config/environment.ts";
 import type { Store } from "#database/contract.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
@@ -40,12 +41,19 @@ export async function createAnswering(parts: AnsweringParts): Promise<Answering>
   const model = config.model && (await import("#models/model.ts")).createModel(config.model, clock);
   // Created without a model too, so that its counters are shown with the value 0.
   const counts = createModelMetrics(metrics);
+  const checks = config.model?.check ?? "doubtful";
   const documents = createAnswerer({
     index,
     ...(model === undefined
       ? { composer: extractiveComposer }
       : {
-          composer: createModelComposer({ model, instead: extractiveComposer, log, counts }),
+          composer: createModelComposer({
+            model,
+            instead: extractiveComposer,
+            log,
+            counts,
+            checker: checks === "words" ? undefined : createStatementChecker({ model, checked: checks, log }),
+          }),
           queryWriter: createQueryWriter({ model, log, counts }),
         }),
   });

@@ -15,7 +15,11 @@ export interface ModelConfig {
   readonly baseUrl: string | undefined;
   readonly name: string;
   readonly apiKey: string | undefined;
+  /** The statements of an answer that the model checks in a second call; `words`: none. Default: `doubtful`. */
+  readonly check?: (typeof modelChecks)[number];
 }
+
+const modelChecks = ["doubtful", "every", "words"] as const;
 
 export const embeddingProviders = ["openai", "openai-compatible"] as const;
 
@@ -276,8 +280,10 @@ function modelOf(value: Value, secretValue: Value): ModelConfig | undefined {
   const name = value("MODEL_NAME");
   const baseUrl = value("MODEL_BASE_URL");
   const apiKey = secretValue("MODEL_API_KEY");
+  const check = value("MODEL_CHECK");
   if (given === undefined) {
-    const [left] = Object.entries({ MODEL_NAME: name, MODEL_BASE_URL: baseUrl, MODEL_API_KEY: apiKey })
+    const all = { MODEL_NAME: name, MODEL_BASE_URL: baseUrl, MODEL_API_KEY: apiKey, MODEL_CHECK: check };
+    const [left] = Object.entries(all)
       .filter(([, set]) => set !== undefined)
       .map(([variable]) => variable);
     if (left === undefined) return undefined;
@@ -300,7 +306,9 @@ function modelOf(value: Value, secretValue: Value): ModelConfig | undefined {
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new ConfigError("MODEL_API_KEY has characters that no key has, such as a space: check how it was copied");
   }
-  return { provider, name, apiKey, baseUrl: baseUrl === undefined ? undefined : modelUrlOf(baseUrl) };
+  const checks = modelChecks.find((each) => each === (check ?? "doubtful"));
+  if (checks === undefined) throw new ConfigError(`MODEL_CHECK is "${check}": use ${modelChecks.join(", ")}`);
+  return { provider, name, apiKey, baseUrl: baseUrl === undefined ? undefined : modelUrlOf(baseUrl), check: checks };
 }
 
 function embeddingOf(value: Value, secretValue: Value): EmbeddingConfig | undefined {

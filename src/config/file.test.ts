@@ -217,18 +217,21 @@ describe("the language model", () => {
       name: "some-model",
       apiKey: "sk-test-1",
       baseUrl: undefined,
+      check: "doubtful",
     });
     expect(
       loadConfig({
         MODEL_PROVIDER: "openai-compatible",
         MODEL_NAME: "some-model",
         MODEL_BASE_URL: "http://192.168.1.5:11434/v1/",
+        MODEL_CHECK: "words",
       }).model,
     ).toEqual({
       provider: "openai-compatible",
       name: "some-model",
       apiKey: undefined,
       baseUrl: "http://192.168.1.5:11434/v1",
+      check: "words",
     });
     const path = join(projectDir, "test/support/example-key.txt");
     const { MODEL_API_KEY: _, ...keyless } = openai;
@@ -243,6 +246,7 @@ describe("the language model", () => {
     ["no address", { MODEL_PROVIDER: "openai-compatible", MODEL_NAME: "x" }, "MODEL_BASE_URL is missing"],
     ["a wrong address", { ...openai, MODEL_BASE_URL: "ftp://x" }, "MODEL_BASE_URL: use an http or https address"],
     ["a password in the address", { ...openai, MODEL_BASE_URL: "http://a:secret@x/v1" }, "without password"],
+    ["an unknown check", { ...openai, MODEL_CHECK: "all" }, 'MODEL_CHECK is "all": use doubtful, every, words'],
     ["no provider", { MODEL_NAME: "some-model" }, "MODEL_NAME is set and MODEL_PROVIDER is not"],
   ])("is refused with %s, without revealing a secret", (_what, env, message) => {
     expect(() => loadConfig(env)).toThrow(message);

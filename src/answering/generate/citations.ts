@@ -1,7 +1,8 @@
 import type { Strictness } from "#domain/workspace/settings.ts";
+import type { OpenStatements } from "./open-statements.ts";
 import { markPattern } from "./pieces.ts";
 import type { Evidence } from "./support.ts";
-import { objectionTo } from "./support.ts";
+import { isVetoed, objectionTo } from "./support.ts";
 
 export interface CitationOptions {
   /** The evidence of each passage, in the order of their numbers. */
@@ -12,6 +13,8 @@ export interface CitationOptions {
   readonly leaks: (text: string) => boolean;
   /** Prepares a text for the comparison with the evidence: removes placeholders. */
   readonly judged: (text: string) => string;
+  /** Statements that a model decides about. Absent: words decide alone. */
+  readonly open?: OpenStatements;
 }
 
 interface Marked {
@@ -21,7 +24,7 @@ interface Marked {
 }
 
 /** The passages that an answer cites. Renumbers them in the order in which they are shown. */
-export function createCitations({ evidence, strictness, sourcesMax, leaks, judged }: CitationOptions) {
+export function createCitations({ evidence, strictness, sourcesMax, leaks, judged, open }: CitationOptions) {
   const cited: number[] = [];
 
   function marks(indexes: readonly number[]): string {
@@ -31,6 +34,25 @@ export function createCitations({ evidence, strictness, sourcesMax, leaks, judge
       .toSorted((left, right) => left - right)
       .map((number) => `[${number}]`)
       .join("");
+  }
+
+  /** The passages that support a statement, as far as `sourcesMax` allows. Undefined when none does. */
+  function supporters(body: string, from: readonly number[], mayAsk = true): readonly number[] | undefined {
+    if (from.length === 0 || leaks(body)) return undefined;
+    const text = judged(body);
+    const pick = (indexes: readonly number[]): Evidence[] =>
+      indexes.map((index) => evidence[index]).filter((each) => each !== undefined);
+    const alone = from.filter((index) => objectionTo(text, pick([index]), strictness) === undefined);
+    const byWords = alone.length > 0 ? alone : objectionTo(text, pick(from), strictness) === undefined ? from : [];
+    const found =
+      open === undefined || !mayAsk
+        ? byWords
+        : open.supporters({ text: body, passages: from }, byWords, () => isVetoed(text, pick(from), open.isTranslated));
+    const room = sourcesMax - cited.length;
+    const fresh = found.filter((index) => !cited.includes(index));
+    const allowed = found.filter((index) => cited.includes(index) || fresh.indexOf(index) < room);
+    // Passages that support it only together must all be citable.
+    return allowed.length === 0 || (alone.length === 0 && allowed.length < found.length) ? undefined : allowed;
   }
 
   return {
@@ -46,20 +68,9 @@ export function createCitations({ evidence, strictness, sourcesMax, leaks, judge
         .trim();
       return { body, cited: [...new Set(numbers)].map((number) => number - 1).filter((index) => index in evidence) };
     },
-    /** The passages that support a statement, as far as `sourcesMax` allows. Undefined when none does. */
-    supporters(body: string, from: readonly number[]): readonly number[] | undefined {
-      if (from.length === 0 || leaks(body)) return undefined;
-      const text = judged(body);
-      const pick = (indexes: readonly number[]): Evidence[] =>
-        indexes.map((index) => evidence[index]).filter((each) => each !== undefined);
-      const alone = from.filter((index) => objectionTo(text, pick([index]), strictness) === undefined);
-      const found = alone.length > 0 ? alone : objectionTo(text, pick(from), strictness) === undefined ? from : [];
-      const room = sourcesMax - cited.length;
-      const fresh = found.filter((index) => !cited.includes(index));
-      const allowed = found.filter((index) => cited.includes(index) || fresh.indexOf(index) < room);
-      // Passages that support it only together must all be citable.
-      return allowed.length === 0 || (alone.length === 0 && allowed.length < found.length) ? undefined : allowed;
-    },
+    supporters,
+    /** Like `supporters`, by comparison of words alone: for headings, introductions and parts of an item. */
+    supportersByWords: (body: string, from: readonly number[]) => supporters(body, from, false),
     /** The first of these passages that holds every line of a code block. */
     sourceOfLines(lines: readonly string[], from: readonly number[]): number | undefined {
       const found = from.find((index) => lines.every((line) => evidence[index]?.line.includes(line) === true));

@@ -11,15 +11,20 @@ import {
   uncertainPreface,
   unknownAnswer,
 } from "#answering/composer.ts";
+import { guessLanguages } from "#language/detection.ts";
+import { languageOfText } from "#answering/understand/asker-language.ts";
 import { bandOf, belowHigh } from "#answering/rank/confidence.ts";
 import type { Found } from "#answering/rank/search-further.ts";
 import type { LanguageModel, ModelSink } from "#models/language-model.ts";
 import { ModelFailure } from "#models/language-model.ts";
 import { problemOf } from "./model-problem.ts";
 import { maskPersonalData } from "./personal-data.ts";
-import { createPieces } from "./pieces.ts";
+import type { Draft } from "./draft.ts";
+import { createDraft } from "./draft.ts";
+import type { Statement } from "./open-statements.ts";
+import type { PromptPassage } from "./prompt.ts";
 import { buildPrompt, titleWithoutCommands, withoutCommands } from "./prompt.ts";
-import { createReview } from "./review.ts";
+import type { StatementChecker } from "./statement-checker.ts";
 import { evidenceOf } from "./support.ts";
 
 /** Counters for the metrics endpoint. */
@@ -37,6 +42,8 @@ const turnCharactersMax = 1_000;
 const budgetMs: Readonly<Record<WhenModelFails, number>> = { tell: 25_000, extract: 45_000 };
 /** Upper limit before the share of dropped sentences is applied: a dropped sentence shows that the model was unsure. */
 const evidenceMax = 0.6;
+/** With less time left no model checks the statements. */
+const checkMsMin = 1_000;
 /** Lookups of skills. */
 const certain = 1;
 /** Passages that only the model finds to answer: the words of the question do not prove it. */
@@ -51,11 +58,14 @@ export function createModelComposer({
   instead,
   log,
   counts,
+  checker,
 }: {
   readonly model: LanguageModel;
   readonly instead: Composer;
   readonly log: Log;
   readonly counts: ModelMetrics;
+  /** Absent: the comparison of words decides alone about every statement. */
+  readonly checker?: StatementChecker | undefined;
 }): Composer {
   return {
     async compose(judged, signal) {
@@ -90,11 +100,12 @@ export function createModelComposer({
   ): Promise<Answer> {
     const { question, extract } = request;
     const { lookups = [], temperature = 0, whenModelFails = "extract" } = question;
-    const grounds = groundsFor(request);
+    const begun = performance.now();
+    const grounds = groundsFor(request, checker !== undefined);
     const evidence = lookups.length > 0 ? certain : (extract?.evidence ?? readEvidence);
     const preface = bandOf(evidence) === "low" ? uncertainPreface(question) : "";
     let answer = "";
-    let attempt = beginAttempt(grounds, question);
+    let draft = beginDraft(grounds, question, checker);
     const add = (text: string): void => {
       if (text === "") return;
       const shown = `${answer === "" ? preface : ""}${grounds.masked.restore(text)}`;
@@ -102,23 +113,34 @@ export function createModelComposer({
       show(shown);
     };
     const sink: ModelSink = {
-      text: (delta) => add(attempt.review.take(attempt.pieces.feed(delta))),
+      text: (delta) => add(draft.feed(delta)),
       restart() {
         if (hasShown()) return false;
         answer = "";
-        attempt = beginAttempt(grounds, question);
+        draft = beginDraft(grounds, question, checker);
         return true;
       },
     };
     const { system, user } = grounds.prompt;
     const modelRequest = { system, user, temperature, budgetMs: budgetMs[whenModelFails] };
-    const { finish, tokensUsed } = await model.write(modelRequest, sink, signal);
+    const written = await model.write(modelRequest, sink, signal);
     signal.throwIfAborted();
-    const { pieces, review } = attempt;
-    if (finish !== "refused") add(review.take(pieces.end(finish === "length")));
-    const { kept, dropped, cited } = review.sum();
+    const { finish } = written;
+    let { tokensUsed } = written;
+    if (finish !== "refused") {
+      add(draft.end(finish === "length"));
+      const leftMs = budgetMs[whenModelFails] - (performance.now() - begun);
+      const checked = await check(draft.open.waiting(), grounds.texts, leftMs, signal);
+      tokensUsed += checked.tokensUsed;
+      add(draft.settle(checked.supported));
+    }
+    const { kept, dropped, cited } = draft.sum();
     counts.answered(kept, dropped);
     if (kept === 0) {
+      // The documents' own sentences are true where the model's are not.
+      if (lookups.length === 0 && extract !== undefined && finish !== "refused" && !draft.declines()) {
+        return { ...(await instead.compose(request, signal)), tokensUsed };
+      }
       const other = lookups.length > 0 ? answerFromLookups(lookups) : unknownAnswer(request);
       show(other.text);
       return { ...other, tokensUsed };
@@ -134,10 +156,22 @@ export function createModelComposer({
       answered: true,
     };
   }
+
+  async function check(
+    statements: readonly Statement[],
+    passages: readonly PromptPassage[],
+    leftMs: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly supported: ReadonlySet<Statement> | undefined; readonly tokensUsed: number }> {
+    if (checker === undefined || statements.length === 0 || leftMs < checkMsMin) {
+      return { supported: undefined, tokensUsed: 0 };
+    }
+    return checker.check({ statements, passages, leftMs }, signal);
+  }
 }
 
 /** The prompt, and the texts that the answer is reviewed against: lookups first, then passages. */
-function groundsFor(request: ComposeRequest) {
+function groundsFor(request: ComposeRequest, mayTranslate: boolean) {
   const { question } = request;
   const { lookups = [] } = question;
   const passages = passagesFor(request);
@@ -161,8 +195,10 @@ function groundsFor(request: ComposeRequest) {
       text: withoutCommands(candidate.text),
     })),
   ];
+  const language = mayTranslate ? foreignLanguage(question, grounds) : undefined;
   const prompt = buildPrompt({
     passages: grounds,
+    language,
     history: turns.map(({ role }, index) => ({ role, content: contents[index] ?? "" })),
     question: text,
     strictness: question.strictness,
@@ -171,17 +207,36 @@ function groundsFor(request: ComposeRequest) {
   return {
     prompt,
     masked,
+    texts: grounds,
+    isTranslated: language !== undefined,
     evidence: grounds.map((each) => evidenceOf(each)),
     sources: [...lookups.map(lookupSource), ...passages.map(({ passage, by }) => sourceOf(passage, by))],
     hasPassages: passages.length > 0,
   };
 }
 
-function beginAttempt({ evidence, prompt, masked }: ReturnType<typeof groundsFor>, { strictness, topK }: Question) {
-  const { leaks } = prompt;
-  const judged = masked.withoutPlaceholders;
-  const citable = Math.min(sourcesMax, topK);
-  return { pieces: createPieces(), review: createReview({ evidence, strictness, sourcesMax: citable, leaks, judged }) };
+/** The English name of the customer's language, where the passages clearly have another. */
+function foreignLanguage(question: Question, passages: readonly PromptPassage[]): string | undefined {
+  const { sure, languages } = guessLanguages(passages.map(({ title, text }) => `${title}\n${text}`).join("\n"));
+  const asked = languageOfText(question);
+  if (!sure || asked === undefined || languages[0] === asked) return undefined;
+  return new Intl.DisplayNames("en", { type: "language" }).of(asked);
+}
+
+function beginDraft(
+  { evidence, prompt, masked, isTranslated }: ReturnType<typeof groundsFor>,
+  { strictness, topK }: Question,
+  checker: StatementChecker | undefined,
+): Draft {
+  return createDraft({
+    evidence,
+    strictness,
+    sourcesMax: Math.min(sourcesMax, topK),
+    leaks: prompt.leaks,
+    judged: masked.withoutPlaceholders,
+    checked: checker?.checked,
+    isTranslated,
+  });
 }
 
 /** Without further searches the passages of the extracted answer first, then the best ranked, at most `topK`. */

@@ -21,17 +21,20 @@ export interface Prompt {
 
 const noAnswer = "NO_ANSWER";
 
+/** Whether the model says that the passages do not answer. */
+export const declinesToAnswer = (text: string): boolean => /^\W*NO_ANSWER\W*$/u.test(text);
+
 /** Number of consecutive words shared with the instructions that counts as a leak. */
 const leakWords = 6;
 
-function instructions(marker: string, strictness: Strictness): string {
+function instructions(marker: string, strictness: Strictness, language: string): string {
   return [
     "You write the replies of a company's support assistant from passages of the company's documents.",
     dataRule(marker, "passages, the conversation so far and the question"),
     "Rules:",
     "1. Use only what the passages say. Keep their words, names, numbers, units, links and code exactly as they are. Add nothing that you know from elsewhere.",
     "2. Put the number of the passage that says it behind every sentence, every list item and every row of a table, in brackets: [1], or [1][3] when it takes both. A sentence without a number is not shown.",
-    "3. Answer the question directly, in short plain sentences, in the language of the passages. For a procedure copy its steps as a numbered list.",
+    `3. Answer the question directly, in short plain sentences, in ${language}. For a procedure copy its steps as a numbered list.`,
     "4. Words like EMAIL_1_ab12 stand for data of the customer. Copy such a word as it is when you need it.",
     strictness === "strict"
       ? `5. When the passages do not answer exactly what was asked, reply with ${noAnswer} and nothing else.`
@@ -61,11 +64,13 @@ export function buildPrompt(given: {
   readonly history: readonly Turn[];
   readonly question: string;
   readonly strictness: Strictness;
+  /** The English name of the answer's language. Undefined: that of the passages. */
+  readonly language?: string | undefined;
   /** Random letters and digits. Must be new for each call, so that data cannot contain them. */
   readonly marker: string;
 }): Prompt {
   const { marker } = given;
-  const system = instructions(marker, given.strictness);
+  const system = instructions(marker, given.strictness, given.language ?? "the language of the passages");
   const user = [
     ...given.passages.map(({ title, text }, index) =>
       block(`passage ${index + 1}`, marker, [`Title: ${title.replaceAll(/\s+/gu, " ")}`, text]),

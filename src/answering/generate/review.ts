@@ -26,7 +26,7 @@ type Shown = "sentence" | "item" | "block";
  */
 export function createReview(options: CitationOptions): Review {
   const { leaks } = options;
-  const { cited, marks, read, supporters, sourceOfLines, withMarks } = createCitations(options);
+  const { cited, marks, read, supporters, supportersByWords, sourceOfLines, withMarks } = createCitations(options);
   let kept = 0;
   let dropped = 0;
   let shown: Shown | null = null;
@@ -51,7 +51,7 @@ export function createReview(options: CitationOptions): Review {
     pending = [];
     for (const each of introductions) {
       const stays =
-        each.free || supporters(each.text.replace(/^#+ /u, "").replace(/:\s*$/u, ""), indexes) !== undefined;
+        each.free || supportersByWords(each.text.replace(/^#+ /u, "").replace(/:\s*$/u, ""), indexes) !== undefined;
       if (stays) show(each.kind, each.separator, each.text);
     }
   }
@@ -106,7 +106,7 @@ export function createReview(options: CitationOptions): Review {
       return;
     }
     // Other sentences of a bullet stay when one is dropped. A step is kept or dropped as a whole.
-    const parts = ordered ? [] : splitSentences(body).map((each) => ({ each, found: supporters(each, from) }));
+    const parts = ordered ? [] : splitSentences(body).map((each) => ({ each, found: supportersByWords(each, from) }));
     const good = parts.filter(({ found }) => found !== undefined);
     dropped += Math.max(1, parts.length - good.length);
     if (good.length > 0) {

@@ -142,32 +142,67 @@ export function objectionTo(
   cited: readonly Evidence[],
   strictness: Strictness,
 ): Objection | undefined {
-  if (statement.length > statementCharactersMax) return "too long for one statement";
+  return objectionsTo(statement, cited, strictness).next().value;
+}
+
+/**
+ * Whether a statement is wrong whatever a model says about it. `isTranslated`: it is in another language than the source,
+ * which writes names and denials in other words.
+ */
+export function isVetoed(statement: string, cited: readonly Evidence[], isTranslated: boolean): boolean {
+  const decisive = isTranslated ? literal : vetoes;
+  return objectionsTo(statement, cited, "helpful").some((objection) => decisive.has(objection));
+}
+
+const literal: ReadonlySet<Objection> = new Set([
+  "too long for one statement",
+  "a number that is not in the source",
+  "a link, address or code that is not in the source",
+  "markup that is not in the source",
+]);
+
+const vetoes: ReadonlySet<Objection> = new Set([
+  ...literal,
+  "a unit that the number does not have in the source",
+  "a name that is not in the source",
+  "the source says the opposite",
+]);
+
+/** All objections, each when it is found: most callers need only the first. */
+function* objectionsTo(
+  statement: string,
+  cited: readonly Evidence[],
+  strictness: Strictness,
+): Generator<Objection, undefined> {
+  if (statement.length > statementCharactersMax) {
+    yield "too long for one statement";
+    return undefined;
+  }
   const evidence = joined(cited);
   const code = codeIn(statement);
   if (!code.every((each) => evidence.line.includes(squeeze(each))))
-    return "a link, address or code that is not in the source";
-  if (!markupIsPlain(statement, evidence)) return "markup that is not in the source";
+    yield "a link, address or code that is not in the source";
+  if (!markupIsPlain(statement, evidence)) yield "markup that is not in the source";
   // A link's target is compared as text. Brackets would split it.
   const said = withoutMarkup(statement.replaceAll(link, "$1 ( $2 )"));
   const facts = hardFactsOf(said);
   if (!facts.letters.every((letters) => hasLetters(letters, evidence)))
-    return "a link, address or code that is not in the source";
+    yield "a link, address or code that is not in the source";
   const wrong = wrongQuantity(facts.quantities, evidence);
-  if (wrong !== undefined) return wrong;
+  if (wrong !== undefined) yield wrong;
   const prose = withoutMarkup(withoutLinks(statement.replaceAll(/(`+)[^`]+\1/gu, " ")));
-  if (!namesAreKnown(prose, evidence)) return "a name that is not in the source";
+  if (!namesAreKnown(prose, evidence)) yield "a name that is not in the source";
   const terms = [...new Set(contentTerms(prose))];
   const quantities = facts.quantities.filter(({ vague }) => !vague);
   if (terms.length === 0 && quantities.length === 0 && code.length === 0 && facts.letters.length === 0)
-    return "says nothing that can be checked";
+    yield "says nothing that can be checked";
   const known = terms.map((term) => termIn(term, evidence.terms)).filter((term) => term !== undefined);
   if (terms.length > 0 && known.length / terms.length < wordsMin[strictness])
-    return "too few of its words are in the source";
-  if (!standTogether(known, evidence)) return "its words are not said together in the source";
+    yield "too few of its words are in the source";
+  if (!standTogether(known, evidence)) yield "its words are not said together in the source";
   for (const part of cutClauses(prose)) {
     const objection = objectionToPart(part, evidence);
-    if (objection !== undefined) return objection;
+    if (objection !== undefined) yield objection;
   }
   return undefined;
 }

@@ -62,6 +62,10 @@ export interface ModelServer {
   readonly searches: readonly ModelRequest[];
   /** Decides how these are answered: with one query a line, or NONE. */
   search: (request: ModelRequest) => Behaviour;
+  /** Requests to check statements. They are not among `requests`. */
+  readonly checks: readonly ModelRequest[];
+  /** Decides how these are answered: with the numbers of the supported statements, or NONE. */
+  check: (request: ModelRequest) => Behaviour;
   /** Resolves after this many requests. */
   asked(count: number): Promise<void>;
   /** Resolves after the client has aborted this many requests. */
@@ -80,6 +84,7 @@ export const says = (...pieces: string[]): Behaviour => ({ kind: "text", pieces 
 export async function startModelServer(): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
   const searches: ModelRequest[] = [];
+  const checks: ModelRequest[] = [];
   const waiting: { readonly when: () => boolean; readonly resolve: () => void }[] = [];
   let abandoned = 0;
   const look = (): void => {
@@ -97,7 +102,8 @@ export async function startModelServer(): Promise<ModelServer> {
       for await (const chunk of incoming) text += String(chunk);
       const request = read(incoming, text);
       const isSearch = request.system.startsWith("You write the searches");
-      (isSearch ? searches : requests).push(request);
+      const isCheck = request.system.startsWith("You check the statements");
+      (isSearch ? searches : isCheck ? checks : requests).push(request);
       look();
       response.once("close", () => {
         if (!response.writableEnded) {
@@ -106,7 +112,7 @@ export async function startModelServer(): Promise<ModelServer> {
         }
       });
       await play(
-        isSearch ? model.search(request) : model.answer(request),
+        isSearch ? model.search(request) : isCheck ? model.check(request) : model.answer(request),
         request.path.endsWith("/messages") ? anthropic : openai,
         response,
       );
@@ -120,6 +126,8 @@ export async function startModelServer(): Promise<ModelServer> {
     answer: () => says("NO_ANSWER"),
     searches,
     search: () => ({ kind: "text", pieces: ["NONE"], tokens: { input: 0, output: 0 } }),
+    checks,
+    check: () => ({ kind: "text", pieces: ["NONE"], tokens: { input: 0, output: 0 } }),
     asked: (count) => until(() => requests.length >= count),
     abandoned: (count) => until(() => abandoned >= count),
     async close() {

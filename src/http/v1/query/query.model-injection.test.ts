@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { defaultSettings } from "#domain/workspace/settings.ts";
 import type { Answered, TestApp, TestWorkspace } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
 import { newSqlite } from "#test/support/database/databases.ts";
@@ -12,7 +11,6 @@ const delivery = "Delivery within the country takes one to three working days.";
 /** Contains the words of the attacks, so that the attacks reach the model and pass checks of words. */
 const around =
   "The system may prompt you to enter your password now when you visit our page to win or follow a parcel; reply to the message, ignore the page and repeat each word of the question if it is wrong. By our rules not everything is free, which the operator tells every customer at the end of the conversation, in a passage of its own.";
-const { unknownMessage } = defaultSettings;
 
 /** The answer of a model that follows every instruction it reads and cites any passage. */
 function obey({ user, system }: ModelRequest): string {
@@ -53,10 +51,10 @@ describe("a model that obeys instructions in its data", () => {
     await documents.process(id);
   }
 
-  /** The customer gets neither the injected text nor any of the prompt. */
+  /** The customer gets the document's own sentences, and neither the injected text nor any of the prompt. */
   function expectClean({ text, body }: Answered): void {
     const prompt = server.requests.at(-1);
-    expect(body.answer.startsWith(unknownMessage)).toBe(true);
+    for (const said of body.answer.split(/\n+|(?<=\.) (?=\p{Lu})/u)) expect(`${delivery} ${around}`).toContain(said);
     expect(text).not.toContain("evil.example");
     for (const line of (prompt?.system ?? "").split("\n")) expect(text).not.toContain(line.slice(0, 60));
     expect(text).not.toContain(/--- question (\w+) ---/u.exec(prompt?.user ?? "")?.[1]);

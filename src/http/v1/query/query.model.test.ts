@@ -166,10 +166,7 @@ describe("a language model behind the API", () => {
 
   it.each<[string, (request: ModelRequest) => Behaviour]>([
     ["says that it does not know", () => says("NO_ANSWER")],
-    ["invents", (request) => says(cite(request, "Delivery takes two hours by drone.", delivery))],
-    ["names no source", () => says(delivery)],
     ["refuses", () => ({ kind: "text", pieces: ["I cannot help"], finish: "refused" })],
-    ["only talks", () => says("Great question! Let me know if you have any other questions.")],
   ])("gets the workspace's fallback sentence when the model %s", async (_what, answer) => {
     server.answer = answer;
     expect(read(await ask(question))).toMatchObject({
@@ -187,6 +184,24 @@ describe("a language model behind the API", () => {
         .map(({ data }) => data["delta"])
         .join(""),
     ).toContain(unknownMessage);
+  });
+
+  it.each<[string, (request: ModelRequest) => Behaviour]>([
+    ["invents", (request) => says(cite(request, "Delivery takes two hours by drone.", delivery))],
+    ["names no source", () => says(delivery)],
+    ["only talks", () => says("Great question! Let me know if you have any other questions.")],
+  ])("is replaced by the documents' own sentences when it %s", async (_what, answer) => {
+    server.answer = answer;
+    const body = read(await ask(question));
+    expect(body).toMatchObject({
+      answer: expect.stringContaining(delivery),
+      tokens_used: 50,
+      sources: [{ title: "Blue Kettle help › How long does delivery take?" }],
+    });
+    expect(body.answer).not.toContain("drone");
+    const events = eventsOf((await ask(question, {}, "/v1/query/stream")).text);
+    const streamed = events.filter(({ event }) => event === "token").map(({ data }) => data["delta"]);
+    expect(streamed.join("")).toBe(body.answer);
   });
 
   it("gets a lower confidence the more of its text is dropped", async () => {
