@@ -13,11 +13,8 @@ const addressField = /^(?:to|cc|bcc|from|sender|reply-to|resent-[\w-]{1,20})[ \t
  */
 export function tooComplex(raw: Buffer): string | undefined {
   const text = raw.subarray(0, scannedMax).toString("latin1");
-  const boundaries = new Set<string>();
-  for (const [, quoted, bare] of text.matchAll(/\bboundary\s{0,9}=\s{0,9}(?:"([^"\r\n]{1,200})"|([^\s;"]{1,200}))/gi)) {
-    boundaries.add(quoted ?? bare ?? "");
-    if (boundaries.size > boundariesMax) return `it has parts within parts, more than ${boundariesMax} deep`;
-  }
+  const boundaries = new Set(boundariesIn(text));
+  if (boundaries.size > boundariesMax) return `it has parts within parts, more than ${boundariesMax} deep`;
   let parts = 0;
   for (let at = text.indexOf("--"); at >= 0; at = text.indexOf("\n--", at + 1)) {
     const start = text.charAt(at) === "\n" ? at + 3 : at + 2;
@@ -35,6 +32,12 @@ export function tooComplex(raw: Buffer): string | undefined {
   }
   return undefined;
 }
+
+/** The boundaries that this text declares. */
+export const boundariesIn = (text: string): string[] =>
+  [...text.matchAll(/\bboundary\s{0,9}=\s{0,9}(?:"([^"\r\n]{1,200})"|([^\s;"]{1,200}))/gi)].map(
+    ([, quoted, bare]) => quoted ?? bare ?? "",
+  );
 
 /** The headers with lists of addresses that end, between two of them, where nobody reads on. */
 export function shortAddressFields(head: Buffer): Buffer {

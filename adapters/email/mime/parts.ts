@@ -1,5 +1,7 @@
 import { Splitter } from "@zone-eu/mailsplit";
 import type { MimeNode } from "@zone-eu/mailsplit";
+import { boundariesIn } from "./limits.ts";
+import { bodyStart } from "./mail.ts";
 
 /** A node of a mail's tree of parts. */
 export interface MailPart {
@@ -31,7 +33,7 @@ export async function readParts(raw: Buffer): Promise<MailPart> {
   const splitter = new Splitter({ ignoreEmbedded: true });
   const byNode = new Map<MimeNode, Growing>();
   let root: Growing | undefined;
-  splitter.end(raw);
+  splitter.end(withUsualDelimiters(raw));
   for await (const chunk of splitter as AsyncIterable<MimeNode | { type: string; node: MimeNode; value: Buffer }>) {
     if (chunk.type === "node") {
       const part = partOf(chunk as MimeNode);
@@ -47,6 +49,50 @@ export async function readParts(raw: Buffer): Promise<MailPart> {
   if (root === undefined) throw new Error("the mail has no part");
   return finished(root);
 }
+
+/**
+ * The splitter knows delimiters without white space behind them, and none of a multipart around one that lacks its end. Both
+ * are permitted, so this removes the white space and adds the ends.
+ */
+function withUsualDelimiters(raw: Buffer): Buffer {
+  const text = raw.toString("latin1");
+  const changed: string[] = [];
+  let copied = 0;
+  /** The boundaries of the multiparts around the place, the innermost last. */
+  const open = boundaryOf(text.slice(0, bodyStart(raw)));
+  for (let at = text.indexOf("\n--"); at >= 0 && open.length > 0; at = text.indexOf("\n--", at + 1)) {
+    const start = at + 1;
+    const lineEnd = text.indexOf("\n", start);
+    const end = lineEnd < 0 ? text.length : lineEnd;
+    const given = text.slice(start, Math.min(end, start + 300));
+    const line = given.trimEnd();
+    const nth = open.findLastIndex((boundary) => line === `--${boundary}` || line === `--${boundary}--`);
+    if (nth < 0) continue;
+    const unended = open.splice(nth + 1).toReversed();
+    if (unended.length > 0 || /[ \t]\r?$/.test(given)) {
+      const ends = unended.map((boundary) => `--${boundary}--\r\n`);
+      changed.push(text.slice(copied, start), ...ends, `${line}\r`);
+      copied = end;
+    }
+    if (line === `--${open[nth]}--`) open.pop();
+    else open.push(...boundaryOf(headAt(text, end)));
+  }
+  return changed.length === 0 ? raw : Buffer.from([...changed, text.slice(copied)].join(""), "latin1");
+}
+
+/** The header fields below the line that ends here. */
+function headAt(text: string, lineEnd: number): string {
+  const head = text.slice(lineEnd, lineEnd + headMax);
+  return head.slice(0, /\n(?:\r?\n|--)/.exec(head)?.index);
+}
+
+const headMax = 20_000;
+
+/** The boundary that header fields declare, or none. */
+const boundaryOf = (head: string): string[] => {
+  const [field = ""] = /^content-type[ \t]{0,9}:[^\n]*(?:\n[ \t][^\n]*)*/im.exec(head) ?? [];
+  return boundariesIn(field).slice(0, 1);
+};
 
 function partOf(node: MimeNode): Growing {
   const headers = node.headers === false ? undefined : node.headers;
