@@ -148,6 +148,11 @@ describe("the text of a mail", () => {
     expect((await messageOf(both("Please view this e-mail in a browser.", "Where is my lamp?"))).text).toBe(
       "Where is my lamp?",
     );
+    expect((await messageOf(both("Zur Webversion: https://shop.example/7", "Wo ist die Lampe?"))).text).toBe(
+      "Wo ist die Lampe?",
+    );
+    expect((await messageOf(both("このメールをブラウザで見る", "ランプはどこですか"))).text).toBe("ランプはどこですか");
+    expect((await messageOf(both("Where is my lamp?", '<img src="cid:lamp">'))).text).toBe("Where is my lamp?");
     expect((await messageOf(both("Hi", "Hi, where is the lamp that I have ordered?"))).text).toBe(
       "Hi, where is the lamp that I have ordered?",
     );

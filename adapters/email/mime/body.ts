@@ -140,16 +140,16 @@ function chosen(alternatives: readonly (readonly MailText[])[]): readonly MailTe
   return [...(best ?? []), ...invitations];
 }
 
-const placeholder =
-  /\bhtml\b|\brich text\b|(?:view|see|read|open) (?:this|it|the) (?:e-?mail|message|newsletter) (?:in|on|with)|(?:cannot|can't|unable to|(?:does not|doesn't) support) (?:display|show|view|read)|kann diese (?:nachricht|e-?mail) nicht|ne peut pas afficher|no puede (?:mostrar|ver|leer) este|não (?:consegue|pode) (?:mostrar|exibir)|non può visualizzare|\b(?:en un navegador|im browser|dans (?:un|votre) navigateur|nel browser|no navegador)\b/i;
 const placeholderWordsMax = 60;
 
+/** Alternatives say the same. A text that has less than half of its words from the HTML asks for another program or a browser. */
 function isPlaceholder(plain: readonly MailText[], rich: readonly MailText[]): boolean {
   const own = wordsOf(plain);
   const all = wordsOf(rich);
   if (own.length * 5 < all.length) return true;
-  const says = plain.some(({ text }) => placeholder.test(text));
-  return own.length <= placeholderWordsMax && says && !all.join(" ").includes(own.join(" "));
+  const shown = new Set(all);
+  const shared = own.filter((word) => shown.has(word));
+  return all.length > 0 && own.length <= placeholderWordsMax && shared.length * 2 < own.length;
 }
 
 /** The text without tags, quoted mails included. */
@@ -159,6 +159,7 @@ const wordsOf = (texts: readonly MailText[]): readonly string[] =>
   texts
     .map(readable)
     .join("\n")
+    .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== "");
 
