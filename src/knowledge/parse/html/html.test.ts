@@ -36,6 +36,21 @@ describe("parts of a page", () => {
     expect(shown(inMain(html))).toEqual([...head, "# Can I dim it", answer]);
   });
 
+  it("keep a short answer in the closed panel of a button, and drop other hidden words", () => {
+    const html = `<h2><button aria-expanded="false">Price of a spare ring</button></h2><div hidden><p>4 euros</p><button>Copy</button></div>
+      <div hidden>Copied!</div><button aria-controls="p2">Weight</button><div id="p2" aria-hidden="true">900 grams</div>
+      <h2>Cleaning</h2><div hidden>Copied!</div><p>Use a dry cloth for all parts.</p>`;
+    expect(shown(inMain(html))).toEqual([
+      ...head,
+      "# Price of a spare ring",
+      "4 euros",
+      "# Weight",
+      "900 grams",
+      "# Cleaning",
+      "Use a dry cloth for all parts.",
+    ]);
+  });
+
   it("keep a question in any button, and drop what only acts", () => {
     const html = `<button>Which bulb fits?</button><p>Any of six watts.</p><button>Copy</button><pre>parley start</pre>`;
     expect(shown(inMain(html))).toEqual([...head, "# Which bulb fits?", "Any of six watts.", "parley start"]);

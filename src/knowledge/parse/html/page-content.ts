@@ -22,6 +22,8 @@ interface OpenElement {
   readonly part: Part;
   /** Index of its first block. */
   readonly start: number;
+  /** The button directly above opens it. */
+  readonly isPanel: boolean;
   letters: number;
   linkLetters: number;
   links: number;
@@ -39,6 +41,8 @@ export function createPageContent() {
   const isMarked: boolean[] = [];
   let markedDepth = 0;
   const elements: OpenElement[] = [];
+  /** Index of the block of the last button that opens something. */
+  let opener = -1;
   const linkLists: Range[] = [];
   const dropped: Range[] = [];
   const neighbours: Range[] = [];
@@ -52,7 +56,12 @@ export function createPageContent() {
     open(mark: Mark, part: Part, links: number): void {
       if (mark !== "none") markedDepth += 1;
       const counts = { letters: 0, linkLetters: 0, links, fields: 0 };
-      elements.push({ mark, part, start: all.blocks.length, ...counts });
+      const start = all.blocks.length;
+      const isPanel = opener >= 0 && opener === start - 1 && all.blocks[opener]?.kind === "heading";
+      elements.push({ mark, part, start, isPanel, ...counts });
+    },
+    addOpener(): void {
+      opener = all.blocks.length;
     },
     addLetters(letters: number, isLinked: boolean): void {
       const element = elements.at(-1);
@@ -131,7 +140,7 @@ const isAnnouncing = (block: Block | undefined): boolean =>
   block === undefined || block.kind === "heading" || textOf(block).endsWith(":");
 
 /** Whether a doubtful part is content: it reads as prose, a question or a warning, and is not filled in. */
-function isRead({ part, letters, linkLetters, fields }: OpenElement, blocks: () => readonly Block[]): boolean {
+function isRead({ part, letters, linkLetters, fields, isPanel }: OpenElement, blocks: () => readonly Block[]): boolean {
   switch (part) {
     case "form":
       return (
@@ -141,7 +150,8 @@ function isRead({ part, letters, linkLetters, fields }: OpenElement, blocks: () 
       );
     case "aside":
     case "hidden":
-      return fields === 0 && linkLetters * 2 <= letters && blocks().some(isProse);
+      // A panel may hold a short answer: "4 euros".
+      return fields === 0 && linkLetters * 2 <= letters && (isPanel || blocks().some(isProse));
     case "header":
       return blocks().some((block) => block.kind === "heading" || isProse(block));
     case "prompt":
