@@ -41,3 +41,17 @@ it("reads HTML in fields as HTML, and leaves out what exports use for themselves
     "description: The short of it",
   ]);
 });
+
+it("finds question and answer by the names that programs write", () => {
+  const answers = (value: object): readonly string[] => shown(parseJson(JSON.stringify([value])));
+  for (const article of [
+    { id: 7, uuid: "d3-b7", subject: "Is it heavy?", content_html: "<p>Two kilograms.</p>" },
+    { id: 7, post_title: "Is it heavy?", post_content: "<p>Two kilograms.</p>" },
+    { id: 7, faqQuestion: "Is it heavy?", answerText: "Two kilograms." },
+  ]) {
+    expect(answers(article)).toEqual(["Is it heavy?", "Two kilograms."]);
+  }
+  expect(shown(parseCsv('Nr,Question text,Answer HTML\n7,Is it heavy?,"<p>Two kilograms.</p>"\n'))).toContain(
+    "Two kilograms.",
+  );
+});

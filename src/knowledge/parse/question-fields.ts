@@ -14,6 +14,21 @@ const answerNames = [
   "response",
 ];
 
+/** Words that programs put beside a name: "body_html", "post_content", "answerText". */
+const wrappers = /^(?:html|text|raw|plain|rich|md|markdown|rendered|value|field|post|article|faq|entry|item)$/;
+
+/** "body" of "bodyHtml". A name of such words alone stays. */
+function coreOf(name: string): string {
+  const words = name
+    .trim()
+    .slice(0, 100)
+    .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[\s_.-]+/);
+  const core = words.filter((word) => !wrappers.test(word));
+  return (core.length === 0 ? words : core).join(" ");
+}
+
 export interface QuestionFields {
   readonly question: number;
   readonly answer: number;
@@ -21,7 +36,7 @@ export interface QuestionFields {
 
 /** Finds the fields with a question and its answer, or a title and its text, in exported FAQs. */
 export function questionFields(names: readonly string[]): QuestionFields | undefined {
-  const plain = names.map((name) => name.trim().toLowerCase());
+  const plain = names.map(coreOf);
   const question = plain.findIndex((name) => questionNames.has(name));
   const answerName = answerNames.find((name) => plain.includes(name));
   return question === -1 || answerName === undefined ? undefined : { question, answer: plain.indexOf(answerName) };
