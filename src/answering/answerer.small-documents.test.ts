@@ -17,6 +17,8 @@ const documents: Readonly<Record<string, string>> = {
   "tarife.csv": "Tarif,Preis im Monat,Geräte\nKlein,5 Euro,zwei\nMittel,12 Euro,acht\n",
   "blankets.csv":
     "question,answer\nCan I wash the blanket?,At 30 degrees.\nHow warm is the blanket?,Down to 4 degrees.\n",
+  "mill.csv":
+    'question,answer\nHow old is the mill?,Eleven years.\nIs the mill open?,"Yes, until 5 in the afternoon."\nWho owns the mill?,Ada.\n',
   "tents.html":
     "<main><h1>Tent help</h1><h2>Can I wash the tent</h2><p>Never in a machine. Use a sponge and cold water.</p><h2>Storing the tent</h2><p>Keep it dry, away from mice.</p></main>",
   "zones.md": "# Zones\n\n| Zone | Days | Carrier |\n|---|---|---|\n| Inland | 2 | Post |\n| Europe | 6 | Courier |\n",
@@ -64,6 +66,8 @@ describe("answers from small documents", () => {
     ["Wie viele Geräte hat der Tarif Mittel?", "Geräte: acht"],
     ["Can I wash the tent?", "Use a sponge and cold water."],
     ["Can I wash the blanket?", "At 30 degrees."],
+    ["How old is the mill?", "Eleven years."],
+    ["Who owns the mill?", "Ada."],
     ["When is check-out?", "Check-out is at 11:00."],
     ["which parts does an oar have", "The edge is sharp."],
     ["Can I cancel a rental?", "Later you pay half of the price."],

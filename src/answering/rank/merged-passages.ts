@@ -61,7 +61,7 @@ function headingOf(passage: Ranked, asked: AskedTerms): Placed {
   const { title, titleTerms } = passage.candidate;
   const terms = askedIn(titleTerms, asked);
   const text = title.split(" › ").at(-1) ?? "";
-  return { ...pieceOf({ kind: "heading", text }, true), passage, terms, titled: terms };
+  return { ...pieceOf({ kind: "heading", text }, true, false), passage, terms, titled: terms };
 }
 
 /** Room for about a thousand passages, enough for those that most questions hit. */
@@ -70,12 +70,13 @@ const charactersKept = 1_000_000;
 const readPassage = memoize(charactersKept, (text) => {
   const units = readUnits(text);
   const informative = informativeUnits(units);
-  return units.map((unit, index) => pieceOf(unit, informative[index] ?? true));
+  return units.map((unit, index) => pieceOf(unit, informative[index] ?? true, units.length === 1));
 });
 
-function pieceOf(unit: Unit, informative: boolean): PassagePiece {
+/** `isAll`: the passage holds nothing else, so a word is an answer to its heading: "Ten years." */
+function pieceOf(unit: Unit, informative: boolean, isAll: boolean): PassagePiece {
   const words = wordCount(unit.text);
-  const isWhole = words >= 3 || unit.kind !== "sentence" || /\d/.test(unit.text);
+  const isWhole = isAll || words >= 3 || unit.kind !== "sentence" || /\d/.test(unit.text);
   const answers = informative && unit.kind !== "heading" && unit.kind !== "code" && isWhole && !isLinkOnly(unit.text);
   return { unit, words, informative, answers };
 }
