@@ -26,6 +26,9 @@ it("reads HTML in fields as HTML, and leaves out what exports use for themselves
     "Does it float?",
     "Yes – if a < b & dry.",
   ]);
+  const escaped = answer.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  expect(shown(parseCsv(`id,title,body\n7,How do I pair it?,"${escaped}"\n`))).toEqual(blocks);
+  expect(shown(parseCsv("q,a\nHow is it bold?,&lt;b&gt; makes it bold.\n"))).toContain("<b> makes it bold.");
   const article = {
     id: "1",
     title: "Is it warm?",

@@ -10,15 +10,24 @@ const entity = /&(?:[a-z]{2,8}|#\d{1,6}|#x[\da-f]{1,5});/i;
 
 /** The blocks of a text in a field of a table or of JSON, which many exports write as HTML. Headings become paragraphs. */
 export function fieldBlocks(text: string): readonly Block[] {
-  const { blocks } = markup.test(text) ? parseHtml(text) : parseText(withoutEntities(text));
+  const html = htmlOf(text);
+  const { blocks } = html === undefined ? parseText(withoutEntities(text)) : parseHtml(html);
   return blocks.map((block) => (block.kind === "heading" ? { kind: "paragraph", text: block.text } : block));
 }
 
 /** The same in one line. */
 export function fieldLine(text: string): string {
-  if (!markup.test(text)) return oneLine(withoutEntities(text));
+  if (htmlOf(text) === undefined) return oneLine(withoutEntities(text));
   const lines = fieldBlocks(text).map((block) => (block.kind === "row" ? block.cells.join(", ") : block.text));
   return oneLine(lines.join(" "));
+}
+
+/** Undefined: no HTML. Some exports escape it once more, from its first tag to its last. */
+function htmlOf(text: string): string | undefined {
+  if (markup.test(text)) return text;
+  if (!/^\s*&lt;[a-z]/i.test(text)) return undefined;
+  const decoded = withoutEntities(text).trim();
+  return markup.test(decoded) && decoded.endsWith(">") ? decoded : undefined;
 }
 
 /** Some exports remove the tags, and leave the entities. */
