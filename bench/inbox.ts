@@ -39,6 +39,7 @@ const messages = Array.from({ length: 300 }, (_, index): MessageView => ({
   role: index % 3 === 0 ? "assistant" : "user",
   author: null,
   refersTo: null,
+  forwarded: null,
   content: [{ t: "p", c: [`This is line ${index} of `, { t: "b", c: ["a conversation"] }, "."] }],
   createdAt: now - (300 - index) * 60_000,
   edited: false,

@@ -1,6 +1,7 @@
 import type { InboundEvent, InboundFile } from "#channels/contract.ts";
 import type { Opinion } from "#channels/opinion-buttons.ts";
 import type { DiscordMessage, DiscordPress, DiscordReaction } from "./payloads.ts";
+import { forwardedText } from "#channels/text/forwarded.ts";
 import { answeredIn, forwardedIn, madeAt, pollIn } from "./payloads.ts";
 
 type MessageEvent = Extract<InboundEvent, { kind: "message" }>;
@@ -34,6 +35,7 @@ export function messageEvent(message: DiscordMessage, thread: string, botId: str
     sentAt: madeAt(message.id),
     text,
     ...referenceOf(message),
+    ...(forwardedIn(message).length === 0 ? {} : { forwarded: { isBelow: true } }),
     ...(files.length === 0 ? {} : { files }),
     metadata: {
       ...(message.author.username === undefined ? {} : { username: message.author.username }),
@@ -149,9 +151,7 @@ function textOf(message: DiscordMessage, botId: string): string {
   );
   const text = written === message.content ? written : written.trim();
   const poll = pollIn(message);
-  const forwarded = forwardedIn(message).map((each) =>
-    `[forwarded] ${joined([each.content ?? "", stickersOf(each)])}`.trim(),
-  );
+  const forwarded = forwardedIn(message).map((each) => forwardedText(joined([each.content ?? "", stickersOf(each)])));
   return joined([text, stickersOf(message), poll === undefined ? "" : `[poll: ${poll}]`, ...forwarded]);
 }
 

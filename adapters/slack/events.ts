@@ -1,4 +1,4 @@
-import type { ChannelHost, InboundFile, Sender } from "#channels/contract.ts";
+import type { ChannelHost, Forwarded, InboundFile, Sender } from "#channels/contract.ts";
 import type { MessageLocation, Reaction, Reading } from "./inbound.ts";
 import { ownUserOf, readEvent, readReaction, timeOf } from "./inbound.ts";
 import { emojiNamed } from "./messages/emoji.ts";
@@ -9,7 +9,7 @@ import type { AssistantThreads } from "./messages/assistant.ts";
 import { messageIdOf } from "./messages/thread.ts";
 import type { SlackApi } from "./client.ts";
 import { fileRef, withFileInfo } from "./files.ts";
-import { withForwarded } from "./messages/forwarded.ts";
+import { forwardedIn, withForwarded } from "./messages/forwarded.ts";
 import type { SlackUser, Users } from "./messages/users.ts";
 
 export interface Events {
@@ -136,6 +136,7 @@ export function createEvents({ api, host, users, assistant, channelMessages }: E
             ...(place.direct ? { direct: true } : {}),
             ...(envelope.is_ext_shared_channel === true ? { shared_channel: true } : {}),
           },
+          ...forwardOf(reading.message),
           ...(files.length === 0 ? {} : { files }),
         });
         await assistant.title(place.thread, text);
@@ -154,6 +155,14 @@ export function createEvents({ api, host, users, assistant, channelMessages }: E
     const text = plainText(written, { users: names, emoji: emojiOf(message.blocks ?? []) });
     return [text, ...elsewhereOf(message)].filter((line) => line !== "").join("\n\n");
   }
+}
+
+/** Several forwarded messages have no common author. */
+function forwardOf(message: SlackMessage): { readonly forwarded?: Forwarded } {
+  const [first, ...others] = forwardedIn(message);
+  if (first === undefined) return {};
+  const isNamed = first.author !== undefined && others.length === 0;
+  return { forwarded: { isBelow: true, ...(isNamed ? { from: first.author } : {}) } };
 }
 
 /** Removes a leading mention of the app, which only addresses it. */

@@ -1,4 +1,4 @@
-import type { InboundEvent, InboundFile, Reference, Sender } from "#channels/contract.ts";
+import type { Forwarded, InboundEvent, InboundFile, Reference, Sender } from "#channels/contract.ts";
 import type { Opinion } from "#channels/opinion-buttons.ts";
 import { readOpinion } from "#channels/opinion-buttons.ts";
 import { richTextOf } from "./rich-text.ts";
@@ -58,7 +58,10 @@ export function readMessage(message: TelegramMessage): Reading {
   if (movedFrom !== undefined) return readMove(message, movedFrom, chat.id);
   const nobody = notACustomer(message);
   if (nobody !== undefined) return ignored(nobody);
-  if (chat.type === "private" && startCommand.test(message.text ?? "")) return readStart(message);
+  const forwarded = forwardedIn(message);
+  if (chat.type === "private" && forwarded === undefined && startCommand.test(message.text ?? "")) {
+    return readStart(message);
+  }
   const text = textOf(message);
   const files = filesOf(message);
   if (text === "" && files.length === 0) return ignored("it is a service message, or has nothing to read");
@@ -80,6 +83,7 @@ export function readMessage(message: TelegramMessage): Reading {
         ...(message.from?.language_code === undefined ? {} : { language: message.from.language_code }),
       },
       ...referenceOf(message),
+      ...(forwarded === undefined ? {} : { forwarded }),
       ...(files.length === 0 ? {} : { files: files.map(inboundFile) }),
       ...(album === undefined ? {} : { group: { key: album } }),
     },
@@ -99,6 +103,15 @@ function referenceOf({ chat, reply_to_message: answered, quote, message_thread_i
       ...(quote === undefined ? {} : { isQuote: true }),
     },
   };
+}
+
+/** Undefined also where the customers forward a message of their own. */
+function forwardedIn({ from, forward_origin: origin }: TelegramMessage): Forwarded | undefined {
+  if (origin === undefined || (origin.sender_user !== undefined && origin.sender_user.id === from?.id))
+    return undefined;
+  const { sender_user: person, sender_user_name: hidden, sender_chat: group, chat: channel } = origin;
+  const name = person === undefined ? (hidden ?? group?.title ?? channel?.title ?? "") : nameOf(person);
+  return name === "" ? {} : { from: name };
 }
 
 function readStart(message: TelegramMessage): Reading {
@@ -239,9 +252,12 @@ function placeOf({ chat, is_topic_message, message_thread_id: topicId }: Located
 const threadIdOf = (message: Located): string => threadOf(placeOf(message));
 
 function senderOf({ from, chat }: Pick<TelegramMessage, "from" | "chat">) {
-  const name = [from?.first_name, from?.last_name].filter((part) => part !== undefined && part !== "").join(" ");
+  const name = from === undefined ? "" : nameOf(from);
   return { key: String(from?.id ?? chat.id), ...(name === "" ? {} : { name: name.slice(0, 190) }) };
 }
+
+const nameOf = ({ first_name, last_name }: NonNullable<TelegramMessage["from"]>): string =>
+  [first_name, last_name].filter((part) => part !== undefined && part !== "").join(" ");
 
 /** The customer's text, and a line for each attachment that is not a file. */
 function textOf(message: TelegramMessage): string {

@@ -88,6 +88,15 @@ const message = Type.Object({
   edit_date: Type.Optional(Type.Number()),
   via_bot: Type.Optional(user),
   is_automatic_forward: Type.Optional(Type.Boolean()),
+  /** The first author of a forwarded message: a person, a person who hides their account, a group or a channel. */
+  forward_origin: Type.Optional(
+    Type.Object({
+      sender_user: Type.Optional(user),
+      sender_user_name: Type.Optional(Type.String()),
+      sender_chat: Type.Optional(chat),
+      chat: Type.Optional(chat),
+    }),
+  ),
   media_group_id: Type.Optional(Type.String()),
   reply_to_message: Type.Optional(
     Type.Object({

@@ -70,12 +70,17 @@ export function readingOf(message: Message, situation: Situation): Reading {
     ...refsOf(place),
     ...(files === undefined ? {} : { files }),
     ...(context?.id === undefined ? {} : { refersTo: { externalIds: [context.id] } }),
-    ...(pressed === personButton || button?.payload === "human" || isLabel(text, personLabel)
+    ...(isForwarded(context) ? { forwarded: {} } : {}),
+    ...(pressed === personButton || button?.payload === "human" || (!isForwarded(context) && isLabel(text, personLabel))
       ? { wantsPerson: true }
       : {}),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
   });
 }
+
+/** WhatsApp does not say who wrote it. */
+const isForwarded = (context: Message["context"]): boolean =>
+  context?.forwarded === true || context?.frequently_forwarded === true;
 
 /** A message whose content has an unknown form is for agents. */
 export const readingOfUnread = (message: UnreadMessage, situation: Situation): Reading =>
@@ -229,7 +234,7 @@ function metadataOf(
   const { button_reply: pressed, list_reply: chosen, nfm_reply: form } = interactive ?? {};
   const values: Readonly<Record<string, string | undefined>> = {
     reply_to: context?.id,
-    forwarded: context?.forwarded === true || context?.frequently_forwarded === true ? "true" : undefined,
+    forwarded: isForwarded(context) ? "true" : undefined,
     username: contact?.profile?.username,
     button: button?.payload ?? pressed?.id ?? chosen?.id,
     form: form?.response_json,

@@ -21,7 +21,7 @@ export type {
   PrefetchedFile,
   WorkspaceBranding,
 } from "./channel-host.ts";
-export type { Accepted, InboundEvent, InboundFile, Reference, Sender } from "./inbound-event.ts";
+export type { Accepted, Forwarded, InboundEvent, InboundFile, Reference, Sender } from "./inbound-event.ts";
 export type { RecentThread, ThreadFile, ThreadMessage, ThreadSignal, ThreadState } from "./thread.ts";
 
 /**

@@ -31,6 +31,17 @@ export interface Reference {
   readonly isQuote?: true;
 }
 
+/** Words that somebody else wrote, and the customer passes on. */
+export interface Forwarded {
+  /** Their author, as the platform names them. */
+  readonly from?: string;
+  /**
+   * The customer's own words come first, and the others follow as `forwardedText` has them. Absent: the whole text was
+   * forwarded.
+   */
+  readonly isBelow?: true;
+}
+
 interface InboundBase {
   /** The platform's id of this event, unique within the account: the key of deduplication. At most 190 characters. */
   readonly externalId: string;
@@ -67,6 +78,8 @@ export type InboundEvent =
       readonly checkSender?: true;
       /** The earlier message that this one answers on the platform. */
       readonly refersTo?: Reference;
+      /** The text has somebody else's words: they are answered, but they are no wish or rating of the customer. */
+      readonly forwarded?: Forwarded;
       /** The customer has requested a person by a button, not by words. */
       readonly wantsPerson?: true;
       /** The reason why the bot must not answer this message; agents answer it. Shown to agents. */

@@ -9,6 +9,7 @@ import type { DocumentsTable } from "#database/schema/knowledge.ts";
 import type { Note } from "./agents/requests.ts";
 import type { AttachmentRow } from "./attachments/attachments.ts";
 import { verifiedFields } from "./contacts/provenance.ts";
+import { shownForward } from "./references/forwarded.ts";
 import { referenceIn } from "./references/stored-reference.ts";
 
 // The shape of rows in the API and in webhook events, so that clients parse both with the same code.
@@ -128,6 +129,7 @@ export function messageItem(
       ? {}
       : { metadata: JSON.parse(row.metadata) as Readonly<Record<string, unknown>> }),
     ...(row.refers_to === null ? {} : { refers_to: referenceItem(row.refers_to) }),
+    ...(row.forwarded === null ? {} : { forwarded: shownForward(row) }),
     ...(reactions.length === 0 ? {} : { reactions: reactions.map(reactionItem) }),
     ...(row.role === "agent" ? { author: row.author_id, author_name: row.author_name } : {}),
     ...(row.role === "assistant"

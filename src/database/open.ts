@@ -64,6 +64,7 @@ import { oneSpellingOfNumbers } from "./migrations/0059-one-spelling-of-numbers.
 import { noteOfPages } from "./migrations/0060-note-of-pages.ts";
 import { messageReferences } from "./migrations/0061-message-references.ts";
 import { reactions } from "./migrations/0062-reactions.ts";
+import { forwardedMessages } from "./migrations/0063-forwarded-messages.ts";
 import type { Database } from "./schema/tables.ts";
 import { openDatabase, sqliteAccess, sqliteSelect } from "./dialects/sqlite.ts";
 import { inTransaction, isInTransaction } from "./transaction-context.ts";
@@ -118,6 +119,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0060-note-of-pages": noteOfPages,
   "0061-message-references": messageReferences,
   "0062-reactions": reactions,
+  "0063-forwarded-messages": forwardedMessages,
 };
 
 export interface OpenStore extends Store {

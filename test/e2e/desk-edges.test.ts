@@ -127,6 +127,8 @@ describe("a desk at Slack's limits", () => {
     expect(world.slackSees(user)).toEqual([
       expect.stringContaining("You asked: [forwarded from Shop] Your bill & more"),
     ]);
+    const forwards = await bench.app.store.read.selectFrom("messages").select("forwarded").execute();
+    expect(forwards).toContainEqual({ forwarded: '{"from":"Shop","is_below":true}' });
     const stored = await bench.app.store.read
       .selectFrom("attachments")
       .select(["name", "state"])
@@ -182,6 +184,14 @@ describe("a desk at Slack's limits", () => {
     expect(posts).toBeGreaterThan(3);
     const newCard = world.thread(newest(world.cards())).filter((text) => !text.includes("priority"));
     expect(newCard).toEqual([`👤 Ada L.\n${long}`, "📝 Note of Mia Meyer\nBe nice to them"]);
+  });
+
+  it("says who wrote a message that the customer forwards", async () => {
+    const card = await escalated();
+    const origin = { type: "hidden_user", date: 1, sender_user_name: "Bob" };
+    await world.telegramSays(steps.chat(), 2, "", { text: "It broke", forward_origin: origin });
+    await bench.settle();
+    expect(world.thread(card).at(-1)).toBe("👤 Ada L.\nForwarded from Bob\nIt broke");
   });
 
   it("shows the message that the customer answers above theirs", async () => {

@@ -49,7 +49,7 @@ function inTheBrowser(): void {
       .where("id", "=", id)
       .executeTakeFirstOrThrow();
 
-  it("shows the message that a customer answers above theirs", async () => {
+  it("shows the message that a customer answers above theirs, and who wrote a forwarded one", async () => {
     const { conversationId: id, thread: key } = await asked(app, "Una", "How long does delivery take?", "Una");
     const { account_id: accountId } = await app.store.read
       .selectFrom("conversations")
@@ -68,6 +68,12 @@ function inTheBrowser(): void {
       text: "Or this?",
       refersTo: { externalIds: [], text: "A kettle with a lid. ".repeat(40) },
     });
+    await app.engine.ingest(accountId, {
+      ...message,
+      externalId: "una-5",
+      text: "It broke",
+      forwarded: { from: `Bob ${"Bobson".repeat(20)}` },
+    });
     const page = await open("anna", { viewport: { width: 400, height: 800 } }, `#/all/${id}`);
     const shown = thread(page).getByRole("blockquote");
     await expect
@@ -76,6 +82,7 @@ function inTheBrowser(): void {
         expect.stringMatching(/^In reply to:\s+Una\s+The red one$/u),
         expect.stringMatching(/^In reply to:\s+A kettle with a lid/u),
       ]);
+    await thread(page).getByText("Forwarded from Bob Bobson").waitFor();
     expect(await sideways(page)).toBe(0);
     expect(await accessibilityViolations(page)).toEqual([]);
   });

@@ -120,6 +120,12 @@ describe("a bot with direct messages only", () => {
     discord.write({ channelId, from: "ada", text: "", poll });
     await isStored("[poll: Red or blue?]");
     expect(await stored()).toEqual(["[forwarded] Where is my order?", "[poll: Red or blue?]"]);
+    const marks = await bench.store.read
+      .selectFrom("messages")
+      .select("forwarded")
+      .where("role", "=", "user")
+      .execute();
+    expect(marks).toEqual([{ forwarded: '{"is_below":true}' }, { forwarded: null }]);
     await bench.settle();
     const kept = await bench.store.read.selectFrom("attachments").select(["name", "bytes", "state"]).execute();
     expect(kept).toEqual([{ name: "bill.pdf", bytes: 6, state: "stored" }]);

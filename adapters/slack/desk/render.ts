@@ -73,8 +73,16 @@ function messageRuns(message: DeskMessage): readonly Run[] {
   const names = files.length === 0 ? [] : [plain(text === "" ? "" : "\n"), ...files.map(fileRun)];
   const answered: readonly Run[] =
     message.refersTo === null ? [] : [{ text: message.refersTo, styles: [{ kind: "quote" }] }, plain("\n")];
-  if (role === "user") return [heading, ...answered, plain(text), ...edited, ...names];
+  if (role === "user") return [heading, ...answered, ...forwardedRuns(message), plain(text), ...edited, ...names];
   return [heading, ...styledText(text, sources), ...edited, ...names];
+}
+
+function forwardedRuns({ forwarded }: DeskMessage): readonly Run[] {
+  if (forwarded === null) return [];
+  return [
+    { text: forwarded.from === null ? "Forwarded" : `Forwarded from ${forwarded.from}`, styles: [italic] },
+    plain("\n"),
+  ];
 }
 
 /** Placeholders for inline code and code blocks while the text around them is parsed. */

@@ -1,3 +1,4 @@
+import { forwardedText } from "#channels/text/forwarded.ts";
 import { fieldsOf } from "../deliveries/deliveries.ts";
 import type { SlackFile, SlackMessage } from "../deliveries/payloads.ts";
 
@@ -28,9 +29,7 @@ export function forwardedIn({ attachments }: Pick<SlackMessage, "attachments">):
 export function withForwarded(message: SlackMessage): SlackMessage {
   const forwarded = forwardedIn(message);
   if (forwarded.length === 0) return message;
-  const texts = forwarded.map(
-    ({ text, author }) => `[forwarded${author === undefined ? "" : ` from ${author}`}] ${text}`,
-  );
+  const texts = forwarded.map(({ text, author }) => forwardedText(text, author));
   return {
     ...message,
     text: [message.text ?? "", ...texts].filter((text) => text !== "").join("\n\n"),

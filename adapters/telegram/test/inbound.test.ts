@@ -60,6 +60,24 @@ describe("an update of Telegram", () => {
     );
   });
 
+  it("names the first author of a forwarded message, which is no command", () => {
+    const from = (origin: object, text = "Is it blue?") =>
+      eventOf(messageUpdate({ chatId: 77, messageId: 5, text, more: { forward_origin: { date: 1, ...origin } } }));
+    const bob = { id: 5, is_bot: false, first_name: "Bob", last_name: "K." };
+    const news = { id: -100_9, type: "channel", title: "Shop news" };
+    for (const [origin, name] of [
+      [{ type: "user", sender_user: bob }, "Bob K."],
+      [{ type: "hidden_user", sender_user_name: "Bob" }, "Bob"],
+      [{ type: "chat", sender_chat: { ...news, type: "supergroup" } }, "Shop news"],
+      [{ type: "channel", chat: news, message_id: 3 }, "Shop news"],
+    ] as const) {
+      expect(from(origin)).toMatchObject({ kind: "message", text: "Is it blue?", forwarded: { from: name } });
+    }
+    expect(from({ type: "user", sender_user: bob }, "/start spring")).toMatchObject({ kind: "message" });
+    // The customer's own words stay theirs.
+    expect(from({ type: "user", sender_user: { ...bob, id: 77 } })).not.toHaveProperty("forwarded");
+  });
+
   it("has a thread of its own in each topic, but not in each chain of replies", () => {
     const group = { id: -100_5, type: "supergroup", title: "Fans" };
     const at = (more: object) =>

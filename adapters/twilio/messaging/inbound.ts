@@ -59,6 +59,7 @@ export function messageEvent(
     sentAt,
     text,
     ...(sidPattern.test(answered) ? { refersTo: { externalIds: [answered] } } : {}),
+    ...(metadata["forwarded"] === "true" ? { forwarded: {} } : {}),
     ...(metadata["button"] === personButton ? { wantsPerson: true } : {}),
     ...(files.length === 0 ? {} : { files }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),

@@ -156,12 +156,14 @@ describe("a WhatsApp number at Meta", () => {
     expect(at.bench.asked.at(-1)?.history.at(-1)).toMatchObject({ role: "assistant", content: "You asked: Hello" });
   });
 
-  it("stores where a message was forwarded from, and which ad the customer came by", async () => {
+  it("marks a forwarded message, and stores which ad the customer came by", async () => {
     at = await openWhatsapp();
     await at.meta.write(customer, "Is it in stock?", {
       context: { forwarded: true },
       referral: { source_url: "https://fb.me/1", source_type: "ad", source_id: "77", headline: "Lamps for less" },
     });
+    const marks = await at.bench.store.read.selectFrom("messages").select("forwarded").execute();
+    expect(marks).toContainEqual({ forwarded: "{}" });
     expect(await lastStored()).toMatchObject({
       metadata: {
         forwarded: "true",

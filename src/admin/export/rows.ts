@@ -43,6 +43,7 @@ const json: ReadonlySet<string> = new Set([
   "config",
   "events",
   "filled",
+  "forwarded",
   "metadata",
   "payload",
   "refers_to",

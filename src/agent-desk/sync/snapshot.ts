@@ -6,6 +6,7 @@ import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { nameInConversation } from "#database/queries/agents.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
+import { shownForward } from "#conversations/references/forwarded.ts";
 import { shownReferences } from "#conversations/references/shown-references.ts";
 import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
@@ -111,6 +112,7 @@ function deskMessage(row: MessagesTable, files: readonly AttachmentRow[], refers
     authorName: row.author_name,
     text: row.deleted_at === null ? row.content : "",
     refersTo,
+    forwarded: shownForward(row),
     files: files.map(({ name }) => name),
     sources: row.sources === null ? [] : (JSON.parse(row.sources) as readonly Source[]),
     confidence: row.confidence,

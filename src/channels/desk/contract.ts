@@ -102,6 +102,8 @@ export interface DeskMessage {
   readonly text: string;
   /** The beginning of the earlier message that the customer answers, as plain text; null: none. */
   readonly refersTo: string | null;
+  /** Somebody else's words. `from`: their author, if the platform names one. Null: the sender's own. */
+  readonly forwarded: { readonly from: string | null } | null;
   /** Names of the attachments; each file is an item of its own. */
   readonly files: readonly string[];
   readonly sources: readonly Source[];

@@ -7,6 +7,7 @@ import { tagsOf } from "#domain/workspace/audience.ts";
 import { letterBody } from "#language/words/letter-body.ts";
 import { untilAborted } from "#runtime/abort.ts";
 import { verifiedUser } from "#conversations/contacts/verified-user.ts";
+import { markedText, ownWords } from "#conversations/references/forwarded.ts";
 import { referenceIn } from "#conversations/references/stored-reference.ts";
 import type { Turn } from "./turn.ts";
 
@@ -50,10 +51,10 @@ export async function decide(
   signal: AbortSignal,
 ): Promise<Decision> {
   const { conversation, settings, unanswered, perQuery } = turn;
-  for (const { content, metadata } of unanswered) {
-    const phrase = humanRequestIn(content, settings.escalationPhrases) ?? null;
+  for (const message of unanswered) {
+    const phrase = humanRequestIn(ownWords(message), settings.escalationPhrases) ?? null;
     // Metadata of API messages belongs to the client and is not ours to interpret.
-    if (phrase !== null || (!perQuery && choseAgents(metadata))) {
+    if (phrase !== null || (!perQuery && choseAgents(message.metadata))) {
       return { kind: "escalate", reason: askedForPerson, cause: { kind: "asked", phrase } };
     }
   }
@@ -62,14 +63,15 @@ export async function decide(
   const texts = unanswered.map(({ content }) => content).filter((content) => content !== "");
   if (texts.length === 0) return { kind: "files_only", escalate: escalates("low") };
   const { angerToEscalate, angerJudgedBy } = settings;
-  if (angerToEscalate !== null) {
-    const anger = await judgeAnger(texts.join("\n"), angerJudgedBy, signal);
+  const own = unanswered.map(ownWords).filter((text) => text !== "");
+  if (angerToEscalate !== null && own.length > 0) {
+    const anger = await judgeAnger(own.join("\n"), angerJudgedBy, signal);
     const cause = { kind: "anger", anger, limit: angerToEscalate } as const;
     if (anger >= angerToEscalate) {
       return { kind: "escalate", reason: seemsAngry, cause };
     }
   }
-  const question = await questionOf(store, turn, live);
+  const question = await questionOf(store, own.length === 0 ? withoutSkills(turn) : turn, live);
   const answer = await untilAborted(answerer.answer(question, signal), signal);
   signal.throwIfAborted();
   if (answer.escalate !== undefined) {
@@ -77,6 +79,9 @@ export async function decide(
   }
   return { kind: "answer", answer, audience: question.audience ?? [], escalate: escalates(answer.confidence) };
 }
+
+/** For words of somebody else alone: their wish, their order and their address are not the customer's. */
+const withoutSkills = (turn: Turn): Turn => ({ ...turn, settings: { ...turn.settings, skills: [] } });
 
 /** Whether the customer gets the answer's text: before a hand-over, one without an answer is left out. */
 export function isAnswerSent(decision: Decision): decision is Extract<Decision, { kind: "answer" }> {
@@ -160,7 +165,9 @@ function choseAgents(metadata: string | null): boolean {
   return metadata !== null && (JSON.parse(metadata) as { readonly wants_person?: unknown }).wants_person === true;
 }
 
-function pastMessage({ role, content, kind, sources }: Turn["messages"][number]): PastMessage {
+function pastMessage(message: Turn["messages"][number]): PastMessage {
+  const { role, kind, sources } = message;
+  const content = markedText(message);
   if ((kind !== "answer" && kind !== "refusal") || sources === null) return { role, content };
   const past = { role, content, sources: JSON.parse(sources) as readonly Source[] };
   return kind === "refusal" ? { ...past, isRefusal: true } : past;

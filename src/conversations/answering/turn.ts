@@ -23,6 +23,7 @@ type RecentMessage = Pick<
   | "files"
   | "metadata"
   | "refers_to"
+  | "forwarded"
   | "created_at"
 >;
 
@@ -150,7 +151,7 @@ const messageRows = prepareRead((db, { id, from, upTo }: MessageRange) =>
   db
     .selectFrom("messages")
     .select(["id", "seq", "role", "content", "kind", "sources"])
-    .select(["audience", "author_id", "files", "metadata", "refers_to", "created_at"])
+    .select(["audience", "author_id", "files", "metadata", "refers_to", "forwarded", "created_at"])
     .where("conversation_id", "=", id)
     .where("seq", ">", from)
     .where("seq", "<=", upTo)

@@ -70,7 +70,7 @@ export async function loadEdits(tx: Tx, incoming: readonly IncomingEvent[]): Pro
 export function changeText(message: MessagesTable, event: TextChange, now: number): void {
   if (message.deleted_at !== null) return;
   if (event.kind === "edit") Object.assign(message, { content: event.text, edited_at: now });
-  else Object.assign(message, { content: "", refers_to: null, deleted_at: now });
+  else Object.assign(message, { content: "", refers_to: null, forwarded: null, deleted_at: now });
 }
 
 type Changes = readonly (readonly [target: string, change: TextChange])[];

@@ -19,6 +19,7 @@ export interface NewMessage {
   readonly tokensUsed?: number;
   readonly metadata?: string;
   readonly refersTo?: string | null;
+  readonly forwarded?: string | null;
   readonly audience?: string | null;
   readonly files?: MessageFiles;
   /** The parts to send; empty if the customer fetches the message. */
@@ -57,6 +58,7 @@ export function messageRow(row: ConversationRow, message: NewMessage, now: numbe
     tokens_used: message.tokensUsed ?? null,
     metadata: message.metadata ?? null,
     refers_to: message.refersTo ?? null,
+    forwarded: message.forwarded ?? null,
     audience: message.audience ?? null,
     files: count === 0 ? null : count,
     created_at: now,

@@ -105,6 +105,7 @@ function turnOf(workspace: Workspace, { text, channel }: Trial, now: number): Tu
     files: null,
     metadata: null,
     refers_to: null,
+    forwarded: null,
     created_at: now,
   };
   return {

@@ -361,6 +361,8 @@ export interface MessagesTable {
   metadata: string | null;
   /** JSON of a StoredReference; null: none. */
   refers_to: string | null;
+  /** Messages of customers: JSON of a StoredForward; null: their own words. */
+  forwarded: string | null;
   /** Assistant messages: JSON array of the audience tags used for the answer; null: none. */
   audience: string | null;
   /** Number of attachments; null: none. */

@@ -1,4 +1,5 @@
 import type { Block } from "#channels/text/markdown.ts";
+import type { ShownForward } from "#conversations/references/forwarded.ts";
 import type { ShownReference } from "#conversations/references/shown-references.ts";
 import type { Status } from "#domain/conversation/status.ts";
 import type { Channel, Confidence, Role, Source } from "#domain/conversation/message.ts";
@@ -135,6 +136,8 @@ export interface MessageView {
   readonly author: string | null;
   readonly content: readonly Block[];
   readonly refersTo: ShownReference | null;
+  /** Null: the sender's own words. */
+  readonly forwarded: ShownForward | null;
   readonly createdAt: number;
   readonly edited: boolean;
   readonly deleted: boolean;

@@ -96,6 +96,15 @@ export const message = Type.Object(
         { title: "Reference", description: "The earlier message that the customer answers on the platform" },
       ),
     ),
+    forwarded: Type.Optional(
+      Type.Object(
+        { from: nullable(Type.String({ description: "Their author, as the platform names them; null: it does not" })) },
+        {
+          title: "Forward",
+          description: "The customer has forwarded somebody else's words. Absent: they are their own",
+        },
+      ),
+    ),
     reactions: Type.Optional(
       Type.Array(
         Type.Object(

@@ -67,7 +67,7 @@ async function storeDeletion(
 ): Promise<readonly string[]> {
   await tx
     .updateTable("messages")
-    .set({ content: "", refers_to: null, deleted_at: now })
+    .set({ content: "", refers_to: null, forwarded: null, deleted_at: now })
     .where("id", "=", messageId)
     .execute();
   await forgetReactions(tx, messageId);

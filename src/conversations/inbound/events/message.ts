@@ -25,6 +25,7 @@ import { metadataOf, noResult, messageIdOf } from "../incoming-event.ts";
 import { contextOf } from "../locking.ts";
 import { attachPendingFiles, groupedOf, groupOf, groupToJoin, joinGroup } from "../message-group.ts";
 import { changeText, targetOf } from "../pending-edits.ts";
+import { storedForward } from "#conversations/references/forwarded.ts";
 import { storedReference } from "#conversations/references/stored-reference.ts";
 import { overBotLimit } from "./bot-limit.ts";
 import { showCustomer } from "./contact.ts";
@@ -82,9 +83,9 @@ export const ingestMessage: EventHandler<"message"> = async (batch, incoming, fo
 async function ratingIn(
   { tx }: IngestBatch,
   row: ConversationRow,
-  { text, files = [], wantsPerson, peopleOnly }: EventOf<"message">,
+  { text, files = [], wantsPerson, peopleOnly, forwarded }: EventOf<"message">,
 ): Promise<{ readonly survey: SurveysTable; readonly given: NewRating } | undefined> {
-  const isPlain = files.length === 0 && wantsPerson === undefined && peopleOnly === undefined;
+  const isPlain = files.length === 0 && [wantsPerson, peopleOnly, forwarded].every((each) => each === undefined);
   if (!isPlain || row.status !== "resolved") return undefined;
   const given = typedRating(text);
   const survey = given === undefined ? undefined : await surveyOf(tx, row);
@@ -155,6 +156,7 @@ async function addMessage(
       event.refersTo,
       (id) => batch.newMessages.get(targetOf(account.id, event.thread, id))?.id,
     ),
+    forwarded: storedForward(event.forwarded),
     ...(isRating ? { kind: "rating" } : {}),
     // Do not fetch files of a message that is already deleted.
     ...(change?.kind === "delete" ? {} : { files: await filesWithGroup(batch, incoming) }),

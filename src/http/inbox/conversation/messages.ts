@@ -8,6 +8,7 @@ import { reactionsOf } from "#conversations/feedback/reactions/stored-reactions.
 import type { Reader } from "#database/contract.ts";
 import type { ReactionsTable } from "#database/schema/feedback.ts";
 import type { DeliveryState, MessagesTable } from "#database/schema/tables.ts";
+import { shownForward } from "#conversations/references/forwarded.ts";
 import { shownReferences } from "#conversations/references/shown-references.ts";
 import type { FileView, MessagePage, MessageView, ReactionView } from "#http/inbox/wire.ts";
 import { messagesShownMax } from "#http/inbox/wire.ts";
@@ -108,6 +109,7 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[], viewer: 
     // Customers write plain text, in which the marks of Markdown are characters.
     content: row.role === "user" ? plainBlocks(row.content) : safeTree(row.content),
     refersTo: references.get(row.id) ?? null,
+    forwarded: shownForward(row),
     createdAt: row.created_at,
     edited: row.edited_at !== null,
     deleted: row.deleted_at !== null,

@@ -46,6 +46,7 @@ export function Message({ message, customer, amendable, starts, ends }: MessageP
       <div class="body">
         <span class="unseen">{name}: </span>
         {message.refersTo !== null && <Reference of={message.refersTo} customer={customer} />}
+        {message.forwarded !== null && <Forwarded from={message.forwarded.from} />}
         <Bubble message={message} />
         {!deleted && files.length > 0 && <Files files={files} />}
         {role === "assistant" && sources.length > 0 && <Sources list={sources} />}
@@ -92,6 +93,21 @@ function Reference({
       {name !== null && <bdi>{name}</bdi>}
       <p dir="auto">{text}</p>
     </blockquote>
+  );
+}
+
+function Forwarded({ from }: NonNullable<MessageView["forwarded"]>) {
+  return (
+    <p class="forwarded">
+      <Icon name="forward" />
+      {from === null ? (
+        "Forwarded"
+      ) : (
+        <>
+          Forwarded from <bdi>{from}</bdi>
+        </>
+      )}
+    </p>
   );
 }
 
