@@ -53,7 +53,7 @@ export function createEvents({ host, api, token, groups, botId }: EventsDependen
         host.log.warn({}, "telegram: unknown update skipped");
         return null;
       }
-      const reading = readUpdate(given);
+      const reading = readUpdate(given, botId);
       switch (reading.kind) {
         case "ignored":
           host.log.debug({ reason: reading.reason }, "telegram: update skipped");
@@ -130,7 +130,7 @@ export function createEvents({ host, api, token, groups, botId }: EventsDependen
     if (event.kind !== "edit" || message === undefined || message.chat.type === "private") return false;
     // Telegram also sends edits without a change, even for old messages.
     if (host.clock.now() - message.date * 1_000 > namedWithinMs) return false;
-    const original = readMessage(message);
+    const original = readMessage(message, botId);
     return original.kind === "event" && !(await host.accept(original.event)).duplicate;
   }
 

@@ -29,8 +29,8 @@ export type Reading =
 
 const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
 
-/** Reads an update. Pure. */
-export function readUpdate(update: TelegramUpdate): Reading {
+/** Reads an update. `botId`: the bot itself. Pure. */
+export function readUpdate(update: TelegramUpdate, botId: number): Reading {
   const {
     message,
     edited_message: edited,
@@ -38,8 +38,8 @@ export function readUpdate(update: TelegramUpdate): Reading {
     callback_query: press,
     message_reaction: reaction,
   } = update;
-  if (message !== undefined) return readMessage(message);
-  if (edited !== undefined) return readEdit(edited, update.update_id);
+  if (message !== undefined) return readMessage(message, botId);
+  if (edited !== undefined) return readEdit(edited, update.update_id, botId);
   if (member !== undefined) return readMembership(member, update.update_id);
   if (press !== undefined) return readPress(press);
   if (reaction !== undefined) return readReaction(reaction, update.update_id);
@@ -51,12 +51,12 @@ const startCommand = /^\/start(?:@\w+)?(?:\s+(?<payload>.*)|$)/is;
 /** Telegram permits this in a link: https://core.telegram.org/bots/features#deep-linking. */
 const startPayload = /^[\w-]{1,64}$/;
 
-export function readMessage(message: TelegramMessage): Reading {
+export function readMessage(message: TelegramMessage, botId: number): Reading {
   const { chat, migrate_to_chat_id: movedTo, migrate_from_chat_id: movedFrom } = message;
   // Both groups report the move, in any order.
   if (movedTo !== undefined) return readMove(message, chat.id, movedTo);
   if (movedFrom !== undefined) return readMove(message, movedFrom, chat.id);
-  const nobody = notACustomer(message);
+  const nobody = notACustomer(message, botId);
   if (nobody !== undefined) return ignored(nobody);
   const forwarded = forwardedIn(message);
   if (chat.type === "private" && forwarded === undefined && startCommand.test(message.text ?? "")) {
@@ -80,6 +80,7 @@ export function readMessage(message: TelegramMessage): Reading {
       metadata: {
         ...(chat.title === undefined ? {} : { chat: chat.title }),
         ...(message.from?.username === undefined ? {} : { username: `@${message.from.username}` }),
+        ...(message.via_bot === undefined ? {} : { via_bot: `@${message.via_bot.username ?? message.via_bot.id}` }),
         ...(message.from?.language_code === undefined ? {} : { language: message.from.language_code }),
       },
       ...referenceOf(message),
@@ -144,8 +145,8 @@ function readMove({ from, date }: TelegramMessage, oldId: number, newId: number)
   };
 }
 
-function readEdit(message: TelegramMessage, updateId: number): Reading {
-  const nobody = notACustomer(message);
+function readEdit(message: TelegramMessage, updateId: number, botId: number): Reading {
+  const nobody = notACustomer(message, botId);
   if (nobody !== undefined) return ignored(nobody);
   const text = textOf(message);
   const files = filesOf(message);
@@ -228,12 +229,15 @@ function readReaction({ chat, message_id, user, date, ...change }: TelegramReact
 }
 
 /** The reason why a message has no customer as its author; undefined for a customer's message. */
-function notACustomer({ chat, from, sender_chat, via_bot, is_automatic_forward }: TelegramMessage): string | undefined {
+function notACustomer(
+  { chat, from, sender_chat, via_bot, is_automatic_forward }: TelegramMessage,
+  botId: number,
+): string | undefined {
   if (from === undefined) return "it is a channel's own post";
   if (chat.is_direct_messages === true) return "direct messages to a channel are not answered";
   if (from.is_bot === true) return "a bot has written it";
   if (sender_chat !== undefined) return "it was written in the name of a chat";
-  if (via_bot !== undefined) return "it was written by way of a bot";
+  if (via_bot?.id === botId) return "it was written by way of this bot";
   return is_automatic_forward === true ? "it was forwarded automatically" : undefined;
 }
 

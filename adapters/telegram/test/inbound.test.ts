@@ -6,9 +6,10 @@ import type { TelegramUpdate } from "../payloads.ts";
 import { ignoredKinds, updateKinds, updateSchema } from "../payloads.ts";
 import { editUpdate, messageUpdate, updateId } from "./support/updates.ts";
 
+const botId = 3;
 const read = (update: unknown) => {
   if (!Value.Check(updateSchema, update)) throw new Error("the update does not have the form that is read");
-  return readUpdate(update satisfies TelegramUpdate);
+  return readUpdate(update satisfies TelegramUpdate, botId);
 };
 const eventOf = (update: unknown) => {
   const reading = read(update);
@@ -22,7 +23,7 @@ describe("Telegram's kinds of updates", () => {
     for (const kind of updateKinds) expect(readme).toContain(`| \`${kind}\` |`);
     for (const [kind, reason] of Object.entries(ignoredKinds)) {
       expect(readme).toMatch(new RegExp(`\\|[^|]*\`${kind}\`[^|]*\\| passed over: `));
-      expect(readUpdate({ update_id: 1, [kind]: {} })).toEqual({ kind: "ignored", reason });
+      expect(readUpdate({ update_id: 1, [kind]: {} }, botId)).toEqual({ kind: "ignored", reason });
     }
   });
 });
@@ -159,11 +160,19 @@ describe("an update of Telegram", () => {
     expect(textsOf({ rich_message: { blocks: [{ type: "paragraph", text: deep }] }, text: "y" })[0]).toBe("y");
   });
 
+  it("by way of another inline bot is the customer's, with the name of that bot", () => {
+    const written = { via_bot: { id: 4, is_bot: true, username: "gif" } };
+    expect(eventOf(messageUpdate({ chatId: 77, messageId: 5, text: "x", more: written }))).toMatchObject({
+      kind: "message",
+      metadata: { via_bot: "@gif" },
+    });
+  });
+
   it("is ignored when its author is not a customer", () => {
     const kindOf = (written: object) => read(messageUpdate({ chatId: 1, messageId: 2, text: "x", ...written })).kind;
     expect(kindOf({ from: { is_bot: true } })).toBe("ignored");
     expect(kindOf({ more: { sender_chat: { id: -1, type: "channel" } } })).toBe("ignored");
-    expect(kindOf({ more: { via_bot: { id: 3, is_bot: true } } })).toBe("ignored");
+    expect(kindOf({ more: { via_bot: { id: botId, is_bot: true } } })).toBe("ignored");
     expect(kindOf({ more: { is_automatic_forward: true } })).toBe("ignored");
     expect(kindOf({ text: undefined, more: { new_chat_title: "Fans" } })).toBe("ignored");
     // Each writer has a topic there, which a reply must name.
