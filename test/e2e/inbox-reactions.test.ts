@@ -90,6 +90,55 @@ function inTheBrowser(): void {
     expect(await messages(page).getByRole("listitem").filter({ hasText: "❤️" }).count()).toBe(0);
   });
 
+  it("are offered below each of several messages, and nothing moves", async () => {
+    const { conversationId, thread } = await asked(app, "Uma", "Hello there", "Uma");
+    const { account_id: accountId } = await app.store.read
+      .selectFrom("conversations")
+      .select("account_id")
+      .where("id", "=", conversationId)
+      .executeTakeFirstOrThrow();
+    await app.engine.applyAction(
+      app.workspace.id,
+      conversationId,
+      { kind: "claim" },
+      { email: "anna@shop.example", name: "Anna" },
+    );
+    for (const text of ["One", "Two", "Three"]) {
+      const sender = { key: thread, verified: { userId: thread, name: "Uma", email: `${thread}@customers.example` } };
+      const event = { kind: "message", externalId: `uma ${text}`, thread, sender, sentAt: app.clock.now() } as const;
+      await app.engine.ingest(accountId, { ...event, text });
+    }
+    const page = await pages.open("anna", {}, `#/all/${conversationId}`);
+    const row = (text: string) => messages(page).getByRole("article").filter({ hasText: text });
+    const tool = row("One").getByRole("button", { name: "Reply to this message of Uma" });
+    const places = () => Promise.all(["One", "Two", "Three"].map((text) => row(text).boundingBox()));
+    const visible = () =>
+      tool.evaluate((element) => element.closest(".meta")?.checkVisibility({ opacityProperty: true }));
+    await row("Three").waitFor();
+    expect(await visible()).toBe(false);
+    const before = await places();
+    await row("One").hover();
+    await expect.poll(visible).toBe(true);
+    expect(await places()).toEqual(before);
+    await row("Three").hover();
+    await expect.poll(visible).toBe(false);
+    await row("One").getByRole("button", { name: "React to this message of Uma" }).focus();
+    await expect.poll(visible).toBe(true);
+    expect(await places()).toEqual(before);
+    await row("One").hover();
+    await tool.click();
+    await page.getByText("One", { exact: true }).nth(1).waitFor();
+    const phone = await pages.open(
+      "anna",
+      { hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } },
+      `#/all/${conversationId}`,
+    );
+    const touched = messages(phone).getByRole("article").filter({ hasText: "One" });
+    await touched.getByRole("button", { name: "Reply to this message of Uma" }).tap();
+    await phone.getByText("One", { exact: true }).nth(1).waitFor();
+    expect(await accessibilityViolations(phone)).toEqual([]);
+  });
+
   it("are chosen and taken back by keyboard", async () => {
     const { conversationId } = await asked(app, "Una", "When do you open?", "Una");
     const page = await pages.open("anna", {}, `#/all/${conversationId}`);
