@@ -1,5 +1,5 @@
 import type { DeskConversation, DeskEvent, DeskView } from "#channels/desk/contract.ts";
-import { conversationOfThread, threadOf } from "#database/queries/desk.ts";
+import { conversationOfThread, messageShownAs, threadOf } from "#database/queries/desk.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { isDuplicate } from "#database/duplicate-key.ts";
 import { insertWork } from "#database/queries/outbox.ts";
@@ -40,6 +40,7 @@ export interface DeskService {
     event: DeskEvent,
   ): Promise<{ readonly duplicate: boolean }>;
   conversationOf(accountId: string, thread: string): Promise<string | null>;
+  conversationOfPost(accountId: string, messageId: string): Promise<string | null>;
   conversation(workspaceId: string, id: string): Promise<DeskConversation | null>;
   list(workspaceId: string, view: DeskView, limit: number): Promise<readonly DeskConversation[]>;
 }
@@ -114,6 +115,9 @@ export function createDeskService(dependencies: DeskServiceDependencies): DeskSe
     },
     async conversationOf(accountId, thread) {
       return (await conversationOfThread(store.read, accountId, thread)) ?? null;
+    },
+    async conversationOfPost(accountId, messageId) {
+      return (await messageShownAs(store.read, accountId, messageId))?.conversation_id ?? null;
     },
     async conversation(workspaceId, id) {
       const rows = await ofWorkspace(workspaceId).where("id", "=", id).execute();

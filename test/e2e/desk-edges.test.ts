@@ -194,6 +194,59 @@ describe("a desk at Slack's limits", () => {
     expect(world.thread(card).at(-1)).toBe("👤 Ada L.\nForwarded from Bob\nIt broke");
   });
 
+  it("gives the customer an agent's reaction to their message, and takes it back", async () => {
+    const card = await claimed();
+    await world.telegramSays(steps.chat(), 2, "Is it blue?");
+    await bench.settle();
+    const post = world.slack.messages.find(({ threadTs, text }) => threadTs === card.ts && text.includes("blue"));
+    if (post === undefined) throw new Error("it is not shown");
+    const reacts = async (user: string, name: string, isAdded?: boolean) => {
+      await world.reacts(user, post, name, isAdded);
+      await bench.settle();
+      return world.telegram.reactions.get(`${steps.chat()}:2`);
+    };
+    expect(await reacts(mia, "heart")).toBe("❤");
+    expect(await reacts(ben, "+1::skin-tone-2")).toBe("👍");
+    // Mia's reaction was replaced, so its removal says nothing.
+    expect(await reacts(mia, "heart", false)).toBe("👍");
+    expect(await reacts(mia, "pizza")).toBe("👍");
+    expect(await reacts(world.slack.botUserId, "tada")).toBe("👍");
+    expect(await reacts(ben, "+1", false)).toBe(undefined);
+    // The card shows no single message.
+    await world.reacts(mia, card, "heart");
+    await bench.settle();
+    expect(world.telegram.reactions.get(`${steps.chat()}:1`)).toBe(undefined);
+    expect(world.thread(card).at(-1)).toBe("👤 Ada L.\nIs it blue?");
+  });
+
+  it("shows the customers' reactions to a message in one line", async () => {
+    const card = await claimed();
+    await write(mia, card, "It is blue");
+    const sent = world.telegram.shown.findLast(({ chatId }) => chatId === steps.chat());
+    const reacts = async (before: readonly string[], after: readonly string[]) => {
+      await world.telegramReacts(steps.chat(), sent?.messageId ?? 0, before, after);
+      await bench.settle();
+      return world.thread(card).slice(-2);
+    };
+    expect(await reacts([], ["🔥"])).toEqual([`${mia}: It is blue`, "Ada reacted with 🔥 to “It is blue”"]);
+    expect(await reacts(["🔥"], ["❤"])).toEqual([`${mia}: It is blue`, "Ada reacted with ❤ to “It is blue”"]);
+    expect(await reacts(["❤"], [])).toEqual([
+      `${mia}: It is blue`,
+      "The customer took back their reaction to “It is blue”.",
+    ]);
+  });
+
+  it("forgets the words of a reaction's line with the message", async () => {
+    const card = await claimed();
+    const written = await write(mia, card, "It is blue");
+    const sent = world.telegram.shown.findLast(({ chatId }) => chatId === steps.chat());
+    await world.telegramReacts(steps.chat(), sent?.messageId ?? 0, [], ["🔥"]);
+    await bench.settle();
+    await world.removes(written);
+    await bench.settle();
+    expect(world.thread(card).filter((text) => text.includes("reacted"))).toEqual([]);
+  });
+
   it("shows the message that the customer answers above theirs", async () => {
     const card = await escalated();
     const more = { text: "About this", reply_to_message: { message_id: 1, text: "as Telegram shows it" } };

@@ -1,16 +1,20 @@
 import type { ChannelHost } from "#channels/contract.ts";
 import type { DeskHost } from "#channels/desk/contract.ts";
+import { agentReactionIn } from "#domain/conversation/reaction.ts";
 import type { SlackApi } from "../client.ts";
 import type { EventListener } from "../deliveries/listeners.ts";
 import type { EventEnvelope, SlackMessage } from "../deliveries/payloads.ts";
 import { channelIdOf, filled } from "../deliveries/payloads.ts";
 import { filesMax, filesOf, isElsewhere, nameOf } from "../events.ts";
 import { withFileInfo } from "../files.ts";
-import { readEvent } from "../inbound.ts";
+import type { Reaction } from "../inbound.ts";
+import { ownUserOf, readEvent, readReaction } from "../inbound.ts";
+import { emojiNamed } from "../messages/emoji.ts";
 import { forwardedIn } from "../messages/forwarded.ts";
 import { emojiOf, namedUsers, plainText } from "../messages/mrkdwn.ts";
 import type { Users } from "../messages/users.ts";
 import { messageIdOf } from "../messages/thread.ts";
+import { placeIn } from "./desk.ts";
 import { markdownOf } from "./render.ts";
 
 export interface ThreadMessageDependencies {
@@ -99,7 +103,31 @@ export function createThreadMessages({ api, host, desk, users }: ThreadMessageDe
     return [text, ...addressesOf(message)].filter((line) => line !== "").join("\n\n");
   }
 
-  return async ({ context: { envelope }, next }) => ((await owns(envelope.event)) ? takeEvent(envelope) : next());
+  /** Slack does not say in which thread the post is. Returns false for a reaction outside of the desk. */
+  async function takeReaction(reaction: Reaction, ownUser: string | undefined): Promise<boolean> {
+    const { channelId, ts, userId: by, name, isAdded, at } = reaction;
+    const messageId = messageIdOf(channelId, ts);
+    const conversationId = await desk.conversationOfPost(messageId);
+    if (conversationId === null) return channelId === desk.channel;
+    const emoji = by === ownUser ? undefined : agentReactionIn(emojiNamed(name));
+    if (emoji === undefined) {
+      host.log.debug({}, "slack: desk reaction that customers do not get skipped");
+      return true;
+    }
+    const externalId = `reacted:${messageId}:${by}:${at}`;
+    const place = placeIn(channelId, undefined);
+    await desk.accept({ kind: "reacted", externalId, by, place, conversationId, messageId, emoji, isAdded });
+    return true;
+  }
+
+  return async ({ context: { envelope }, next }) => {
+    const reaction = readReaction(envelope);
+    if (reaction !== undefined) {
+      const isOfDesk = await takeReaction(reaction, ownUserOf(envelope) ?? (await users.own()));
+      return isOfDesk ? undefined : next();
+    }
+    return (await owns(envelope.event)) ? takeEvent(envelope) : next();
+  };
 }
 
 /** Addresses of files that Slack does not hold: they cannot be fetched, so the customer gets the address. */

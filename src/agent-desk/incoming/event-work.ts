@@ -46,6 +46,14 @@ export const deskEventKind = workKind(
         Type.Object({ kind: Type.Literal("removed"), ...inThread }),
         Type.Object({ kind: Type.Literal("asked"), conversationId: text, ask, ...by }),
         Type.Object({
+          kind: Type.Literal("reacted"),
+          conversationId: text,
+          messageId: text,
+          emoji: text,
+          isAdded: Type.Boolean(),
+          ...by,
+        }),
+        Type.Object({
           kind: Type.Literal("chose"),
           conversationId: text,
           messageId: text,

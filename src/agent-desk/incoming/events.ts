@@ -32,6 +32,7 @@ import type { DeskEventPayload, StoredDeskEvent } from "./event-work.ts";
 import { deskEventKind } from "./event-work.ts";
 import type { PrefetchedFiles } from "./agent-files.ts";
 import { prefetchMessageFiles, noPrefetchedFiles } from "./agent-files.ts";
+import { applyAgentReaction } from "./agent-reaction.ts";
 import { storeAgentMessage } from "./agent-message.ts";
 import { applyDraftChoice } from "./draft-choice.ts";
 import { editAgentMessage } from "./message-edits.ts";
@@ -263,6 +264,8 @@ async function run(
       return editAgentMessage(tx, context, conversationId, event);
     case "chose":
       return applyDraftChoice(tx, context, conversationId, event);
+    case "reacted":
+      return applyAgentReaction(tx, context, conversationId, event);
     case "asked":
       return applyAsk(tx, context, conversationId, event);
   }

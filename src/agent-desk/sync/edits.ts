@@ -1,10 +1,12 @@
 import type { DeskMark, DeskPart } from "#channels/desk/contract.ts";
 import { readsSo } from "#agent-desk/incoming/pending-edits.ts";
+import { reactionsOf } from "#conversations/feedback/reactions/stored-reactions.ts";
+import type { SyncItem } from "#conversations/transaction/desk-sync-work.ts";
 import { postsOf } from "#database/queries/desk.ts";
 import type { DeskPostsTable } from "#database/schema/desk.ts";
 import type { DeliveryState } from "#database/schema/tables.ts";
 import { withEditLimit } from "./edit-limit.ts";
-import { changedText } from "./event-text.ts";
+import { changedText, reactedText } from "./event-text.ts";
 import type { ThreadPosts } from "./posts.ts";
 import { isWrittenIn } from "./posts.ts";
 import { deskMessages, deskNote } from "./snapshot.ts";
@@ -20,6 +22,8 @@ export interface ThreadEdits {
    * about the change.
    */
   changed(id: string, shownSeq: number): Promise<void>;
+  /** Shows customers' reactions to a message up to `shownSeq` in a line of their own, which later ones replace. */
+  reacted(messageId: string, shownSeq: number): Promise<void>;
 }
 
 export function createThreadEdits(
@@ -37,7 +41,10 @@ export function createThreadEdits(
     if (message === undefined) return changedNote(id);
     if (message.seq > shownSeq) return;
     const all = await postsOf(store.read, row.id, id);
-    if (message.deleted_at !== null) await removePosts(all.filter(({ kind }) => kind === "file"));
+    if (message.deleted_at !== null) {
+      const quoting = await postsOf(store.read, row.id, reactionLine(id));
+      await removePosts([...all.filter(({ kind }) => kind === "file"), ...quoting]);
+    }
     const posts = all.filter(({ kind }) => kind !== "file");
     const written = posts.find(isWrittenHere);
     // The change was made at the desk itself.
@@ -45,7 +52,7 @@ export function createThreadEdits(
     const [now] = await deskMessages(store.read, [message]);
     const parts = written !== undefined || now === undefined ? [] : desk.render({ kind: "message", message: now });
     const shown = posts.filter((each) => each.direction === "out" && each.external_id !== null);
-    if (shown.length === parts.length && parts.length > 0) return editPosts(id, parts, shown);
+    if (shown.length === parts.length && parts.length > 0) return editPosts({ kind: "changed", id }, parts, shown);
     const revision = message.deleted_at ?? message.edited_at ?? message.files ?? 0;
     const text = changedText(message, now?.files ?? []);
     await post("event", `${id}.${revision.toString(36)}`, { kind: "event", text });
@@ -57,16 +64,33 @@ export function createThreadEdits(
     if (shown.length === 0) return;
     const item = await deskNote(store.read, row, id);
     const parts = item === undefined ? [] : desk.render(item);
-    await editPosts(id, parts, shown);
+    await editPosts({ kind: "changed", id }, parts, shown);
     await removePosts(shown.slice(parts.length));
     if (item !== undefined) await post("note", id, item);
   }
 
-  async function editPosts(id: string, parts: readonly DeskPart[], shown: readonly DeskPostsTable[]): Promise<void> {
+  async function reacted(id: string, shownSeq: number): Promise<void> {
+    const message = await store.read.selectFrom("messages").selectAll().where("id", "=", id).executeTakeFirst();
+    if (message === undefined || message.seq > shownSeq) return;
+    const given = (await reactionsOf(store.read, [message])).get(id) ?? [];
+    const ofCustomers = given.filter(({ role }) => role === "user");
+    const line = reactionLine(id);
+    const shown = (await postsOf(store.read, row.id, line)).filter((each) => each.external_id !== null);
+    if (ofCustomers.length === 0 && shown.length === 0) return;
+    const item = { kind: "event", text: reactedText(message, ofCustomers) } as const;
+    if (shown.length === 0) await post("event", line, item);
+    else await editPosts({ kind: "reacted", id }, desk.render(item), shown);
+  }
+
+  async function editPosts(
+    item: SyncItem,
+    parts: readonly DeskPart[],
+    shown: readonly DeskPostsTable[],
+  ): Promise<void> {
     for (const [i, { id: shownAs, external_id: externalId }] of shown.slice(0, parts.length).entries()) {
       const part = parts[i];
       if (part === undefined || externalId === null) continue;
-      await changes.begin({ kind: "changed", id });
+      await changes.begin(item);
       await tryEdit(() => desk.change(externalId, part, { key: `${shownAs}.change`, signal }));
     }
   }
@@ -83,6 +107,7 @@ export function createThreadEdits(
 
   return {
     changed,
+    reacted,
     async deliveryStatus(messageId) {
       const posts = (await postsOf(store.read, row.id, messageId)).filter(
         (each) =>
@@ -106,6 +131,9 @@ export function createThreadEdits(
     },
   };
 }
+
+/** Names the post about the reactions to a message. */
+const reactionLine = (messageId: string): string => `reacted.${messageId}`;
 
 function markOf(states: readonly DeliveryState[]): DeskMark | null {
   if (states.some((state) => state === "failed" || state === "unknown")) return "failed";

@@ -1,3 +1,5 @@
+import { cut, plainText } from "#conversations/references/shown-references.ts";
+import type { ReactionsTable } from "#database/schema/feedback.ts";
 import type { Status } from "#domain/conversation/status.ts";
 import type { AuditTable, MessagesTable } from "#database/schema/tables.ts";
 
@@ -67,4 +69,19 @@ export function changedText(message: MessagesTable, files: readonly string[]): s
   return message.deleted_at === null
     ? `${who} changed a message. It reads now: ${message.content}`
     : `${who} took back a message.`;
+}
+
+const quotedMax = 60;
+
+/** Text about customers' reactions to a message; the last one may have been taken back. */
+export function reactedText(
+  message: Pick<MessagesTable, "role" | "content">,
+  reactions: readonly Pick<ReactionsTable, "emoji" | "author_name">[],
+): string {
+  const quoted = cut(plainText(message).replaceAll(/\s+/g, " ").trim(), quotedMax);
+  const to = quoted === "" ? "a message" : `“${quoted}”`;
+  if (reactions.length === 0) return `The customer took back their reaction to ${to}.`;
+  const names = new Set(reactions.map(({ author_name: name }) => name ?? "The customer"));
+  const emoji = new Set(reactions.map((each) => each.emoji));
+  return `${[...names].join(", ")} reacted with ${[...emoji].join(" ")} to ${to}`;
 }

@@ -138,6 +138,8 @@ export function createThreadItems(
           return file(item.id);
         case "changed":
           return orLater(item, () => edits.changed(item.id, shownSeq));
+        case "reacted":
+          return orLater(item, () => edits.reacted(item.id, shownSeq));
         case "fate":
           return orLater(item, () => edits.deliveryStatus(item.id));
       }

@@ -1,5 +1,6 @@
 import type { Status } from "#domain/conversation/status.ts";
 import type { Channel, Confidence, Role, Source } from "#domain/conversation/message.ts";
+import type { AgentReactionSign } from "#domain/conversation/reaction.ts";
 import type { Priority, SlaState } from "#domain/conversation/sla.ts";
 import type { DeskReplyMode } from "#domain/workspace/settings.ts";
 
@@ -214,6 +215,14 @@ export type DeskEvent =
       readonly seen?: Expected;
       readonly confirm?: boolean;
     })
+  /** A reaction to a post, or its removal. Only posts that show a customer's message count. */
+  | (DeskEventBase & {
+      readonly kind: "reacted";
+      readonly conversationId: string;
+      readonly messageId: string;
+      readonly emoji: AgentReactionSign;
+      readonly isAdded: boolean;
+    })
   /** The decision on a draft that was held back. */
   | (DeskEventBase & {
       readonly kind: "chose";
@@ -236,6 +245,8 @@ export interface DeskHost {
   accept(event: DeskEvent): Promise<{ readonly duplicate: boolean }>;
   /** The conversation of this thread; null when the thread is not Parley's. */
   conversationOf(thread: string): Promise<string | null>;
+  /** The conversation of this post, which shows a message; null for other posts. */
+  conversationOfPost(messageId: string): Promise<string | null>;
   conversation(id: string): Promise<DeskConversation | null>;
   list(view: DeskView, limit: number): Promise<readonly DeskConversation[]>;
 }

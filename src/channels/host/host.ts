@@ -50,6 +50,7 @@ export function createDeskHost({ desk }: ChannelHostDependencies, account: Accou
     replyMode: settings.replyMode,
     accept: (event) => desk().accept({ id, workspaceId }, event),
     conversationOf: (thread) => desk().conversationOf(id, thread),
+    conversationOfPost: (messageId) => desk().conversationOfPost(id, messageId),
     conversation: (conversationId) => desk().conversation(workspaceId, conversationId),
     list: (view, limit) => desk().list(workspaceId, view, limit),
   };

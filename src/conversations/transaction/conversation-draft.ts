@@ -123,7 +123,7 @@ export function createDraft(
       writes.events.emitUpdate(draft, messageId);
     },
     messageReacted(messageId) {
-      draft.changed = true;
+      draft.syncDesk({ kind: "reacted", id: messageId });
       writes.events.emitUpdate(draft, messageId);
     },
     joinMessage: (message, content, files) => joinMessage(writes, draft, message, content, files),

@@ -18,6 +18,8 @@ export type SyncItem =
   | { readonly kind: "file"; readonly id: string }
   /** A message or a note whose text was changed or deleted. */
   | { readonly kind: "changed"; readonly id: string }
+  /** A message to which customers have reacted, or no longer do. */
+  | { readonly kind: "reacted"; readonly id: string }
   /** A reply whose delivery status may be known. */
   | { readonly kind: "fate"; readonly id: string };
 
@@ -27,6 +29,7 @@ const itemKinds = kindsOf<SyncItem["kind"]>({
   event: true,
   file: true,
   changed: true,
+  reacted: true,
   fate: true,
 });
 
@@ -50,6 +53,7 @@ export const deskLane = (conversationId: string): string => `desk:${conversation
 const laterLanes = {
   card: (conversationId: string): string => `desk:later:${conversationId}`,
   changed: (conversationId: string): string => `desk:later:changed:${conversationId}`,
+  reacted: (conversationId: string): string => `desk:later:reacted:${conversationId}`,
   fate: (conversationId: string): string => `desk:later:fate:${conversationId}`,
 };
 
@@ -60,7 +64,7 @@ export const deskLanes = (conversationId: string): readonly string[] => [
 ];
 
 /** An update of a shown item or of the card. */
-export type ShownChange = Extract<SyncItem, { kind: "changed" | "fate" }> | { readonly kind: "card" };
+export type ShownChange = Extract<SyncItem, { kind: "changed" | "reacted" | "fate" }> | { readonly kind: "card" };
 
 /** A conversation after its transaction. */
 export interface SyncSubject {

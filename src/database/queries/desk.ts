@@ -58,6 +58,25 @@ export async function conversationOfThread(
   return before?.kind === "thread" ? before.conversation_id : undefined;
 }
 
+/** The message that this post shows. */
+export async function messageShownAs(
+  db: Reader | Tx,
+  accountId: string,
+  externalId: string,
+): Promise<{ readonly conversation_id: string; readonly ref_id: string } | undefined> {
+  const post = await db
+    .selectFrom("desk_posts")
+    .select(["conversation_id", "ref_id"])
+    .where("account_id", "=", accountId)
+    .where("external_id", "=", externalId)
+    .where("kind", "=", "message")
+    .where("direction", "=", "out")
+    .executeTakeFirst();
+  return post === undefined || post.ref_id === null
+    ? undefined
+    : { conversation_id: post.conversation_id, ref_id: post.ref_id };
+}
+
 export async function setThread(tx: Tx, conversationId: string, set: Partial<DeskThreadsTable>): Promise<void> {
   await tx.updateTable("desk_threads").set(set).where("conversation_id", "=", conversationId).execute();
 }

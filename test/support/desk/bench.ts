@@ -90,7 +90,17 @@ export async function openDeskBench(open: () => Promise<TestDatabase>, options: 
       .selectFrom("outbox")
       .select("kind")
       .where("dead_at", "is", null)
-      .where("kind", "in", ["think", "send", "amend", "file", "desk", "desk-event", "desk-notice", "desk-erase"])
+      .where("kind", "in", [
+        "think",
+        "send",
+        "amend",
+        "react",
+        "file",
+        "desk",
+        "desk-event",
+        "desk-notice",
+        "desk-erase",
+      ])
       .execute();
     return rows.length === 0;
   };

@@ -1,12 +1,18 @@
 import type { FakeEphemeral } from "#adapters/slack/test/support/fake-web-api.ts";
-import { changedEvent, deletedEvent, envelopeOf, messageEvent } from "#adapters/slack/test/support/events.ts";
+import {
+  changedEvent,
+  deletedEvent,
+  envelopeOf,
+  messageEvent,
+  reactionEvent,
+} from "#adapters/slack/test/support/events.ts";
 import { shownText } from "#adapters/slack/test/support/fake-messages.ts";
 import type { FakeMessage } from "#adapters/slack/test/support/fake-messages.ts";
 import type { FakeSlack } from "#adapters/slack/test/support/fake-slack.ts";
 import { startFakeSlack } from "#adapters/slack/test/support/fake-slack.ts";
 import type { FakeTelegram } from "#adapters/telegram/test/support/fake-telegram.ts";
 import { startFakeTelegram } from "#adapters/telegram/test/support/fake-telegram.ts";
-import { messageUpdate } from "#adapters/telegram/test/support/updates.ts";
+import { messageUpdate, reactionUpdate } from "#adapters/telegram/test/support/updates.ts";
 
 /** The program as the platforms see it. */
 export interface ProgramAddress {
@@ -49,6 +55,10 @@ export interface DeskWorld {
   writes(user: string, threadTs: string, text: string, more?: object): Promise<Written>;
   /** Delivers the event of this message late, or again. */
   writesLate(written: Written): Promise<void>;
+  /** A person reacts to a post in the desk channel, or takes it back. `name`: Slack's own, such as `heart`. */
+  reacts(user: string, post: Pick<FakeMessage, "channel" | "ts">, name: string, isAdded?: boolean): Promise<void>;
+  /** A customer's reactions to a message change. */
+  telegramReacts(chatId: number, messageId: number, before: readonly string[], after: readonly string[]): Promise<void>;
   edits(written: Written, text: string, at?: string): Promise<void>;
   removes(written: Written): Promise<void>;
   /** An agent clicks a button of a message, or selects `option` of a list. */
@@ -150,6 +160,18 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
     return until200(() => postSlack(JSON.stringify(envelope), "application/json"));
   };
 
+  const sendUpdate = (update: object): Promise<void> =>
+    until200(async () =>
+      fetch(`${reached().url}/channels/telegram/${reached().accounts.telegram}`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          "x-telegram-bot-api-secret-token": telegram.webhook?.secret ?? "",
+        },
+        body: JSON.stringify(update),
+      }),
+    );
+
   const postForm = (form: Readonly<Record<string, string>>): Promise<Response> =>
     postSlack(new URLSearchParams(form).toString(), "application/x-www-form-urlencoded");
 
@@ -241,16 +263,11 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
       slack.follow(given.now);
     },
     telegramSays: (chatId, messageId, text, more) =>
-      until200(async () =>
-        fetch(`${reached().url}/channels/telegram/${reached().accounts.telegram}`, {
-          method: "POST",
-          headers: {
-            "content-type": "application/json",
-            "x-telegram-bot-api-secret-token": telegram.webhook?.secret ?? "",
-          },
-          body: JSON.stringify(messageUpdate({ chatId, messageId, ...(more === undefined ? { text } : { more }) })),
-        }),
-      ),
+      sendUpdate(messageUpdate({ chatId, messageId, ...(more === undefined ? { text } : { more }) })),
+    telegramReacts: (chatId, messageId, before, after) =>
+      sendUpdate(reactionUpdate({ chatId, messageId }, before, after)),
+    reacts: (user, { channel, ts }, name, isAdded) =>
+      sendEvent(reactionEvent(slack, { channel, ts, user, at: slack.nextTs() }, name, isAdded)),
     slackDelivers: (message) => sendEvent(messageEvent(slack, message)),
     async slackSays(user, text) {
       const channel = user.replace(/^U/, "D");
