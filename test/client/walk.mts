@@ -140,6 +140,9 @@ const reply: api.Message = ok(
   await api.sendReply(id, { content: "It leaves tomorrow.", author_email: "mia@shop.example" }),
 ).data;
 assert.deepEqual([reply.role, reply.author], ["agent", "mia@shop.example"]);
+// Queries have no platform on which somebody would see it.
+const reaction: api.NewReaction = { emoji: "👍", author_email: "mia@shop.example" };
+await refused("invalid_transition", api.setReaction(id, messages.messages[1]?.id ?? "", reaction));
 const note: api.Note = ok(201, await api.addNote(id, { content: "Asked the warehouse." })).data;
 assert.match(note.author, /^api_key:/);
 const change: api.ConversationUpdate = {

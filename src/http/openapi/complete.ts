@@ -73,6 +73,7 @@ const parameterMeaning: Readonly<Record<string, string>> = {
   cursor: "`next_cursor` of the page before",
   conversation_id: "Id of the conversation, `conv_…`",
   contact_id: "Id of the contact, `con_…`",
+  message_id: "Id of the customer's message, `msg_…`",
   document_id: "Id of the document, `doc_…`",
   workspace_id: "Id of the workspace, `wt_…`; it must be the one that the API key belongs to",
   limit: "Maximum number of entries on the page",

@@ -216,6 +216,11 @@ export const examples: Readonly<Record<string, Example>> = {
     body: { content: reply.content, author_email: reply.author },
     response: reply,
   },
+  "PUT /v1/conversations/{conversation_id}/messages/{message_id}/reaction": {
+    parameters: { conversation_id, message_id: question.id },
+    body: { emoji: "❤️", author_email: reply.author },
+    response: { ...question, reactions: [{ emoji: "❤️", author: reply.author, role: "agent" }] },
+  },
   "POST /v1/conversations/{conversation_id}/notes": {
     parameters: { conversation_id },
     body: { content: note.content, author_email: note.author },

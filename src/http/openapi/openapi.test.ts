@@ -110,6 +110,7 @@ it("describes every operation of the API", () => {
     "POST /v1/documents/{document_id}/recrawl",
     "POST /v1/query",
     "POST /v1/query/stream",
+    "PUT /v1/conversations/{conversation_id}/messages/{message_id}/reaction",
   ]);
 });
 
@@ -223,7 +224,7 @@ it("names the types and functions of generated clients", () => {
   });
   const ids = keyed().map(({ operationId }) => operationId);
   expect(ids.toSorted()).toEqual(
-    "addNote bulkUpdateConversations crawlWebsite deleteConversation deleteDocument getContact getConversation getDocument listContacts listConversations listDocuments listMessages query readAnalytics recrawlWebsite sendReply streamQuery updateConversation uploadDocument".split(
+    "addNote bulkUpdateConversations crawlWebsite deleteConversation deleteDocument getContact getConversation getDocument listContacts listConversations listDocuments listMessages query readAnalytics recrawlWebsite sendReply setReaction streamQuery updateConversation uploadDocument".split(
       " ",
     ),
   );

@@ -221,6 +221,7 @@ eachDatabase("conversations", (open) => {
       ["DELETE", "", undefined],
       ["POST", "/notes", { content: "Hello" }],
       ["POST", "/messages", { content: "Hello", author_email: "a@example.com" }],
+      ["PUT", "/messages/msg_none/reaction", { emoji: "👍", author_email: "a@example.com" }],
     ] as const) {
       for (const [conversation, key] of [
         [id, other.key],

@@ -1,4 +1,7 @@
 import { Type } from "typebox";
+import { agentReactions } from "#domain/conversation/reaction.ts";
+import { Problem } from "#domain/problem.ts";
+import { agentName } from "#database/queries/agents.ts";
 import { prepareRead } from "#database/dialects/prepared.ts";
 import { keyActor } from "#http/v1/access/auth.ts";
 import { createCursors } from "#http/v1/cursor.ts";
@@ -76,7 +79,28 @@ const replySchema = {
   ]),
 };
 
-/** Pages of messages, and replies of agents. */
+const reactionBody = Type.Object(
+  {
+    emoji: Type.Optional(Type.Enum(agentReactions, { description: "Absent: the reaction is taken back" })),
+    author_email: schemas.emailAddress,
+  },
+  { title: "NewReaction" },
+);
+
+const reactionSchema = {
+  tags: ["Conversations"],
+  operationId: "setReaction",
+  summary: "React to a customer's message as an agent, in place of the reaction before it",
+  body: reactionBody,
+  response: schemas.responses({ 200: schemas.message }, [
+    ...schemas.withBody,
+    "conversation_not_found",
+    "not_found",
+    "invalid_transition",
+  ]),
+};
+
+/** Pages of messages, replies of agents, and their reactions. */
 export function messageRoutes(app: App, resources: Resources): void {
   const { store, engine, representation, idempotency } = resources;
   const cursors = createCursors(resources.cursorKey, "messages", Type.Object({ seq: Type.Integer() }));
@@ -122,14 +146,35 @@ export function messageRoutes(app: App, resources: Resources): void {
           ...(workId === undefined ? {} : { clientId: workId }),
           actor: keyActor(caller),
         });
-        const row = await store.read
-          .selectFrom("messages")
-          .selectAll()
-          .where("id", "=", messageId)
-          .executeTakeFirstOrThrow();
-        const [shown = {}] = await representation.messages([row]);
-        return { status: 201, body: shown };
+        return { status: 201, body: await shownMessage(messageId) };
       });
     },
   );
+
+  app.put<{ Params: { conversation_id: string; message_id: string }; Body: Type.Static<typeof reactionBody> }>(
+    "/conversations/:conversation_id/messages/:message_id/reaction",
+    { schema: reactionSchema },
+    async (request) => {
+      const { workspaceId } = callerOf(request);
+      const { conversation_id: id, message_id: messageId } = request.params;
+      const { emoji = null, author_email: author } = request.body;
+      const [conversation] = await conversationIds(store, { id, workspaceId });
+      if (conversation === undefined) throw conversationNotFound();
+      const email = author.toLowerCase();
+      const agent = { email, name: await agentName(store.read, workspaceId, email) };
+      const result = await engine.postAgentMessage(workspaceId, id, { kind: "react", messageId, emoji }, agent);
+      if (result.kind === "refused") throw new Problem("invalid_transition", result.reason);
+      return shownMessage(messageId);
+    },
+  );
+
+  async function shownMessage(messageId: string): Promise<object> {
+    const row = await store.read
+      .selectFrom("messages")
+      .selectAll()
+      .where("id", "=", messageId)
+      .executeTakeFirstOrThrow();
+    const [shown = {}] = await representation.messages([row]);
+    return shown;
+  }
 }
