@@ -85,7 +85,7 @@ function inTheBrowser(): void {
     await shown.getByRole("button", { name: "Done" }).click();
     await page.getByText("Recovery codes left: 10.").waitFor();
     await page.getByRole("button", { name: "Sign out" }).click();
-    await page.getByRole("heading", { name: "Sign in to the inbox" }).waitFor();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
 
     app.clock.advance(30_000);
     const first = await enterPassword(agent.email, password);

@@ -23,7 +23,7 @@ export const buttonLink = ({ label, href }: Link, kind: "primary" | "secondary" 
 export function signInPage({ problem, email = "", canMail, provider }: SignInPage): string {
   // Without an action, the form posts to the current address. Browsers keep its fragment over redirects, so a link to a
   // conversation still opens it after the sign-in.
-  return signInFrame(`<h1>Sign in to the inbox</h1>
+  return signInFrame(`<h1>Sign in</h1>
 ${problemText(problem)}
 <form method="post">
 <label for="email">E-mail address</label>
@@ -70,7 +70,7 @@ export function choicePage(choices: readonly Choice[]): string {
 }
 
 /** Opening the link does not use it up, because mail scanners open links. */
-export const linkPage = signInFrame(`<h1>Sign in to the inbox</h1>
+export const linkPage = signInFrame(`<h1>Sign in</h1>
 <p>This link works once. Press the button to sign in on this device.</p>
 <form method="post">
 <button class="primary" type="submit" autofocus>Sign in</button>
