@@ -1,5 +1,7 @@
 import type { Actor } from "#domain/conversation/message.ts";
 import type { Reader, Store } from "#database/contract.ts";
+import { modelTokensUsed } from "#database/queries/counters.ts";
+import { storedSettings } from "#domain/workspace/settings.ts";
 import type { Clock } from "#runtime/clock.ts";
 import { recordChange } from "./audit.ts";
 import { readDeadLetters } from "./installation/dead-letters.ts";
@@ -7,9 +9,9 @@ import type { ManualDependencies } from "./installation/manual.ts";
 import { manualDocuments } from "./installation/manual.ts";
 
 /** Reads the problems of a workspace, and the first steps of a new one. Takes few statements at any size. */
-export async function readOverview(dependencies: ManualDependencies, workspaceId: string) {
+export async function readOverview(dependencies: ManualDependencies, workspaceId: string, now: number) {
   const db = dependencies.store.read;
-  const [manual, channels, documents, webhooks, deadLetters, versions, steps] = await Promise.all([
+  const [manual, channels, documents, webhooks, deadLetters, versions, steps, isModelSpent] = await Promise.all([
     manualDocuments(dependencies, workspaceId),
     troubledChannels(db, workspaceId),
     documentCounts(db, workspaceId),
@@ -17,6 +19,7 @@ export async function readOverview(dependencies: ManualDependencies, workspaceId
     readDeadLetters(db, workspaceId),
     mixedVersions(db),
     firstSteps(db, workspaceId),
+    hasSpentModel(db, workspaceId, now),
   ]);
   return {
     channels,
@@ -24,6 +27,7 @@ export async function readOverview(dependencies: ManualDependencies, workspaceId
     webhooks,
     dead_letters: deadLetters,
     versions,
+    model_budget_spent: isModelSpent,
     first_steps: { ...steps, documents: documents.all > manual.length, manual: manual.length > 0 },
   };
 }
@@ -75,6 +79,13 @@ async function troubledWebhooks(db: Reader, workspaceId: string) {
 async function mixedVersions(db: Reader): Promise<readonly (string | null)[]> {
   const rows = await db.selectFrom("processes").select("version").distinct().orderBy("version").execute();
   return rows.length > 1 ? rows.map(({ version }) => version) : [];
+}
+
+/** Whether the language model's tokens of this month are used up. */
+async function hasSpentModel(db: Reader, workspaceId: string, now: number): Promise<boolean> {
+  const row = await db.selectFrom("workspaces").select("settings").where("id", "=", workspaceId).executeTakeFirst();
+  const max = row === undefined ? null : storedSettings(row.settings).modelTokensPerMonth;
+  return max !== null && (await modelTokensUsed(db, workspaceId, now)) >= max;
 }
 
 async function firstSteps(db: Reader, workspaceId: string) {

@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
 import { createAnswerer, extractiveComposer } from "#answering/answerer.ts";
+import { createBudgetedAnswerer } from "#answering/budgeted-answerer.ts";
 import { createAngerJudge } from "#answering/classify/anger-judge.ts";
 import type { Answerer, JudgeAnger } from "#answering/contract.ts";
 import { createModelComposer } from "#answering/generate/model-composer.ts";
@@ -15,6 +16,7 @@ import type { Log } from "#runtime/log.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 import { createLookUps } from "#skills/look-up.ts";
 import { createSkilledAnswerer } from "#skills/skilled-answerer.ts";
+import { createModelUsage } from "./model-usage.ts";
 
 interface AnsweringParts {
   readonly config: Config;
@@ -41,22 +43,7 @@ export async function createAnswering(parts: AnsweringParts): Promise<Answering>
   const model = config.model && (await import("#models/model.ts")).createModel(config.model, clock);
   // Created without a model too, so that its counters are shown with the value 0.
   const counts = createModelMetrics(metrics);
-  const checks = config.model?.check ?? "doubtful";
-  const documents = createAnswerer({
-    index,
-    ...(model === undefined
-      ? { composer: extractiveComposer }
-      : {
-          composer: createModelComposer({
-            model,
-            instead: extractiveComposer,
-            log,
-            counts,
-            checker: checks === "words" ? undefined : createStatementChecker({ model, checked: checks, log }),
-          }),
-          queryWriter: createQueryWriter({ model, log, counts }),
-        }),
-  });
+  const extractive = createAnswerer({ index, composer: extractiveComposer });
   const lookUps = createLookUps({
     store,
     clock,
@@ -64,9 +51,23 @@ export async function createAnswering(parts: AnsweringParts): Promise<Answering>
     seal: (plain) => secrets.seal(plain),
     open: (sealed) => secrets.open(sealed),
   });
+  const withoutModel = createSkilledAnswerer({ documents: extractive, lookUps, model: undefined, clock, log });
+  const judgeAnger = createAngerJudge({ model, log });
+  if (model === undefined) return { answerer: withoutModel, judgeAnger, modelTrouble: () => undefined };
+  const checked = config.model?.check ?? "doubtful";
+  const checker = checked === "words" ? undefined : createStatementChecker({ model, checked, log });
+  const documents = createAnswerer({
+    index,
+    composer: createModelComposer({ model, instead: extractiveComposer, log, counts, checker }),
+    queryWriter: createQueryWriter({ model, log, counts }),
+  });
   return {
-    answerer: createSkilledAnswerer({ documents, lookUps, model, clock, log }),
-    judgeAnger: createAngerJudge({ model, log }),
-    modelTrouble: () => model?.trouble(),
+    answerer: createBudgetedAnswerer({
+      withModel: createSkilledAnswerer({ documents, lookUps, model, clock, log }),
+      withoutModel,
+      usage: createModelUsage({ store, clock, log }),
+    }),
+    judgeAnger,
+    modelTrouble: () => model.trouble(),
   };
 }

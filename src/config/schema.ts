@@ -163,6 +163,12 @@ export const workspaceSchema = closed(
         },
       ),
     ),
+    model_tokens_per_month: Type.Optional(
+      requestLimit(
+        "Tokens of the language model per UTC month; then answers are the documents' own sentences. false: no limit.",
+        1_000_000_000_000,
+      ),
+    ),
     user_limit_minute: Type.Optional(requestLimit("Questions of one user over the API per minute; false: no limit.")),
     user_limit_day: Type.Optional(requestLimit("Questions of one user over the API per UTC day; false: no limit.")),
     retention_days: Type.Optional(

@@ -35,6 +35,7 @@ export const settingKeys = {
   limit_minute: "limitMinute",
   limit_day: "limitDay",
   queries_per_month: "queriesPerMonth",
+  model_tokens_per_month: "modelTokensPerMonth",
   user_limit_minute: "userLimitMinute",
   user_limit_day: "userLimitDay",
   audiences: "audiences",

@@ -5,7 +5,9 @@ import { planRetentionDays } from "#domain/workspace/plans.ts";
 import { limitsOf, settingsOf } from "#domain/workspace/settings.ts";
 import { spokenLanguages } from "#language/locale.ts";
 import { locales } from "#language/locales.ts";
+import type { Clock } from "#runtime/clock.ts";
 import type { Reader } from "#database/contract.ts";
+import { modelTokensUsed } from "#database/queries/counters.ts";
 import type { SettingKey } from "#config/setting-keys.ts";
 import {
   allSettingKeys,
@@ -28,9 +30,13 @@ export interface Setting {
   readonly description: string;
 }
 
-/** Every setting by its key in the configuration file. */
-export async function listSettings(db: Reader, workspaceId: string) {
-  return describeSettings(await readStored(db, workspaceId));
+/** Every setting by its key in the configuration file, and the use of the language model. */
+export async function listSettings(db: Reader, clock: Clock, workspaceId: string) {
+  const [stored, modelTokens] = await Promise.all([
+    readStored(db, workspaceId),
+    modelTokensUsed(db, workspaceId, clock.now()),
+  ]);
+  return { ...describeSettings(stored), model_tokens_this_month: modelTokens };
 }
 
 function describeSettings({ id, name, plan, settings, declared }: StoredWorkspace) {
@@ -81,7 +87,7 @@ function updated(
   workspace: StoredWorkspace,
   values: Partial<WorkspaceSettings>,
   { settings: given, reset, was = {} }: SettingsUpdate,
-): Change<ReturnType<typeof describeSettings>> {
+): Change<undefined> {
   const keys = allSettingKeys.filter((key) => given[key] !== undefined || reset.includes(key));
   for (const key of keys) requireOwn(workspace, settingKeys[key], key);
   const changed = keys.find(
@@ -101,7 +107,7 @@ function updated(
     if (isDeepStrictEqual(from, to)) return [];
     return [{ action: "settings_changed", subject: key, from: forPeople(from), to: forPeople(to) }];
   });
-  return { stored, entries, result: describeSettings({ ...workspace, stored, settings }) };
+  return { stored, entries, result: undefined };
 }
 
 /** Rules and skills that use business hours would do nothing without them. */

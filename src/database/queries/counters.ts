@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Tx } from "#database/contract.ts";
+import type { Reader, Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 
 /** A counter of the time window that begins at `windowStart`, in epoch milliseconds. */
@@ -51,4 +51,30 @@ export async function countDown(tx: Tx, counters: readonly Counter[], by = 1): P
       .where("value", ">=", by)
       .execute();
   }
+}
+
+/** The tokens of the language model that a workspace has used in the UTC month of `now`. */
+export async function modelTokensUsed(db: Reader, workspaceId: string, now: number): Promise<number> {
+  const { name, windowStart } = modelTokens(workspaceId, now);
+  const row = await db
+    .selectFrom("counters")
+    .select("value")
+    .where("name", "=", name)
+    .where("window_start", "=", windowStart)
+    .executeTakeFirst();
+  return row?.value ?? 0;
+}
+
+/** Returns the sum of the month. */
+export async function addModelTokens(tx: Tx, workspaceId: string, tokens: number, now: number): Promise<number> {
+  const [sum = 0] = await countUp(tx, [modelTokens(workspaceId, now)], tokens);
+  return sum;
+}
+
+function modelTokens(workspaceId: string, now: number): Counter {
+  const date = new Date(now);
+  return {
+    name: `model_tokens:${workspaceId}`,
+    windowStart: Date.UTC(date.getUTCFullYear(), date.getUTCMonth()),
+  };
 }

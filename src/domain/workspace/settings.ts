@@ -138,6 +138,8 @@ export interface WorkspaceSettings extends DefaultTexts {
   readonly limitDay: number | null;
   /** Queries of the workspace a month, on any plan; null: the plan's. */
   readonly queriesPerMonth: number | "unlimited" | null;
+  /** Tokens of the language model a UTC month; then answers are the documents' own sentences. Null: no bound. */
+  readonly modelTokensPerMonth: number | null;
   /** Queries of one user a minute and a UTC day, over the API; null: no bound but the key's. */
   readonly userLimitMinute: number | null;
   readonly userLimitDay: number | null;
@@ -185,6 +187,7 @@ export const defaultSettings: WorkspaceSettings = {
   limitMinute: null,
   limitDay: null,
   queriesPerMonth: null,
+  modelTokensPerMonth: null,
   userLimitMinute: null,
   userLimitDay: null,
   desk: null,

@@ -45,6 +45,9 @@ const overview = Type.Object(
     system: Type.Array(Type.Object({ name: Type.String(), cause: nullable(Type.String()) }), {
       description: "Parts of the installation that do not fully work, such as the disk",
     }),
+    model_budget_spent: Type.Boolean({
+      description: "The language model's tokens of this month are used up; answers are the documents' own sentences",
+    }),
     first_steps: Type.Object({
       dismissed: Type.Boolean(),
       documents: Type.Boolean(),
@@ -78,7 +81,7 @@ const dismissSchema = {
 export function overviewRoutes(app: App, { store, clock, readiness, documents }: Resources): void {
   app.get("/overview", { config: { least: "viewer" }, schema: readSchema }, async (request) => {
     const { workspaceId, role } = administratorOf(request);
-    const { channels, ...rest } = await readOverview({ store, documents }, workspaceId);
+    const { channels, ...rest } = await readOverview({ store, documents }, workspaceId, clock.now());
     // Channels are named above; those of other workspaces are not.
     const system = (await readiness()).filter(({ name, state }) => state !== "ready" && !name.startsWith("channel "));
     // Addresses of endpoints and causes of failures can hold secrets of other systems.

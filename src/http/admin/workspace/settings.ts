@@ -36,6 +36,7 @@ const settingsList = Type.Object(
       { description: "What the plan allows" },
     ),
     settings: Type.Record(Type.String(), setting, { description: "By key, such as `widget.title`" }),
+    model_tokens_this_month: Type.Integer({ description: "Tokens of the language model since the month began (UTC)" }),
   },
   { title: "SettingsList" },
 );
@@ -109,21 +110,22 @@ const planSchema = {
 /** The settings of the workspace. Rules, skills and saved replies have routes of their own. */
 export function settingsRoutes(app: App, { store, clock }: Resources): void {
   app.get("/settings", { config: { least: "viewer" }, schema: listSchema }, (request) =>
-    listSettings(store.read, administratorOf(request).workspaceId),
+    listSettings(store.read, clock, administratorOf(request).workspaceId),
   );
 
   app.get("/settings/texts", { config: { least: "viewer" }, schema: textsSchema }, () => ({ texts: builtInTexts() }));
 
-  app.patch("/settings", { schema: updateSchema }, (request) => {
+  app.patch("/settings", { schema: updateSchema }, async (request) => {
     const { workspaceId, actor } = administratorOf(request);
     const { settings = {}, reset = [], was = {} } = request.body;
     const values: Readonly<Partial<Record<SettingKey, unknown>>> = settings;
-    return updateSettings({ store, clock }, { workspaceId, by: actor }, { settings: values, reset, was });
+    await updateSettings({ store, clock }, { workspaceId, by: actor }, { settings: values, reset, was });
+    return listSettings(store.read, clock, workspaceId);
   });
 
   app.put("/settings/plan", { schema: planSchema }, async (request) => {
     const { workspaceId, actor } = administratorOf(request);
     await changePlan({ store, clock }, { workspaceId, by: actor }, request.body.plan);
-    return listSettings(store.read, workspaceId);
+    return listSettings(store.read, clock, workspaceId);
   });
 }

@@ -35,6 +35,15 @@ export function Attention({ of: overview }: { readonly of: Overview }) {
             fix="Show them"
           />,
         ]),
+    ...(overview.model_budget_spent
+      ? [
+          <Problem
+            title="The language model's tokens of this month are used up. Answers are the documents' own sentences."
+            href={`${addressOf("settings")}?tab=limits`}
+            fix="Change the limit"
+          />,
+        ]
+      : []),
     ...webhooks.map(({ id, url, state, reason }) => (
       <Problem
         title={state === "failing" ? `The webhook ${url} fails.` : `The webhook ${url} is disabled: ${reason ?? ""}`}

@@ -19,6 +19,7 @@ export interface Overview {
     readonly error: string | null;
   }[];
   readonly versions: readonly (string | null)[];
+  readonly model_budget_spent: boolean;
   readonly system: readonly { readonly name: string; readonly cause: string | null }[];
   readonly first_steps: {
     readonly dismissed: boolean;

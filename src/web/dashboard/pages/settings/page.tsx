@@ -1,6 +1,7 @@
 import { planRetentionDays, plans } from "#domain/workspace/plans.ts";
 import { SelectField, SwitchField } from "#web/dashboard/ui/fields/choice.tsx";
 import { Form, useForm } from "#web/dashboard/ui/form.tsx";
+import { ProgressBar } from "#web/dashboard/ui/marks.tsx";
 import { PageHead, Section } from "#web/dashboard/ui/page.tsx";
 import type { JSX } from "preact";
 import type { Resource } from "#web/dashboard/ui/resource.tsx";
@@ -17,7 +18,15 @@ import { TranslationFields } from "./parts/translations.tsx";
 import { Managed, SettingsForm, fieldOf } from "./setting-fields.tsx";
 import type { SettingsList } from "./settings-api.ts";
 import { loadSettings, loadTexts, savePlan, saveSettings } from "./settings-api.ts";
-import { closingSpecs, escalationSpecs, generalSpecs, limitSpecs, retentionSpecs, textSpecs } from "./specs.ts";
+import {
+  closingSpecs,
+  escalationSpecs,
+  generalSpecs,
+  limitSpecs,
+  modelSpecs,
+  retentionSpecs,
+  textSpecs,
+} from "./specs.ts";
 
 export const settingsPage: DashboardPage = {
   path: "settings",
@@ -136,6 +145,24 @@ function Limits(props: PartProps) {
       <Section title="Limits" lead={`The plan allows ${plan.limit_minute} requests of a key a minute.`}>
         <SettingsForm {...props} specs={limitSpecs} />
       </Section>
+      <Section title="Language model" lead="What it may use in a month.">
+        <ModelUse list={props.list} />
+        <SettingsForm {...props} specs={modelSpecs} />
+      </Section>
+    </>
+  );
+}
+
+function ModelUse({ list }: { readonly list: SettingsList }) {
+  const used = list.model_tokens_this_month;
+  const max = list.settings["model_tokens_per_month"]?.value;
+  if (typeof max !== "number") return <p>{used.toLocaleString()} tokens were used this month.</p>;
+  const isSpent = used >= max;
+  const told = `${used.toLocaleString()} of ${max.toLocaleString()} tokens were used this month.`;
+  return (
+    <>
+      <p>{isSpent ? `${told} Answers are the documents' own sentences until the next month.` : told}</p>
+      <ProgressBar label="Tokens used this month" share={used / max} />
     </>
   );
 }

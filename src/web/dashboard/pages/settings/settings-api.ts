@@ -19,6 +19,7 @@ export interface SettingsList {
     readonly managed_by_file: boolean;
   };
   readonly settings: Readonly<Record<string, Setting>>;
+  readonly model_tokens_this_month: number;
 }
 
 /** The bot's built-in sentences: by language, and in it by name. */

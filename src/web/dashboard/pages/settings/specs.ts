@@ -154,6 +154,15 @@ export const limitSpecs: readonly SettingSpec[] = [
   limit("widget.mb_per_day", "Files of all visitors a day", "Empty: no limit.", "MB"),
 ];
 
+export const modelSpecs: readonly SettingSpec[] = [
+  {
+    key: "model_tokens_per_month",
+    label: "Tokens a month",
+    hint: "When they are used up, answers are the documents' own sentences until the next month (UTC). Empty: no limit.",
+    shown: { kind: "limit", min: 1, max: 1_000_000_000_000, unit: "tokens" },
+  },
+];
+
 export const appearanceSpecs: readonly SettingSpec[] = [
   text("widget.title", "Title", "Heading of the chat.", 80),
   text("widget.greeting", "Greeting", "What the chat says before the first question.", 500),
