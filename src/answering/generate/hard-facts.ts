@@ -10,6 +10,8 @@ export interface Quantity {
   /** "one" without a unit is more often a pronoun than a number. */
   readonly vague: boolean;
   readonly at: number;
+  /** Written as a word: "two". */
+  readonly isWord: boolean;
 }
 
 /** Facts that must be in the source literally. */
@@ -79,6 +81,7 @@ function valueOf(number: string): string {
 const trimmed = (digits: string): string => digits.replace(/^0+(?=\d)/u, "");
 
 interface NumberSpan {
+  readonly isWord?: true;
   readonly value: string;
   readonly start: number;
   readonly end: number;
@@ -167,7 +170,7 @@ function written(text: string): NumberSpan[] {
       end = words[index + 1]?.end ?? end;
       index += 1;
     }
-    found.push({ value: String(value), start: first.start, end, unit: null, isOne: value === 1 });
+    found.push({ value: String(value), start: first.start, end, unit: null, isOne: value === 1, isWord: true });
   }
   return found;
 }
@@ -182,9 +185,9 @@ function withUnits(text: string, found: readonly NumberSpan[]): Quantity[] {
     const between = text.slice(ordered[index]?.end, ordered[index + 1]?.start);
     if (units[index] === null && joining.test(between)) units[index] = units[index + 1] ?? null;
   }
-  return ordered.map(({ value, start, isOne }, index) => {
+  return ordered.map(({ value, start, isOne, isWord = false }, index) => {
     const unit = units[index] ?? null;
-    return { value, unit, vague: isOne && unit === null, at: start };
+    return { value, unit, vague: isOne && unit === null, at: start, isWord };
   });
 }
 

@@ -39,6 +39,8 @@ export type Objection =
   | "says nothing that can be checked"
   | "too long for one statement"
   | "a number that is not in the source"
+  /** "two days" for "48 hours". */
+  | "a number word that is not in the source"
   | "a unit that the number does not have in the source"
   | "a link, address or code that is not in the source"
   | "a name that is not in the source"
@@ -241,10 +243,12 @@ const fits = (said: Quantity, has: Quantity): boolean =>
   said.value === has.value && (said.unit === null || said.unit === has.unit);
 
 function wrongQuantity(quantities: readonly Quantity[], evidence: Evidence): Objection | undefined {
-  for (const said of quantities) {
+  // Words come last: they must not hide a number.
+  for (const said of quantities.toSorted((left, right) => Number(left.isWord) - Number(right.isWord))) {
     if (said.vague) continue;
     const same = evidence.quantities.filter(({ value }) => value === said.value);
-    if (same.length === 0) return "a number that is not in the source";
+    if (same.length === 0)
+      return said.isWord ? "a number word that is not in the source" : "a number that is not in the source";
     if (same.some((has) => fits(said, has))) continue;
     // In a table the unit is in the heading.
     const bare =
