@@ -60,6 +60,12 @@ export function createLogScroll(on: {
     top = log.scrollTop;
   }
 
+  /** The agent may have scrolled up in this frame. The browser reports it in the next one. */
+  function unpinIfLeft(): void {
+    if (log === undefined || !isPinned || log.scrollTop >= top) return;
+    if (log.scrollHeight - log.scrollTop - log.clientHeight >= nearEndPx) pin(false);
+  }
+
   /** Follows the request, or else keeps what is read in sight. */
   function settle(request: ScrollRequest | undefined, keepInSight: () => void): void {
     if (request !== undefined && request !== lastRequest) {
@@ -81,6 +87,7 @@ export function createLogScroll(on: {
     attach(element: HTMLElement): () => void {
       log = element;
       const sizes = new ResizeObserver(() => {
+        unpinIfLeft();
         if (isPinned) toEnd();
       });
       sizes.observe(element);
@@ -89,6 +96,7 @@ export function createLogScroll(on: {
     },
     /** Call it before the log changes, and the result after that. */
     beforeChange() {
+      unpinIfLeft();
       const anchors = log === undefined || isPinned ? [] : inSight(log);
       const hadFocus = log?.contains(document.activeElement) === true;
       return (next: LogContents, request: ScrollRequest | undefined): void => {
