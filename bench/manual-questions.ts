@@ -13,7 +13,7 @@ export const manualQuestions = [
   "Do I need a database server?",
   "Can I use it with WhatsApp?",
   "What channels exist?",
-  "my widget doesnt show up",
+  "why doesnt my widget show up",
   "how do i add a colleague",
   "how do i crawl my website",
   "How do I set up Slack?",

@@ -61,7 +61,8 @@ export async function startSubjects(options: SubjectOptions): Promise<Subjects> 
     const grammy = await startPlain(options, "plain-grammy.ts");
     ends.push(grammy.end);
     const own = { pids: [parley.pid] };
-    const greetings = ["Hello!"];
+    // After a greeting the bot would wait for the question.
+    const courtesies = ["Thank you!"];
     const all: Subject[] = [
       {
         name: "Parley, manual",
@@ -85,7 +86,7 @@ export async function startSubjects(options: SubjectOptions): Promise<Subjects> 
         ...own,
         ...parley.slack,
         customers: slackCustomers(customers, "B"),
-        texts: greetings,
+        texts: courtesies,
       },
       {
         name: "Bolt",
@@ -130,7 +131,7 @@ export async function startSubjects(options: SubjectOptions): Promise<Subjects> 
         ...own,
         ...parley.telegram,
         customers: telegramCustomers(customers, 2_000_000, secret),
-        texts: greetings,
+        texts: courtesies,
       },
       {
         name: "grammY",

@@ -105,10 +105,11 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     return workspace;
   }
 
+  const deliveryTracker = createDeliveryTracker(given);
   const dependencies = {
     ...given,
-    commitTurn: createTurnCommitter(given),
-    deliveryTracker: createDeliveryTracker(given),
+    commitTurn: createTurnCommitter({ ...given, deliveryTracker }),
+    deliveryTracker,
     publishEffects,
     workspaceOf,
   };

@@ -41,3 +41,15 @@ export interface WhenBackOptions {
   /** Called when the work did not succeed in that time. */
   readonly failed: (error: unknown) => void;
 }
+
+/** The load that this process puts on the database. */
+export interface StoreLoad {
+  readonly writesWaiting: number;
+  /** Transactions that are open now. */
+  readonly transactions: number;
+  /** Connections of the pool in use; null where there is no pool. */
+  readonly connections: number | null;
+  /** Since the start: statements, with those that begin and end transactions, and transactions. */
+  readonly statementsRun: number;
+  readonly transactionsRun: number;
+}

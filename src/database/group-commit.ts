@@ -34,8 +34,9 @@ export interface GroupCommitOptions {
 }
 
 /**
- * Runs concurrent works in one transaction with a savepoint each: one flush serves all of them, and a failure rolls
- * back only its own work. A work's promise resolves after the commit.
+ * Runs concurrent works in one transaction: one flush serves all of them. The first needs no savepoint, since a failure
+ * before any other work rolls back the whole transaction; each further work has one, and rolls back alone. A work's
+ * promise resolves after the commit.
  */
 export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOptions) {
   // Compiled once, since they run around every work.
@@ -44,6 +45,8 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
   const undo = sql`rollback to savepoint work`.compile(db);
   const waiting: PendingWrite[] = [];
   let running = 0;
+  /** Transactions since the start. */
+  let begun = 0;
   let idle: (() => void)[] = [];
 
   function write<T>(work: (tx: Tx) => Promise<T>, { flush = true }: WriteOptions = {}): Promise<T> {
@@ -86,7 +89,7 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
           if (next === undefined || (next.flush && !flush)) break;
           waiting.shift();
           taken.push(next);
-          await runOne(tx, next, settle);
+          await (taken.length === 1 ? runFirst(tx, next, settle) : runFurther(tx, next, settle));
         }
       });
     } catch (error) {
@@ -102,7 +105,12 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
     for (const each of settle) each();
   }
 
-  async function runOne(tx: Tx, { work, resolve, reject }: PendingWrite, settle: (() => void)[]): Promise<void> {
+  async function runFirst(tx: Tx, { work, resolve }: PendingWrite, settle: (() => void)[]): Promise<void> {
+    const value = await work(tx);
+    settle.push(() => resolve(value as never));
+  }
+
+  async function runFurther(tx: Tx, { work, resolve, reject }: PendingWrite, settle: (() => void)[]): Promise<void> {
     await execute(tx, begin);
     try {
       const value = await work(tx);
@@ -153,6 +161,7 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
 
   /** Resolves when the transaction is known to be committed. */
   async function transact(body: (tx: Tx) => Promise<void>): Promise<void> {
+    begun += 1;
     const mark = options.marks?.take();
     try {
       await db.transaction().execute(async (tx) => {
@@ -183,6 +192,6 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
     write,
     isCalm: () => running === 0 && waiting.length === 0,
     drained,
-    load: () => ({ writesWaiting: waiting.length, transactions: running }),
+    load: () => ({ writesWaiting: waiting.length, transactions: running, transactionsRun: begun }),
   };
 }

@@ -54,6 +54,28 @@ it("maps values to the right names after another process has changed the columns
   await remove();
 });
 
+it("maps all columns of a table after another process has added one and moved the others", async () => {
+  const { url, remove } = await newSqlite();
+  const store = await openStore(url);
+  await store.migrate();
+  const insert = { account_id: "a1", holder: "p1", lease_until: 5 };
+  await store.write((tx) => tx.insertInto("connection_leases").values(insert).execute());
+  const all = () => store.read.selectFrom("connection_leases").selectAll().execute();
+  const allInWrite = () =>
+    store.write((tx) => tx.selectFrom("connection_leases").selectAll("connection_leases").execute());
+  expect(await all()).toEqual([insert]);
+  expect(await allInWrite()).toEqual([insert]);
+  const other = openDatabase(url.slice("sqlite:".length), { readOnly: false });
+  other.exec(`create table moved (more text, lease_until integer, holder text, account_id text primary key);
+    insert into moved select 'm', lease_until, holder, account_id from connection_leases;
+    drop table connection_leases; alter table moved rename to connection_leases`);
+  expect(await all()).toEqual([insert]);
+  expect(await allInWrite()).toEqual([insert]);
+  other.close();
+  await store.close();
+  await remove();
+});
+
 /** SQLite's value for commits that wait for the disk; 1: they do not. */
 const full = 2;
 

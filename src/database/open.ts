@@ -5,7 +5,7 @@ import type { CompiledQuery, KyselyPlugin, PluginTransformQueryArgs, RootOperati
 import { Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { Migrator } from "kysely/migration";
-import type { Store, Tx, WhenBackOptions, WriteOptions } from "./contract.ts";
+import type { Store, StoreLoad, Tx, WhenBackOptions, WriteOptions } from "./contract.ts";
 import { makeWritableFolder } from "#runtime/data-folder.ts";
 import { createCommitMarks } from "./commit-marks.ts";
 import { isConnectionLost, isDatabaseFault } from "./faults.ts";
@@ -129,8 +129,7 @@ export interface OpenStore extends Store {
   check(bytesMax?: number): Promise<void>;
   /** Names of the migrations that are still to be applied. Throws {@link NewerDatabase}. */
   pendingMigrations(): Promise<readonly string[]>;
-  /** The present load. `connections`: connections of the pool in use; null without a pool. */
-  load(): { readonly writesWaiting: number; readonly transactions: number; readonly connections: number | null };
+  load(): StoreLoad;
   /**
    * Truncates the write-ahead log, so that it holds no deleted data. False while a reader uses it: later writes overwrite
    * it then.
@@ -153,10 +152,11 @@ function openSqlite(path: string): OpenStore {
   // The writer is opened first, since it creates the file.
   const writable = openDatabase(path, { readOnly: false });
   const readable = openDatabase(path, { readOnly: true });
-  const { dialect, runNow, setFlush } = sqliteAccess(writable);
+  const count = { statements: 0 };
+  const { dialect, runNow, setFlush } = sqliteAccess(writable, count);
   const writer = new Kysely<Database>({ dialect });
-  const reader = new Kysely<Database>({ dialect: sqliteAccess(readable).dialect, plugins: [guard] });
-  const select = sqliteSelect(readable, writable);
+  const reader = new Kysely<Database>({ dialect: sqliteAccess(readable, count).dialect, plugins: [guard] });
+  const select = sqliteSelect(readable, writable, count);
   return assemble(
     "sqlite",
     { reader, select: async (query) => select(query) },
@@ -166,7 +166,7 @@ function openSqlite(path: string): OpenStore {
       readable.close();
       writable.close();
     },
-    () => null,
+    () => ({ connections: null, statementsRun: count.statements }),
     path,
   );
 }
@@ -204,7 +204,7 @@ async function openMysql(url: string, connectMs: number, statementMs: number): P
     writer,
     { writers: 2, groupMs: 30, groupMax: 200, attemptsAfter, marks: createCommitMarks(run) },
     () => promisify(pool.end.bind(pool))(),
-    connections.inUse,
+    () => ({ connections: connections.inUse(), statementsRun: connections.statements() }),
   );
   // Migrations of large tables take longer than the limit of statements.
   return { ...store, migrate: () => connections.unlimited(() => store.migrate()) };
@@ -267,7 +267,7 @@ function assemble(
   writer: Kysely<Database>,
   options: Parameters<typeof createGroupCommit>[1],
   release: () => Promise<void>,
-  connections: () => number | null,
+  ran: () => Pick<StoreLoad, "connections" | "statementsRun">,
   path?: string,
 ): OpenStore {
   const group = createGroupCommit(writer, options);
@@ -327,7 +327,7 @@ function assemble(
       await translated(() => requireKnown(reader));
       return (await migrator.getMigrations()).filter((each) => each.executedAt === undefined).map((each) => each.name);
     },
-    load: () => ({ ...group.load(), connections: connections() }),
+    load: () => ({ ...group.load(), ...ran() }),
     async truncateLog() {
       if (dialect !== "sqlite") return true;
       await group.drained();

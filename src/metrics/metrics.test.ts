@@ -53,6 +53,8 @@ eachDatabase("the metrics", (open) => {
       /parley_http_request_duration_seconds_count\{method="POST",route="\/v1\/query",status="200"\} 1\n/,
     );
     expect(text).toMatch(/parley_database_writes_waiting \d+\n/);
+    expect(text).toMatch(/parley_database_statements_total [1-9]\d*\n/);
+    expect(text).toMatch(/parley_database_transactions_total [1-9]\d*\n/);
     expect(text).not.toContain(app.workspace.id);
     await app.close();
   });

@@ -1,9 +1,9 @@
-import type { GaugeConfiguration, Registry } from "prom-client";
-import { Gauge } from "prom-client";
+import type { CounterConfiguration, GaugeConfiguration, Registry } from "prom-client";
+import { Counter, Gauge } from "prom-client";
 import type { ConnectionState } from "#channels/connection-state.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
-import type { Store } from "#database/contract.ts";
+import type { Store, StoreLoad } from "#database/contract.ts";
 import { queueMetrics } from "./queue.ts";
 
 // Gauges that are read at each scrape.
@@ -19,13 +19,6 @@ export interface WatchedParts {
   readonly log: Log;
 }
 
-export interface StoreLoad {
-  readonly writesWaiting: number;
-  readonly transactions: number;
-  /** Connections in use; null where there is no pool. */
-  readonly connections: number | null;
-}
-
 /** Minimum time between two reads of the database, however frequent the scrapes. */
 const metricsCachedMs = 5_000;
 
@@ -35,6 +28,7 @@ export function watch(registry: Registry, parts: WatchedParts): void {
   watchWork(registers, parts);
   watchConnections(registers, parts);
   watchDatabase(registers, parts);
+  watchStatements(registers, parts);
 }
 
 function watchDisk(registers: Registry[], { disk, log }: WatchedParts): void {
@@ -171,6 +165,31 @@ function watchDatabase(registers: Registry[], { store }: WatchedParts): void {
       this.set(store.load().connections ?? 0);
     },
   });
+}
+
+function watchStatements(registers: Registry[], { store }: WatchedParts): void {
+  counter({
+    name: "parley_database_statements_total",
+    help: "Statements that this process has run, with those that begin and end transactions.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(store.load().statementsRun);
+    },
+  });
+  counter({
+    name: "parley_database_transactions_total",
+    help: "Transactions that this process has begun.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(store.load().transactionsRun);
+    },
+  });
+}
+
+function counter(configuration: CounterConfiguration<never>): Counter<never> {
+  return new Counter(configuration);
 }
 
 function gauge<Label extends string>(configuration: GaugeConfiguration<Label>): Gauge<Label> {

@@ -1,4 +1,5 @@
 import type { Answer } from "#answering/contract.ts";
+import type { Channels } from "#channels/channels.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { lockConversations } from "#database/queries/conversations.ts";
 import type { LeasedRow } from "#database/queries/outbox.ts";
@@ -7,7 +8,10 @@ import type { MessagesTable } from "#database/schema/tables.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { createBatchWriter } from "#queue/batch-writer.ts";
+import { sendLane } from "#queue/lanes.ts";
 import type { Clock } from "#runtime/clock.ts";
+import type { DeliveryTracker } from "#conversations/delivery/delivery-tracker.ts";
+import { sendKind } from "#conversations/delivery/send-plan.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
 import type { Effects } from "#conversations/transaction/effects/effects.ts";
 import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
@@ -46,11 +50,15 @@ export function createTurnCommitter({
   clock,
   search,
   localWorker,
+  channels,
+  deliveryTracker,
 }: {
   readonly store: Store;
   readonly clock: Clock;
   readonly search: ConversationSearch;
   readonly localWorker: FindLocalWorker;
+  readonly channels: Channels;
+  readonly deliveryTracker: Pick<DeliveryTracker, "beginStored">;
 }): (turn: TurnCommit) => Promise<TurnResult> {
   async function commitAll(tx: Tx, turns: readonly TurnCommit[]): Promise<readonly TurnResult[]> {
     // A turn that was aborted must not be stored.
@@ -73,8 +81,31 @@ export function createTurnCommitter({
     if (first === -1) return turns.map(() => noReply);
     // These are the effects of all turns, so only the first returns them.
     const effects = await claimInline(tx, localWorker(), await changes.flush(tx), changes.now);
+    const begun = replies.flatMap((each) => {
+      const row = conversations.get(each?.reply?.conversation_id ?? "");
+      return row === undefined || !each?.reply || !canBeAsked(channels, row.account_id)
+        ? []
+        : claimedFirst(effects, row.id, each.reply.id);
+    });
+    await deliveryTracker.beginStored(tx, begun);
     return replies.map((reply, at) => ({ ...noReply, ...reply, effects: at === first ? effects : null }));
   }
 
   return createBatchWriter({ store, all: commitAll });
+}
+
+/** Whether the platform can tell, after the process has ended, what became of a part. */
+function canBeAsked(channels: Channels, accountId: string): boolean {
+  const account = { id: accountId };
+  if (!channels.loaded(account)) return false;
+  const { capabilities, reconcile } = channels.adapter(account);
+  return !capabilities.idempotentSend && reconcile !== undefined;
+}
+
+/** The first part of the message, if its work was claimed and no other part is sent before it. */
+function claimedFirst({ taken = [] }: Effects, conversationId: string, messageId: string) {
+  const row = taken.find(({ lane }) => lane === sendLane(conversationId));
+  if (row?.kind !== sendKind.kind) return [];
+  const { deliveryId } = sendKind.read(row).payload;
+  return deliveryId === `${messageId}.0` ? [{ row, deliveryId }] : [];
 }

@@ -36,14 +36,16 @@ export function declareSend(dependencies: DeliverDependencies): WorkDeclaration 
  * platform drops duplicates, or notifies the agents.
  */
 async function deliver(dependencies: DeliverDependencies, row: SendWork, signal: AbortSignal): Promise<void> {
-  const { store, channels, checkpoint } = dependencies;
-  const [delivery] = await deliveryRows(store, row.payload);
+  const { store, channels, checkpoint, deliveryTracker } = dependencies;
+  const { deliveryId } = row.payload;
+  const [delivery] = await deliveryRows(store, { deliveryId, workId: row.id, leaseId: row.lease_id });
+  const isBegun = deliveryTracker.takeBegun(row) && delivery?.state === "sending";
   // The conversation was deleted, or the part is settled: nothing is left to send.
   if (delivery === undefined || (delivery.state !== "queued" && delivery.state !== "sending")) {
     await store.write((tx) => finishWork(tx, [row]));
     return;
   }
-  const isQueued = delivery.state === "queued";
+  const isQueued = isBegun || delivery.state === "queued";
   if (isQueued && (await isSeen(store.read, delivery))) return dropSeenPart(dependencies, row, delivery);
   const account = { id: delivery.account_id };
   try {
@@ -67,7 +69,8 @@ async function deliver(dependencies: DeliverDependencies, row: SendWork, signal:
     if (earlier === "cannot_tell") return storeUndelivered(dependencies, row, delivery, "unknown", mayBeLost);
     if (earlier !== null) return storeReceipt(dependencies, row, delivery, earlier);
   }
-  await begin(dependencies, row, delivery, isFinal);
+  if (!isBegun) await begin(dependencies, row, delivery, isFinal);
+  else if (Number(delivery.held) === 0) throw new LostLease();
 
   checkpoint("send.before");
   let receipt: Receipt;
@@ -83,13 +86,27 @@ async function deliver(dependencies: DeliverDependencies, row: SendWork, signal:
 
 const mayBeLost = "This message may not have arrived: the connection broke while it was being sent.";
 
-const deliveryRows = prepareRead((db, { deliveryId }: { readonly deliveryId: string }) =>
+interface Wanted extends Readonly<Record<string, string | number | null>> {
+  readonly deliveryId: string;
+  readonly workId: number;
+  readonly leaseId: string | null;
+}
+
+const deliveryRows = prepareRead((db, { deliveryId, workId, leaseId }: Wanted) =>
   db
     .selectFrom("deliveries")
     .innerJoin("conversations", "conversations.id", "deliveries.conversation_id")
     .innerJoin("messages", "messages.id", "deliveries.message_id")
     .selectAll("deliveries")
-    .select(["conversations.context_key", "conversations.account_id as own_account_id", "messages.role"])
+    .select((eb) => [
+      "conversations.context_key",
+      "conversations.account_id as own_account_id",
+      "messages.role",
+      // Whether this process still holds the lease of the work.
+      eb
+        .exists(eb.selectFrom("outbox").select("id").where("id", "=", workId).where("lease_id", "=", leaseId))
+        .as("held"),
+    ])
     .where("deliveries.id", "=", deliveryId),
 );
 

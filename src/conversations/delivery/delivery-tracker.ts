@@ -12,16 +12,19 @@ import { createBatchWriter } from "#queue/batch-writer.ts";
 // Stores the state of each part before and after its platform call, so that a crash leaves no doubt which parts may have
 // been sent.
 
-interface SentPart {
+interface ClaimedPart {
   readonly row: LeasedRow;
   readonly deliveryId: string;
+}
+
+interface SentPart extends ClaimedPart {
   readonly externalId: string | null;
   readonly state: Receipt["state"];
   /** Whether "sending" was stored and the platform can be asked for the outcome. */
   readonly isFoundOut: boolean;
 }
 
-interface BegunPart extends Pick<SentPart, "row" | "deliveryId"> {
+interface BegunPart extends ClaimedPart {
   /** The state that was read. It decided whether the platform was asked. */
   readonly state: "queued" | "sending";
 }
@@ -33,6 +36,14 @@ export interface DeliveryTracker {
    * caller must not send the part then.
    */
   begin(part: BegunPart): Promise<void>;
+  /**
+   * Stores "sending" in the transaction that stores these parts and claims their work, which saves another transaction
+   * before the call. Must not be called for a platform that cannot be asked for the outcome: if the process ends before
+   * the call, the next one has to ask.
+   */
+  beginStored(tx: Tx, parts: readonly ClaimedPart[]): Promise<void>;
+  /** Whether {@link beginStored} was called for this claim of the work. True only once. */
+  takeBegun(row: LeasedRow): boolean;
   /** Resolves with false, and stores nothing, if another outcome was stored already. */
   sent(sent: SentPart): Promise<boolean>;
 }
@@ -45,6 +56,11 @@ export function createDeliveryTracker({
   readonly store: Store;
   readonly clock: Clock;
 }): DeliveryTracker {
+  /**
+   * Claims whose part is in state "sending" and certainly not sent yet: the end of the lease by the id of the work. A later
+   * claim of the same work has another end, since another process may have sent the part meanwhile.
+   */
+  const begun = new Map<number, number | null>();
   const begin = async (tx: Tx, parts: readonly BegunPart[]): Promise<readonly undefined[]> => {
     await lockWork(
       tx,
@@ -81,6 +97,17 @@ export function createDeliveryTracker({
   const ofOthers = storeSent(true);
   return {
     begin: beginTogether,
+    async beginStored(tx, parts) {
+      if (parts.length === 0) return;
+      await markStored(tx, { ids: parts.map(({ deliveryId }) => deliveryId), now: clock.now() });
+      // If the transaction is rolled back, this claim has no work.
+      for (const { row } of parts) begun.set(row.id, row.lease_until);
+    },
+    takeBegun({ id, lease_until: leaseUntil }) {
+      const isOfClaim = begun.get(id) === leaseUntil;
+      begun.delete(id);
+      return isOfClaim;
+    },
     async sent(part) {
       try {
         await (part.isFoundOut ? ofFoundOut : ofOthers)(part);
@@ -127,6 +154,14 @@ const markSending = prepareStatement((db, { ids, workIds, leaseId, count, now }:
       )
   );
 });
+
+const markStored = prepareStatement((db, { ids, now }: { readonly ids: readonly string[]; readonly now: number }) =>
+  db
+    .updateTable("deliveries")
+    .set({ state: "sending", attempts: 1, started_at: now })
+    .where("id", "in", ids)
+    .where("state", "=", "queued"),
+);
 
 interface Settling extends Readonly<Record<string, number | readonly (string | null)[]>> {
   readonly ids: readonly string[];

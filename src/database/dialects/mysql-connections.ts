@@ -8,6 +8,8 @@ export interface MysqlConnections {
   readonly pool: MysqlPool;
   run(text: string, values: readonly unknown[]): Promise<unknown>;
   inUse(): number;
+  /** Statements since the start. */
+  statements(): number;
   /** Runs `work` without a time limit for statements. */
   unlimited<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -48,6 +50,7 @@ export function watchConnections(raw: Pool, { streams, statementMs, mayBePlain }
   const lost = new Map<number, string>();
   let generation = 0;
   let limited = true;
+  let statements = 0;
 
   raw.on("connection", (connection: PoolConnection) => {
     streams.signedIn(connection);
@@ -121,6 +124,7 @@ export function watchConnections(raw: Pool, { streams, statementMs, mayBePlain }
   }
 
   function query(connection: PoolConnection, text: string, values: readonly unknown[], done: Done): void {
+    statements += 1;
     let isOver = false;
     const finish: Done = (error, result) => {
       if (isOver) return;
@@ -205,6 +209,7 @@ export function watchConnections(raw: Pool, { streams, statementMs, mayBePlain }
       return answered.promise;
     },
     inUse: () => inUse.size,
+    statements: () => statements,
     async unlimited(work) {
       limited = false;
       try {

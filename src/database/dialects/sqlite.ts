@@ -26,6 +26,11 @@ type RowOf = (values: readonly unknown[]) => Row;
 
 type Value = null | number | bigint | string | Uint8Array;
 
+/** Statements that a process has run, for the metrics. */
+export interface StatementCount {
+  statements: number;
+}
+
 /** Opens a database file with the required settings. */
 export function openDatabase(path: string, options: { readonly readOnly: boolean }): DatabaseSync {
   let database: DatabaseSync | undefined;
@@ -55,9 +60,9 @@ export type RunSelect = <R>(query: CompiledQuery<R>) => readonly R[];
  * Runs compiled reads synchronously. Each write empties the page cache of the reading connection, but not of the writing
  * one, so the writing connection also reads between its transactions.
  */
-export function sqliteSelect(readable: DatabaseSync, writable: DatabaseSync): RunSelect {
-  const aside = new NodeSqliteConnection(readable);
-  const between = new NodeSqliteConnection(writable);
+export function sqliteSelect(readable: DatabaseSync, writable: DatabaseSync, count: StatementCount): RunSelect {
+  const aside = new NodeSqliteConnection(readable, count);
+  const between = new NodeSqliteConnection(writable, count);
   return (query) => (writable.isTransaction ? aside : between).select(query);
 }
 
@@ -70,9 +75,9 @@ export interface SqliteAccess {
 }
 
 /** Kysely over one connection of node:sqlite. Calls are synchronous, so a queue serializes the callers. */
-export function sqliteAccess(database: DatabaseSync): SqliteAccess {
+export function sqliteAccess(database: DatabaseSync, count: StatementCount): SqliteAccess {
   let flushes = true;
-  const connection = new NodeSqliteConnection(database);
+  const connection = new NodeSqliteConnection(database, count);
   return {
     dialect: {
       createAdapter: () => new TransactionalDdlAdapter(),
@@ -84,7 +89,7 @@ export function sqliteAccess(database: DatabaseSync): SqliteAccess {
     setFlush(flush) {
       if (flush === flushes) return;
       // In both modes the log stays in order: a flush includes all earlier commits.
-      database.exec(`pragma synchronous = ${flush ? "full" : "normal"}`);
+      connection.exec(`pragma synchronous = ${flush ? "full" : "normal"}`);
       flushes = flush;
     },
   };
@@ -121,16 +126,16 @@ class NodeSqliteDriver implements Driver {
 
   async beginTransaction(): Promise<void> {
     // A deferred transaction fails at its first write when another process wrote after its first read.
-    this.#connection.database.exec("begin immediate");
+    this.#connection.exec("begin immediate");
   }
 
   async commitTransaction(): Promise<void> {
-    this.#connection.database.exec("commit");
+    this.#connection.exec("commit");
   }
 
   async rollbackTransaction(): Promise<void> {
     // An error such as "disk full" ends the transaction by itself.
-    if (this.#connection.database.isTransaction) this.#connection.database.exec("rollback");
+    if (this.#connection.database.isTransaction) this.#connection.exec("rollback");
   }
 
   async releaseConnection(): Promise<void> {
@@ -148,11 +153,18 @@ class NodeSqliteConnection implements DatabaseConnection {
   #recent = new Map<string, Prepared>();
   #older = new Map<string, Prepared>();
   readonly #versionNow: StatementSync;
+  readonly #count: StatementCount;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, count: StatementCount) {
     this.database = database;
+    this.#count = count;
     this.#versionNow = database.prepare("pragma schema_version");
     this.#versionNow.setReturnArrays(true);
+  }
+
+  exec(text: string): void {
+    this.#count.statements += 1;
+    this.database.exec(text);
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -162,6 +174,7 @@ class NodeSqliteConnection implements DatabaseConnection {
   run<R>(query: CompiledQuery): QueryResult<R> {
     const { statement, rowOf } = this.#prepare(query.sql);
     if (rowOf !== undefined) return { rows: this.select<R>(query) };
+    this.#count.statements += 1;
     const values = query.parameters.map(toValue);
     const { changes, lastInsertRowid } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
@@ -169,6 +182,7 @@ class NodeSqliteConnection implements DatabaseConnection {
 
   select<R>(query: CompiledQuery): R[] {
     const prepared = this.#prepare(query.sql);
+    this.#count.statements += 1;
     const before = this.#versionBefore(prepared);
     const rows = prepared.statement.all(...query.parameters.map(toValue));
     const rowOf = this.#rowOfNow(prepared, before);
@@ -177,6 +191,7 @@ class NodeSqliteConnection implements DatabaseConnection {
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
     const prepared = this.#prepare(query.sql);
+    this.#count.statements += 1;
     const before = this.#versionBefore(prepared);
     let rowOf: RowOf | undefined;
     for (const values of prepared.statement.iterate(...query.parameters.map(toValue))) {
@@ -204,6 +219,7 @@ class NodeSqliteConnection implements DatabaseConnection {
   }
 
   #schemaVersion(): unknown {
+    this.#count.statements += 1;
     return (this.#versionNow.get() as unknown as readonly unknown[])[0];
   }
 
@@ -221,11 +237,25 @@ class NodeSqliteConnection implements DatabaseConnection {
   }
 
   #prepareAnew(text: string): Prepared {
-    const statement = this.database.prepare(text);
+    const named = this.#withColumns(text);
+    const statement = this.database.prepare(named);
     const rowOf = rowMakerOf(statement);
     statement.setReturnArrays(rowOf !== undefined);
-    const takesAll = rowOf !== undefined && text.includes("*");
+    const takesAll = rowOf !== undefined && /\*(?!\))/.test(named);
     return { statement, rowOf, takesAll, version: undefined };
+  }
+
+  /** Names all columns where Kysely selects them all, so that the schema version need not be read with each query. */
+  #withColumns(text: string): string {
+    return text.replaceAll(
+      /(?<=^select )\*(?= from ("\w+")(?: where | order by |$))|("\w+")\.\*/g,
+      (star, only?: string, one?: string) => {
+        const table = only ?? one ?? "";
+        const columns = this.database.prepare(`pragma table_info(${table})`).all();
+        const names = columns.map(({ name }) => `${table}."${String(name)}"`).join(", ");
+        return names === "" ? star : names;
+      },
+    );
   }
 }
 
