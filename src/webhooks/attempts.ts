@@ -33,6 +33,8 @@ export async function insertAttempt(
       status: posted.status,
       error: posted.error,
       response: posted.response,
+      request_headers: posted.requestHeaders,
+      response_headers: posted.responseHeaders,
       next_at: next,
     })
     .execute();

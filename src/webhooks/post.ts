@@ -26,6 +26,9 @@ export interface Posted {
   readonly error: string | null;
   /** The beginning of the answer's body. */
   readonly response: string | null;
+  /** Lines of `name: value`; the response has none without an answer. */
+  readonly requestHeaders: string;
+  readonly responseHeaders: string | null;
   readonly retryAfterMs: number | null;
 }
 
@@ -33,6 +36,7 @@ const timeoutMs = 15_000;
 /** Ends an attempt where the clock's own limit does not. */
 const timeoutLastMs = timeoutMs + 5_000;
 const responseBytesMax = 1_024;
+const headerCharactersMax = 4_000;
 
 /** Sends an event once. Rejects only when `signal` aborts, or where the secret cannot be decrypted. */
 export async function post(
@@ -60,6 +64,8 @@ export async function post(
     status: null,
     error: null,
     response: null,
+    requestHeaders: linesOf(Object.entries(headers)),
+    responseHeaders: null,
     retryAfterMs: null,
     ...found,
   });
@@ -78,7 +84,8 @@ export async function post(
       delivered,
       status,
       error: delivered ? null : refusalOf(status),
-      response: printable(answer.body),
+      response: printable(new TextDecoder().decode(answer.body)),
+      responseHeaders: linesOf(answer.headers),
       retryAfterMs: retryAfterMs(status, answer.headers.get("retry-after"), clock.now()),
     });
   } catch (error) {
@@ -96,7 +103,13 @@ function refusalOf(status: number): string {
 }
 
 /** Makes a response storable as text. */
-function printable(body: Uint8Array): string {
+function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- databases may refuse the zero character.
-  return new TextDecoder().decode(body).replaceAll("\u0000", "\uFFFD");
+  return text.replaceAll("\u0000", "\uFFFD");
+}
+
+function linesOf(headers: Iterable<readonly [name: string, value: string]>): string {
+  // A cookie would let whoever reads the log act as the program at the endpoint.
+  const lines = [...headers].filter(([name]) => name !== "set-cookie").map(([name, value]) => `${name}: ${value}`);
+  return printable(lines.join("\n").slice(0, headerCharactersMax));
 }

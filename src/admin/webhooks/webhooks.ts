@@ -377,7 +377,7 @@ export async function webhookDeliveries(store: Store, filter: DeliveryFilter) {
   return (await query.execute()).map(describeAttempt);
 }
 
-/** One attempt with the body that was sent. Throws Problem not_found. */
+/** One attempt with the request that was sent and the headers of the response. Throws Problem not_found. */
 export async function webhookDelivery(store: Store, endpointId: string, id: number) {
   const row = await store.read
     .selectFrom("webhook_attempts as attempt")
@@ -388,7 +388,12 @@ export async function webhookDelivery(store: Store, endpointId: string, id: numb
     .where("attempt.id", "=", id)
     .executeTakeFirst();
   if (row === undefined) throw new Problem("not_found", `there is no attempt ${id} of webhook ${endpointId}`);
-  return { ...describeAttempt(row), request: row.payload };
+  return {
+    ...describeAttempt(row),
+    request: row.payload,
+    request_headers: row.request_headers,
+    response_headers: row.response_headers,
+  };
 }
 
 function describeAttempt(

@@ -63,5 +63,8 @@ export interface WebhookAttemptsTable {
   error: string | null;
   /** The beginning of the response's body. */
   response: string | null;
+  /** Lines of `name: value`, at most 4,000 characters. Null: no answer, or a version that did not store them. */
+  request_headers: Generated<string | null>;
+  response_headers: Generated<string | null>;
   next_at: number | null;
 }

@@ -57,7 +57,9 @@ export const deliveryDetail = Type.Object(
   {
     ...attempt,
     request: nullable(Type.String({ description: "The body as it was sent; null: the event is gone" })),
+    request_headers: nullable(Type.String({ description: "Lines of `name: value`; null: not stored by that version" })),
     response: nullable(Type.String({ description: "The beginning of the answer's body" })),
+    response_headers: nullable(Type.String({ description: "Lines of `name: value`; null without an answer" })),
   },
   { title: "WebhookDeliveryDetail" },
 );

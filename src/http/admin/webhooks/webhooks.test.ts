@@ -21,6 +21,8 @@ interface Delivery {
   readonly outcome: string;
   readonly request: string;
   readonly response: string;
+  readonly request_headers: string;
+  readonly response_headers: string;
 }
 
 eachDatabase("webhooks in /admin/v1", (open) => {
@@ -63,6 +65,8 @@ eachDatabase("webhooks in /admin/v1", (open) => {
     if (request !== undefined) verify(made.secret, request);
     const { body } = await admin.call("GET", `webhooks/${made.id}/deliveries/${started?.id}`);
     expect((body as Delivery).request).toBe(request?.body);
+    expect((body as Delivery).request_headers).toContain(`webhook-signature: ${request?.headers["webhook-signature"]}`);
+    expect((body as Delivery).response_headers).toMatch(/^date: /m);
 
     const before = receiver.received.length;
     const again = await admin.call("POST", `webhooks/${made.id}/replay`, { event_id: started?.event_id });

@@ -115,10 +115,12 @@ function DeliveryDialog(props: { readonly endpoint: string; readonly id: number;
               <Outcome of={found} /> {found.error ?? `Answer ${found.status ?? "none"}`} after {found.duration_ms} ms
             </p>
             <h3>Request</h3>
+            <Headers lines={found.request_headers} />
             <pre class="code" dir="ltr" tabIndex={0}>
               {found.request === null ? "The event is older than 30 days." : pretty(found.request)}
             </pre>
             <h3>Response</h3>
+            <Headers lines={found.response_headers} />
             <pre class="code" dir="ltr" tabIndex={0}>
               {found.response ?? "No body."}
             </pre>
@@ -141,6 +143,16 @@ function DeliveryDialog(props: { readonly endpoint: string; readonly id: number;
     </Dialog>
   );
 }
+
+const Headers = ({ lines }: { readonly lines: string | null }) =>
+  lines === null ? null : (
+    <details>
+      <summary>Headers</summary>
+      <pre class="code" dir="ltr" tabIndex={0}>
+        {lines}
+      </pre>
+    </details>
+  );
 
 function pretty(json: string): string {
   try {

@@ -26,5 +26,7 @@ export interface Delivery {
 
 export interface DeliveryDetail extends Delivery {
   readonly request: string | null;
+  readonly request_headers: string | null;
   readonly response: string | null;
+  readonly response_headers: string | null;
 }
