@@ -11,6 +11,7 @@ import { lockWorkspace } from "#database/queries/workspaces.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import { requireWorkspace } from "#admin/api-keys.ts";
 import { recordChange } from "#admin/audit.ts";
+import { changeAddress, heldConversations, usableAddress } from "./agent-address.ts";
 import { dropAvatar } from "./drop-avatar.ts";
 import { hashPassword, requirePassword } from "./passwords.ts";
 import { requireOtherAdmin } from "./roles.ts";
@@ -23,8 +24,6 @@ export interface NewAgent {
   readonly role: AgentRole;
   readonly password?: string | undefined;
 }
-
-const emailPattern = /^[^\s@]{1,64}@[^\s@]{1,120}$/;
 
 export async function createAgent(store: Store, clock: Clock, given: NewAgent) {
   const workspace = await requireWorkspace(store, given.workspaceId);
@@ -41,9 +40,7 @@ interface AgentRow extends Omit<NewAgent, "password"> {
 
 /** Throws Problem when the address or the name cannot be used, or an agent of the workspace has the address. */
 export async function insertAgent(tx: Tx, given: AgentRow, now: number) {
-  const email = given.email.trim().toLowerCase();
-  if (!emailPattern.test(email))
-    throw new Problem("invalid_parameter", `email: "${given.email}" is not an e-mail address`);
+  const email = usableAddress(given.email);
   const name = given.name.trim();
   if (name === "") throw new Problem("invalid_parameter", "name: customers see it, so it cannot be empty");
   const { workspaceId, role, password, invitedUntil } = given;
@@ -111,6 +108,7 @@ export async function requireAgent(tx: Tx | Reader, workspaceId: string, agentId
 
 export interface AgentChange {
   readonly name?: string;
+  readonly email?: string;
   readonly role?: AgentRole;
   /** Away: rules assign no conversations to the agent. */
   readonly away?: boolean;
@@ -138,7 +136,7 @@ export async function changeAgent(
     const now = clock.now();
     const record = (from: string, to: string) =>
       recordChange(tx, { workspaceId, by, action: "agent_changed", subject: agent.email, from, to, now });
-    const { role = agent.role, name = agent.name, away = agent.away === 1, teamIds } = change;
+    const { role = agent.role, name = agent.name, email = agent.email, away = agent.away === 1, teamIds } = change;
     if (role !== agent.role) {
       if (agent.role === "admin" && agent.invited_until === null) await requireOtherAdmin(tx, workspaceId, agentId);
       // An agent of another role can neither see nor revoke them.
@@ -147,6 +145,10 @@ export async function changeAgent(
     }
     if (name.trim() === "") throw new Problem("invalid_parameter", "name: customers see it, so it cannot be empty");
     if (name.trim() !== agent.name) await record(agent.name, name.trim());
+    if (email.trim().toLowerCase() !== agent.email) {
+      await changeAddress(tx, { workspaceId, agentId, by }, agent, email, now);
+      await record(agent.email, email.trim().toLowerCase());
+    }
     if (away !== (agent.away === 1)) await record(away ? "here" : "away", away ? "away" : "here");
     const set = { role, name: name.trim(), away: away ? 1 : 0 } as const;
     await tx.updateTable("agents").set(set).where("id", "=", agentId).execute();
@@ -205,16 +207,4 @@ export async function deleteAgent(tx: Tx, workspaceId: string, agentId: string, 
   await dropAvatar(tx, workspaceId, agentId, now);
   await tx.deleteFrom("agents").where("id", "=", agentId).execute();
   await insertWork(tx, [signOutWork(agentId, now)], now);
-}
-
-/** The number of conversations that an agent has, snoozed ones included. */
-export async function heldConversations(db: Tx | Reader, workspaceId: string, email: string): Promise<number> {
-  const { held } = await db
-    .selectFrom("conversations")
-    .select((eb) => eb.fn.countAll<number>().as("held"))
-    .where("workspace_id", "=", workspaceId)
-    .where("status", "in", ["claimed", "snoozed"])
-    .where("assigned_to", "=", email)
-    .executeTakeFirstOrThrow();
-  return held;
 }

@@ -5,6 +5,7 @@ import type { AdminAnswer, DashboardUser } from "#test/support/http/administrato
 import { callAdmin, dashboardUser } from "#test/support/http/administrators.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import { asked, cookieOf } from "#test/support/http/inbox.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { inTime } from "#test/support/in-time.ts";
 import { mailConfigOf, openMailServer } from "#test/support/servers/mail-server.ts";
 
@@ -53,6 +54,53 @@ eachDatabase("agents of a workspace", (open) => {
       .where("workspace_id", "=", app.workspace.id)
       .orderBy("id")
       .execute();
+
+  it("get another address, which they sign in with and their conversations follow", async () => {
+    const { id, path } = await invite("olga");
+    expect((await admin.call("PATCH", `agents/${id}`, { email: "olga.k@shop.example" })).status).toBe(422);
+    await accept(path, "olga's long password");
+    const { conversation_id: conversationId } = (
+      await app.post("/v1/query", { workspace_id: app.workspace.id, query: "Hello" })
+    ).body;
+    const given = { status: "claimed", assigned_to: "olga@shop.example" };
+    expect((await app.call("PATCH", `/v1/conversations/${conversationId}`, { body: given })).status).toBe(200);
+
+    const taken = await admin.call("PATCH", `agents/${id}`, { email: admin.email });
+    expect([taken.status, (taken.body as { readonly code: string }).code]).toEqual([409, "already_exists"]);
+    const assigning = {
+      name: "to olga",
+      when: { message: "customer" },
+      if: { words: ["refund"] },
+      // oxlint-disable-next-line unicorn/no-thenable -- a key of the API.
+      then: [{ assign: "olga@shop.example" }],
+    };
+    expect((await admin.call("POST", "rules", assigning)).status).toBe(201);
+    const used = await admin.call("PATCH", `agents/${id}`, { email: "olga.k@shop.example" });
+    expect((used.body as { readonly detail: string }).detail).toContain("the rule “to olga” assigns");
+    await admin.call("DELETE", "rules/to%20olga");
+
+    const changed = await admin.call("PATCH", `agents/${id}`, { email: " Olga.K@shop.example" });
+    expect([changed.status, changed.body]).toMatchObject([200, { email: "olga.k@shop.example" }]);
+    await eventually(async () => {
+      app.clock.advance(100);
+      const { body } = await app.get(`/v1/conversations/${conversationId}`);
+      expect(body).toMatchObject({ status: "claimed", assigned_to: "olga.k@shop.example" });
+    });
+    const signIn = (email: string) =>
+      fetch(`${app.url}/inbox/login`, {
+        method: "POST",
+        headers: { origin: app.url },
+        body: new URLSearchParams({ email, password: "olga's long password" }),
+        redirect: "manual",
+      });
+    expect((await signIn("olga@shop.example")).status).not.toBe(303);
+    expect((await signIn("olga.k@shop.example")).status).toBe(303);
+    expect(await audited("olga@shop.example")).toContainEqual({
+      action: "agent_changed",
+      from_value: "olga@shop.example",
+      to_value: "olga.k@shop.example",
+    });
+  });
 
   it("join by an invitation, which asks for a password and signs in once", async () => {
     const { id, path } = await invite("ines", { role: "viewer" });

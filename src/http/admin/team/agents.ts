@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { Problem } from "#domain/problem.ts";
-import { changeAgent, heldConversations, removeAgent } from "#admin/team/agents.ts";
+import { changeAgent, removeAgent } from "#admin/team/agents.ts";
+import { heldConversations } from "#admin/team/agent-address.ts";
 import { invitationUrl, inviteAgent } from "#admin/team/invitations.ts";
 import { listMembers, readMember } from "#admin/team/member-list.ts";
 import { administratorOf } from "#http/admin/administrator.ts";
@@ -65,18 +66,21 @@ const readSchema = {
 const changeSchema = {
   tags,
   operationId: "changeAgent",
-  summary: "Change an agent's name, role, teams, or whether they are away",
+  summary: "Change an agent's name, address, role, teams, or whether they are away",
   params: oneAgent,
   body: Type.Object(
     {
       name: Type.Optional(givenName),
+      email: Type.Optional(
+        Type.String({ maxLength: 190, description: "They sign in with it, and conversations are assigned to it" }),
+      ),
       role: Type.Optional(role),
       away: Type.Optional(Type.Boolean()),
       team_ids: Type.Optional(idList),
     },
     { title: "AgentChange" },
   ),
-  response: adminResponses({ 200: detail }, [...schemas.withBody, "last_admin"]),
+  response: adminResponses({ 200: detail }, [...schemas.withBody, "last_admin", "already_exists"]),
 };
 
 const removeSchema = {

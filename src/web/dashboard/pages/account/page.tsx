@@ -1,5 +1,6 @@
 import { api } from "#web/dashboard/api.ts";
 import type { DashboardPage } from "#web/dashboard/page.ts";
+import { addressOf } from "#web/dashboard/router.ts";
 import { useDashboard } from "#web/dashboard/store.ts";
 import { TextField } from "#web/dashboard/ui/fields/text.tsx";
 import { Form, useForm } from "#web/dashboard/ui/form.tsx";
@@ -26,7 +27,7 @@ export const account: DashboardPage = {
 
 function Account() {
   const { me, reloadMe } = useDashboard();
-  const { email, role, lacks_second_factor: isLacking } = me.value.agent;
+  const { id, email, role, lacks_second_factor: isLacking } = me.value.agent;
   const state = useResource(() => api.get<SecondFactorState>("me/second-factor"), []);
   const changed = async (): Promise<void> => {
     await state.reload();
@@ -42,6 +43,11 @@ function Account() {
       )}
       <Section title="Name" lead="Customers see it with your replies.">
         <NameForm />
+        {role === "admin" && !isLacking && (
+          <p class="hint">
+            You sign in with {email}. <a href={addressOf("team", id)}>Change the address</a>
+          </p>
+        )}
       </Section>
       <Section title="Picture" lead="Customers see it beside your messages in the chat of your site.">
         <Picture />

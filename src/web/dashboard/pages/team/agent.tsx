@@ -105,13 +105,15 @@ function InvitedAgent({ agent, reload }: { readonly agent: Agent; readonly reloa
 
 interface AgentValues {
   readonly name: string;
+  readonly email: string;
   readonly role: Role;
   readonly away: boolean;
   readonly team_ids: readonly string[];
 }
 
-const agentValues = ({ name, role, away, teams }: Agent): AgentValues => ({
+const agentValues = ({ name, email, role, away, teams }: Agent): AgentValues => ({
   name,
+  email,
   role,
   away,
   team_ids: teams.map(({ id }) => id),
@@ -150,6 +152,16 @@ function AgentForm(props: {
     <Card>
       <Form form={form} send={send} label="Save" done="Saved." isBlocked={givesUp && !isAgreed}>
         <TextField of={form.field("name")} label="Name" hint="Customers see it." required maxLength={100} />
+        {agent.invited_until === null && (
+          <TextField
+            of={form.field("email")}
+            label="E-mail address"
+            hint="They sign in with it. Their conversations go with them; reports keep the old address for earlier days."
+            type="email"
+            required
+            maxLength={185}
+          />
+        )}
         <SelectField
           of={{ ...form.field("role"), set: (role) => form.field("role").set(role as Role) }}
           label="Role"
