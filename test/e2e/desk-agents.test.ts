@@ -370,6 +370,32 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(JSON.stringify(view())).toContain("in no thread of a conversation");
   });
 
+  it("sends a reply to one message by the shortcut on it", async () => {
+    const card = await claimed();
+    await world.telegramSays(steps.chat(), 2, "What does it cost?");
+    await world.telegramSays(steps.chat(), 3, "And is it blue?");
+    await bench.settle();
+    const price = world.slack.messages.find(({ threadTs, text }) => threadTs === card.ts && text.includes("cost?"));
+    if (price === undefined) throw new Error("the message is not shown");
+    const shown = { channel: price.channel, ts: price.ts, threadTs: card.ts };
+    await world.shortcut(mia, shown, "parley_reply");
+    await world.submits(mia, view(), { value: " " });
+    await world.submits(mia, view(), { value: "Ten *euros*" });
+    await bench.settle();
+    expect(sees().at(-1)).toBe("Mia Meyer:\nTen euros");
+    expect(world.telegram.calls("sendMessage").at(-1)?.["reply_parameters"]).toMatchObject({ message_id: 2 });
+    expect(world.thread(card).at(-1)).toBe("💬 Mia Meyer\nTen euros");
+
+    await world.shortcut(ben, shown, "parley_reply");
+    await world.submits(ben, view(), { value: "Twelve" });
+    await bench.settle();
+    expect(sees().at(-1)).toBe("Mia Meyer:\nTen euros");
+    expect(lastNotice(ben)).toBe("Nothing was sent: Mia Meyer has this conversation. Your text was:\nTwelve");
+
+    await world.shortcut(mia, { ...shown, ts: card.ts }, "parley_reply");
+    expect(JSON.stringify(view())).toContain("a reply needs one that the customer can see");
+  });
+
   it("shows a customer's text without mentions and links", async () => {
     const text =
       "I want to talk to a human <!channel> <@U0MIA0001> <https://evil.example|your bank> &lt;!here&gt; *x* :boom:";

@@ -75,7 +75,7 @@ it("reports errors of the file's accounts before the first start, with their fix
   await writeFile(env["PARLEY_CONFIG"] ?? "", world.yaml);
   slack.scopes.splice(slack.scopes.indexOf("commands"), 1);
   expect((await said())["desk slack"]).toMatch(
-    /^✗ for the desk the app lacks commands \(for \/parley, and the shortcut on messages\): add it as Bot Token Scopes/,
+    /^✗ for the desk the app lacks commands \(for \/parley, and the shortcuts on messages\): add it as Bot Token Scopes/,
   );
   env = { ...env, PUBLIC_URL: "http://192.168.0.9:8080" };
   const inside = await said();

@@ -6,7 +6,7 @@ import { fixFor } from "./calls.ts";
 /** The desk's OAuth scopes, besides those for customers, and the reason for each. */
 export const deskScopes: readonly (readonly [string, string])[] = [
   ["channels:read", "to see the desk channel"],
-  ["commands", "for /parley, and the shortcut on messages"],
+  ["commands", "for /parley, and the shortcuts on messages"],
   ["groups:read", "to see a private desk channel"],
   ["reactions:write", "for ticks and crosses on replies"],
   ["users:read.email", "to identify agents"],

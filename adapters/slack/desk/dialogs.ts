@@ -14,20 +14,29 @@ export interface DialogSubject {
   readonly messageId?: string;
 }
 
-export const dialogs = ["note", "tag", "snooze", "message"] as const;
+export const dialogs = ["note", "tag", "snooze", "message", "reply"] as const;
 export type Dialog = (typeof dialogs)[number];
 
 const blockId = "value";
 const actionId = "value";
 const tagsTextMax = 2_000;
 const tagsSeparator = ", ";
-const noteTextMax = 3_000;
+const textMax = 3_000;
 
 const titles: Readonly<Record<Dialog, string>> = {
   note: "Internal note",
   tag: "Tags",
   snooze: "Snooze",
   message: "Conversation",
+  reply: "Reply to the message",
+};
+
+const submits: Readonly<Record<Dialog, string>> = {
+  note: "Save",
+  tag: "Save",
+  snooze: "Save",
+  message: "Do it",
+  reply: "Send",
 };
 
 /** The dialog's id at Slack. */
@@ -55,7 +64,7 @@ export function dialogView(dialog: Dialog, given: DialogSubject, now: number): J
     callback_id: callbackIdOf(dialog),
     private_metadata: JSON.stringify(subject),
     title: { type: "plain_text", text: titles[dialog] },
-    submit: { type: "plain_text", text: dialog === "message" ? "Do it" : "Save" },
+    submit: { type: "plain_text", text: submits[dialog] },
     close: { type: "plain_text", text: "Cancel" },
     blocks: [
       {
@@ -94,12 +103,14 @@ const labels: Readonly<Record<Dialog, string>> = {
   tag: "Tags, with commas between them",
   snooze: "Until when",
   message: "What shall happen?",
+  reply: "The customer gets it, with the message that it answers",
 };
 
 function elementOf(dialog: Dialog, { tags = [] }: DialogSubject, now: number): Json {
   switch (dialog) {
     case "note":
-      return { type: "plain_text_input", multiline: true, max_length: noteTextMax };
+    case "reply":
+      return { type: "plain_text_input", multiline: true, max_length: textMax };
     case "tag":
       return {
         type: "plain_text_input",
@@ -131,6 +142,10 @@ export function readDialog(dialog: Dialog, subject: DialogSubject, values: unkno
   switch (dialog) {
     case "note":
       return text === "" ? wrong("Write something.") : { kind: "ask", ask: { kind: "note", text: markdownOf(text) } };
+    case "reply":
+      return text === ""
+        ? wrong("Write something.")
+        : { kind: "ask", ask: { kind: "reply", messageId: subject.messageId ?? "", text: markdownOf(text) } };
     case "tag":
       return readTags(text, subject.tags ?? []);
     case "snooze": {

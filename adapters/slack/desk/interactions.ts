@@ -108,22 +108,33 @@ export function listenToInteractions(app: SlackApp, { api, host, desk }: Interac
     });
   }
 
+  /** Listens to a shortcut on a message of a thread. `refusal`: the text for a message that it does not fit. */
+  function onMessage(
+    dialog: "message" | "reply",
+    refusal: string,
+    conversationIdOf: (post: string, root: string) => Promise<string | null>,
+  ): void {
+    const of = { type: "message_action", callback_id: callbackIdOf(dialog) } as const;
+    app.shortcut(of, async ({ context: { interaction } }) => {
+      const ts = filled(interaction.message?.ts);
+      const channelId = filled(interaction.channel?.id);
+      if (ts === undefined || channelId === undefined) return;
+      const root = filled(interaction.message?.thread_ts) ?? ts;
+      const messageId = messageIdOf(channelId, ts);
+      const found = await conversationIdOf(messageId, messageIdOf(channelId, root));
+      const conversation = found === null ? null : await desk.conversation(found);
+      if (conversation === null) return show(api, host, sayingView(refusal), interaction);
+      const { id: conversationId, status, assignee } = conversation;
+      const seen = { status, assignedTo: assignee?.email ?? null };
+      return open(dialog, { conversationId, seen, place: placeIn(channelId, root), messageId }, interaction);
+    });
+  }
+
   // The shortcut on a thread's message exists because a slash command does not get its thread.
-  app.shortcut({ type: "message_action", callback_id: "parley_message" }, async ({ context: { interaction } }) => {
-    const ts = filled(interaction.message?.ts);
-    const channelId = filled(interaction.channel?.id);
-    if (ts === undefined || channelId === undefined) return;
-    const root = filled(interaction.message?.thread_ts) ?? ts;
-    const place = placeIn(channelId, root);
-    const found = await desk.conversationOf(messageIdOf(channelId, root));
-    const conversation = found === null ? null : await desk.conversation(found);
-    if (conversation === null) {
-      return show(api, host, sayingView("This message is in no thread of a conversation."), interaction);
-    }
-    const { id: conversationId, status, assignee } = conversation;
-    const seen = { status, assignedTo: assignee?.email ?? null };
-    return open("message", { conversationId, seen, place, messageId: messageIdOf(channelId, ts) }, interaction);
-  });
+  onMessage("message", "This message is in no thread of a conversation.", (_post, root) => desk.conversationOf(root));
+  onMessage("reply", "This is no message of a conversation: a reply needs one that the customer can see.", (post) =>
+    desk.conversationOfPost(post),
+  );
 }
 
 /** Opens a dialog. A failure loses nothing: the agent clicks again. */

@@ -83,7 +83,7 @@ eachDatabase("ten thousand malformed deliveries for each endpoint", (open) => {
         },
       ],
     }));
-    const dialogs = ["note", "tag", "snooze", "message"].map((dialog) => ({
+    const dialogs = ["note", "tag", "snooze", "message", "reply"].map((dialog) => ({
       ...base,
       type: "view_submission",
       view: {
@@ -93,8 +93,12 @@ eachDatabase("ten thousand malformed deliveries for each endpoint", (open) => {
         state: { values: { value: { value: { value: "words", selected_date_time: 2_000_000_000 } } } },
       },
     }));
-    const shortcut = { ...base, type: "message_action", callback_id: "parley_message" };
-    return [...clicks, ...dialogs, shortcut, { ...base, type: "view_closed" }].map((payload) => ({
+    const shortcuts = ["parley_message", "parley_reply"].map((id) => ({
+      ...base,
+      type: "message_action",
+      callback_id: id,
+    }));
+    return [...clicks, ...dialogs, ...shortcuts, { ...base, type: "view_closed" }].map((payload) => ({
       payload: JSON.stringify(payload),
     }));
   }

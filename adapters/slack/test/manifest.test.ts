@@ -89,7 +89,12 @@ describe("the manifest of the Slack app", () => {
     expect(new Set(listed("bot", "manifest-desk.yaml"))).toEqual(more);
     expect(listed("bot_events", "manifest-desk.yaml")).toEqual(listed("bot_events"));
     const manifest = read("manifest-desk.yaml");
-    for (const part of ["callback_id: parley_message", "command: /parley", "is_enabled: true"]) {
+    for (const part of [
+      "callback_id: parley_message",
+      "callback_id: parley_reply",
+      "command: /parley",
+      "is_enabled: true",
+    ]) {
       expect(manifest).toContain(part);
     }
     for (const [scope] of deskScopes) expect(read("README.md")).toContain(`\`${scope}\``);

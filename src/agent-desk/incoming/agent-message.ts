@@ -138,8 +138,9 @@ export async function reply(
   conversationId: string,
   messageId: string,
   text: string,
-  { ids, uploadedBy }: { readonly ids: readonly string[]; readonly uploadedBy: string },
+  given: { readonly ids: readonly string[]; readonly uploadedBy: string; readonly refersTo?: string },
 ) {
+  const { ids, uploadedBy, refersTo } = given;
   const { channels, search, files, workspace, accountId, agent, followUp, now } = context;
   return storeAgentReply(
     tx,
@@ -156,6 +157,7 @@ export async function reply(
       clientId: writtenId(accountId, messageId),
       actor: agentActor(agent),
       ...(ids.length === 0 ? {} : { files: ids, uploadedBy }),
+      ...(refersTo === undefined ? {} : { refersTo }),
     },
     now,
     followUp,

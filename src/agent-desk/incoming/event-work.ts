@@ -18,7 +18,7 @@ const snoozeEnd = Type.Object({
 const ask = Type.Union([
   Type.Object({ kind: Type.Literal("snooze"), until: snoozeEnd }),
   Type.Object({
-    kind: kindsOf<Exclude<DeskAsk["kind"], "snooze">>({
+    kind: kindsOf<Exclude<DeskAsk["kind"], "snooze" | "reply">>({
       claim: true,
       take_over: true,
       release: true,
@@ -29,6 +29,7 @@ const ask = Type.Union([
       note: true,
     }),
   }),
+  Type.Object({ kind: Type.Literal("reply"), messageId: text, text }),
 ]);
 const by = { by: text, place: text };
 const inThread = { thread: text, messageId: text, ...by };

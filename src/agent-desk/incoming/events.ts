@@ -37,6 +37,7 @@ import { storeAgentMessage } from "./agent-message.ts";
 import { applyDraftChoice } from "./draft-choice.ts";
 import { editAgentMessage } from "./message-edits.ts";
 import { isNote } from "./message-posts.ts";
+import { replyToMessage } from "./reply-to-message.ts";
 import { conversationAt } from "./conversation-of-thread.ts";
 import { pendingEditsOf } from "./pending-edits.ts";
 
@@ -286,6 +287,7 @@ async function applyAsk(
     await insertNote(tx, draft, { content: ask.text, authorEmail: agent.email }, agentActor(agent), now);
     return { effects: await changes.flush(tx), notice: null };
   }
+  if (ask.kind === "reply") return replyToMessage(tx, context, conversationId, event, ask);
   const brought = event.confirm === true ? await showAtDesk(tx, context, conversationId) : null;
   const action = actionOf(ask, agent, now);
   const { result, effects: done } = await applyAction(
@@ -311,7 +313,7 @@ async function showAtDesk(tx: Tx, { workspace, search, now }: EventContext, conv
 }
 
 function actionOf(
-  ask: Exclude<Extract<DeskEvent, { kind: "asked" }>["ask"], { kind: "note" }>,
+  ask: Exclude<Extract<DeskEvent, { kind: "asked" }>["ask"], { kind: "note" | "reply" }>,
   agent: Agent,
   now: number,
 ): Action {

@@ -159,7 +159,9 @@ export type DeskAsk =
   | { readonly kind: "claim" | "take_over" | "release" | "resolve" | "archive" | "reopen" }
   | { readonly kind: "snooze"; readonly until: SnoozeEnd }
   | { readonly kind: "tag"; readonly add: readonly string[]; readonly remove: readonly string[] }
-  | { readonly kind: "note"; readonly text: string };
+  | { readonly kind: "note"; readonly text: string }
+  /** A reply to the customer's message that this post shows. `text`: Markdown. */
+  | { readonly kind: "reply"; readonly messageId: string; readonly text: string };
 
 /** `morning`: tomorrow at nine in the agent's time zone. `at`: epoch milliseconds. */
 export type SnoozeEnd =

@@ -76,7 +76,11 @@ export interface DeskWorld {
     value: Readonly<Record<string, unknown>>,
   ): Promise<Response>;
   /** An agent uses the shortcut on a message. */
-  shortcut(user: string, message: Written): Promise<Response>;
+  shortcut(
+    user: string,
+    message: Pick<Written, "channel" | "ts" | "threadTs">,
+    callback?: "parley_message" | "parley_reply",
+  ): Promise<Response>;
   command(user: string, text: string): Promise<Response>;
   /** The cards in the desk channel, oldest first. */
   cards(): readonly FakeMessage[];
@@ -300,10 +304,10 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
         team: { id: slack.teamId },
         view: { ...view, id: `V${(clicks += 1)}`, state: { values: { value: { value } } } },
       }),
-    shortcut: (user, { channel, ts, threadTs }) =>
+    shortcut: (user, { channel, ts, threadTs }, callback = "parley_message") =>
       interact({
         type: "message_action",
-        callback_id: "parley_message",
+        callback_id: callback,
         user: userOf(user),
         team: { id: slack.teamId },
         trigger_id: `trigger-${(clicks += 1)}`,

@@ -1,0 +1,39 @@
+import type { DeskAsk, DeskEvent } from "#channels/desk/contract.ts";
+import { colleagueWith } from "#conversations/agents/conflict.ts";
+import { requireConversation } from "#conversations/agents/update.ts";
+import { nameInConversation } from "#database/queries/agents.ts";
+import { messageShownAs } from "#database/queries/desk.ts";
+import type { Tx } from "#database/contract.ts";
+import { reply } from "./agent-message.ts";
+import type { DeskEventResult, EventContext } from "./event-context.ts";
+import { textMax } from "./message-posts.ts";
+
+type Asked = Extract<DeskEvent, { kind: "asked" }>;
+
+/**
+ * Sends an agent's reply to one message, which a post of the thread shows. A refused text is given back in the notice,
+ * since the dialog is closed by then.
+ */
+export async function replyToMessage(
+  tx: Tx,
+  context: EventContext,
+  conversationId: string,
+  { externalId }: Pick<Asked, "externalId">,
+  { messageId: post, text }: Extract<DeskAsk, { kind: "reply" }>,
+): Promise<DeskEventResult> {
+  const { accountId, workspace, agent } = context;
+  const refused = (reason: string): DeskEventResult => ({
+    effects: null,
+    notice: { text: `Nothing was sent: ${reason}. Your text was:\n${text}` },
+  });
+  const row = await requireConversation(tx, workspace.id, conversationId);
+  const shown = await messageShownAs(tx, accountId, post);
+  if (shown?.conversation_id !== conversationId) return refused("this post shows no message of the conversation");
+  if (row.status === "archived") return refused("the conversation is archived");
+  if (text.length > textMax) return refused(`a reply has at most ${textMax} characters`);
+  const colleague = colleagueWith(row, agent.email);
+  if (colleague !== null) return refused(`${await nameInConversation(tx, row, colleague)} has this conversation`);
+  const attached = { ids: [], uploadedBy: agent.email, refersTo: shown.ref_id };
+  const { effects } = await reply(tx, context, conversationId, externalId, text, attached);
+  return { effects, notice: null };
+}
