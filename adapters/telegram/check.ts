@@ -1,6 +1,8 @@
 import type { Api } from "grammy";
 import { GrammyError } from "grammy";
 import { isInOwnNetwork } from "#channels/http/own-network.ts";
+import type { ChannelHost } from "#channels/contract.ts";
+import { isUsedForBusiness } from "./business.ts";
 import { withoutToken } from "./errors.ts";
 import { grammySignal } from "./client.ts";
 
@@ -11,6 +13,7 @@ export interface BotCheck {
   readonly webhookUrl: string;
   /** `base_url` is set. Such a server may deliver to any port, and within your network. */
   readonly isOwnServer: boolean;
+  readonly state: ChannelHost["state"];
 }
 
 /** The ports that Telegram delivers to; "" is the default port of https. */
@@ -18,21 +21,25 @@ const ports: readonly string[] = ["", "80", "88", "8443"];
 
 /** Returns the bot's name and transport. Throws with an instruction if the token is wrong or deliveries fail. */
 export async function checkBot(
-  { api, token, transport, webhookUrl, isOwnServer }: BotCheck,
+  { api, token, transport, webhookUrl, isOwnServer, state }: BotCheck,
   signal: AbortSignal,
 ): Promise<string> {
   const me = await withoutToken(token, () => whoIs(api, signal));
   if (me === null) {
     throw new Error("Telegram does not know this token: get the bot's token from @BotFather, and set `token`");
   }
-  const { username } = me;
+  const { username, can_connect_to_business: mayConnect } = me;
+  const note =
+    mayConnect || !(await isUsedForBusiness(state))
+      ? ""
+      : "; Business Mode is off, so Telegram accounts cannot connect the bot: turn it on in @BotFather";
   const {
     url = "",
     last_error_message: failure,
     pending_update_count: pending,
   } = await withoutToken(token, () => api.getWebhookInfo(grammySignal(signal)));
   if (transport === "polling") {
-    if (url === "") return `@${username}, polling`;
+    if (url === "") return `@${username}, polling${note}`;
     throw new Error(
       `@${username} still delivers to ${hostOf(url)}: start Parley, which asks for the messages itself from then on; if it runs, another program has set that address: stop it, or use another bot`,
     );
@@ -62,7 +69,7 @@ export async function checkBot(
   if (failure !== undefined && pending > 0) {
     throw new Error(`Telegram could not deliver to ${webhookUrl} (${failure}): check that PUBLIC_URL is reachable`);
   }
-  return `@${username}, webhook`;
+  return `@${username}, webhook${note}`;
 }
 
 /** Only the host is shown: the path may contain another program's secret. */

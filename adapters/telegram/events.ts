@@ -3,10 +3,12 @@ import { Compile } from "typebox/compile";
 import type { ChannelHost, InboundEvent } from "#channels/contract.ts";
 import { buttonsAfter } from "#channels/opinion-buttons.ts";
 import { createAddressing } from "./addressing.ts";
+import type { BusinessConnections } from "./business.ts";
+import { byConnection } from "./business.ts";
 import { grammySignal } from "./client.ts";
 import { failureOf } from "./errors.ts";
 import type { Reading } from "./inbound.ts";
-import { eventIdOf, readMessage, readUpdate } from "./inbound.ts";
+import { connectionOf, eventIdOf, readMessage, readUpdate } from "./inbound.ts";
 import { keyboardOf } from "./send.ts";
 import { topicsOf } from "./thread.ts";
 import type { TelegramMessage } from "./payloads.ts";
@@ -31,6 +33,7 @@ export interface EventsDependencies {
   readonly token: string;
   readonly groups: "addressed" | "all" | "off";
   readonly botId: number;
+  readonly connections: BusinessConnections;
 }
 
 const update = Compile(updateSchema);
@@ -44,7 +47,7 @@ const thanks = "🙏";
 const namedWithinMs = 3_600_000;
 
 /** Turns updates into events of the host, for the webhook and for polling. */
-export function createEvents({ host, api, token, groups, botId }: EventsDependencies): Events {
+export function createEvents({ host, api, token, groups, botId, connections }: EventsDependencies): Events {
   const addressing = createAddressing(api, host, botId);
 
   return {
@@ -53,7 +56,9 @@ export function createEvents({ host, api, token, groups, botId }: EventsDependen
         host.log.warn({}, "telegram: unknown update skipped");
         return null;
       }
-      const reading = readUpdate(given, botId);
+      const connectionId = connectionOf(given);
+      const owner = connectionId === undefined ? undefined : await connections.ownerOf(connectionId);
+      const reading = readUpdate(given, botId, owner);
       switch (reading.kind) {
         case "ignored":
           host.log.debug({ reason: reading.reason }, "telegram: update skipped");
@@ -65,6 +70,12 @@ export function createEvents({ host, api, token, groups, botId }: EventsDependen
         }
         case "press":
           await pressed(reading);
+          return null;
+        case "connection":
+          await connections.keep(reading.connection);
+          return null;
+        case "deletions":
+          await Promise.all(reading.events.map((event) => host.accept({ ...event, sentAt: host.clock.now() })));
           return null;
         case "event":
           if (reading.message !== undefined && !(await isForBot(reading.message))) {
@@ -99,8 +110,8 @@ export function createEvents({ host, api, token, groups, botId }: EventsDependen
     // Null: it does not count, such as a press of somebody else in the group.
     const counts = (await host.accept(event)).messageId !== null;
     const signal = grammySignal(AbortSignal.timeout(displayMs));
-    const { chat, message_id: messageId } = message;
-    const shown = { reply_markup: keyboardOf(buttonsAfter(opinion)) };
+    const { chat, message_id: messageId, business_connection_id: connectionId } = message;
+    const shown = { reply_markup: keyboardOf(buttonsAfter(opinion)), ...byConnection(connectionId) };
     const results = await Promise.allSettled([
       api.answerCallbackQuery(id, counts ? { text: thanks } : {}, signal),
       ...(counts ? [api.editMessageReplyMarkup(chat.id, messageId, shown, signal)] : []),

@@ -3,8 +3,16 @@ import type { Opinion } from "#channels/opinion-buttons.ts";
 import { readOpinion } from "#channels/opinion-buttons.ts";
 import { richTextOf } from "./rich-text.ts";
 import type { TelegramThread } from "./thread.ts";
-import { movedId, threadOf } from "./thread.ts";
-import type { TelegramFile, TelegramMessage, TelegramPress, TelegramReaction, TelegramUpdate } from "./payloads.ts";
+import { messageIdOf, movedId, threadOf } from "./thread.ts";
+import type {
+  TelegramConnection,
+  TelegramDeletions,
+  TelegramFile,
+  TelegramMessage,
+  TelegramPress,
+  TelegramReaction,
+  TelegramUpdate,
+} from "./payloads.ts";
 import { ignoredKinds } from "./payloads.ts";
 
 /** The meaning of an update. `reason` is for the log. */
@@ -25,23 +33,54 @@ export type Reading =
     }
   /** The customer pressed Start. `event`: by a link with a payload. */
   | ({ readonly kind: "start"; readonly event?: InboundEvent } & TelegramThread)
+  | { readonly kind: "connection"; readonly connection: TelegramConnection }
+  /** Telegram gives no time of a deletion. */
+  | { readonly kind: "deletions"; readonly events: readonly Omit<Deletion, "sentAt">[] }
   | { readonly kind: "ignored"; readonly reason: string };
+
+type Deletion = Extract<InboundEvent, { kind: "delete" }>;
+
+/** A business account that has connected the bot. */
+export interface BusinessOwner {
+  readonly id: number;
+  readonly name: string;
+}
 
 const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
 
-/** Reads an update. `botId`: the bot itself. Pure. */
-export function readUpdate(update: TelegramUpdate, botId: number): Reading {
+/** The business connection that an update came by; undefined for the bot's own chats. */
+export const connectionOf = (update: TelegramUpdate): string | undefined =>
+  (
+    update.business_message ??
+    update.edited_business_message ??
+    update.deleted_business_messages ??
+    update.callback_query?.message
+  )?.business_connection_id;
+
+/** Reads an update. `botId`: the bot itself. `owner`: of the connection that it came by. Pure. */
+export function readUpdate(update: TelegramUpdate, botId: number, owner?: BusinessOwner): Reading {
   const {
     message,
     edited_message: edited,
     my_chat_member: member,
     callback_query: press,
     message_reaction: reaction,
+    business_connection: connection,
+    business_message: businessMessage,
+    edited_business_message: editedBusiness,
+    deleted_business_messages: deleted,
   } = update;
+  if (connection !== undefined) return { kind: "connection", connection };
+  if ((connectionOf(update) ?? businessMessage ?? editedBusiness) !== undefined && owner === undefined) {
+    return ignored("its business connection is not known");
+  }
+  if (businessMessage !== undefined) return readMessage(businessMessage, botId, owner);
+  if (editedBusiness !== undefined) return readEdit(editedBusiness, update.update_id, botId, owner);
+  if (deleted !== undefined) return readDeletions(deleted, owner);
   if (message !== undefined) return readMessage(message, botId);
   if (edited !== undefined) return readEdit(edited, update.update_id, botId);
   if (member !== undefined) return readMembership(member, update.update_id);
-  if (press !== undefined) return readPress(press);
+  if (press !== undefined) return readPress(press, owner);
   if (reaction !== undefined) return readReaction(reaction, update.update_id);
   const kind = Object.keys(update).find((key): key is keyof typeof ignoredKinds => key in ignoredKinds);
   return ignored(kind === undefined ? "its kind is not known" : ignoredKinds[kind]);
@@ -51,7 +90,7 @@ const startCommand = /^\/start(?:@\w+)?(?:\s+(?<payload>.*)|$)/is;
 /** Telegram permits this in a link: https://core.telegram.org/bots/features#deep-linking. */
 const startPayload = /^[\w-]{1,64}$/;
 
-export function readMessage(message: TelegramMessage, botId: number): Reading {
+export function readMessage(message: TelegramMessage, botId: number, owner?: BusinessOwner): Reading {
   const { chat, migrate_to_chat_id: movedTo, migrate_from_chat_id: movedFrom } = message;
   // Both groups report the move, in any order.
   if (movedTo !== undefined) return readMove(message, chat.id, movedTo);
@@ -59,31 +98,37 @@ export function readMessage(message: TelegramMessage, botId: number): Reading {
   const nobody = notACustomer(message, botId);
   if (nobody !== undefined) return ignored(nobody);
   const forwarded = forwardedIn(message);
-  if (chat.type === "private" && forwarded === undefined && startCommand.test(message.text ?? "")) {
+  // In a person's chat it is no command.
+  if (chat.type === "private" && owner === undefined && forwarded === undefined && startCommand.test(message.text ?? "")) {
     return readStart(message);
   }
   const text = textOf(message);
   const files = filesOf(message);
   if (text === "" && files.length === 0) return ignored("it is a service message, or has nothing to read");
   const { media_group_id: album } = message;
+  const id = idOf(message, owner);
+  if (owner !== undefined && message.from?.id === owner.id) {
+    return { kind: "event", event: ownersMessage(message, owner, text, files) };
+  }
   return {
     kind: "event",
     message,
     event: {
       kind: "message",
-      externalId: eventIdOf(messageIdOf(message)),
-      messageExternalId: messageIdOf(message),
-      thread: threadIdOf(message),
+      externalId: eventIdOf(id),
+      messageExternalId: id,
+      thread: threadIdOf(message, owner),
       sender: senderOf(message),
       sentAt: message.date * 1_000,
       text,
       metadata: {
         ...(chat.title === undefined ? {} : { chat: chat.title }),
+        ...(owner === undefined ? {} : { business_account: owner.name }),
         ...(message.from?.username === undefined ? {} : { username: `@${message.from.username}` }),
         ...(message.via_bot === undefined ? {} : { via_bot: `@${message.via_bot.username ?? message.via_bot.id}` }),
         ...(message.from?.language_code === undefined ? {} : { language: message.from.language_code }),
       },
-      ...referenceOf(message),
+      ...referenceOf(message, owner),
       ...(forwarded === undefined ? {} : { forwarded }),
       ...(files.length === 0 ? {} : { files: files.map(inboundFile) }),
       ...(album === undefined ? {} : { group: { key: album } }),
@@ -91,15 +136,37 @@ export function readMessage(message: TelegramMessage, botId: number): Reading {
   };
 }
 
+/** The owner's own words, typed in Telegram: an agent's message that the customer has. */
+function ownersMessage(
+  message: TelegramMessage,
+  owner: BusinessOwner,
+  text: string,
+  files: readonly NamedFile[],
+): InboundEvent {
+  const id = idOf(message, owner);
+  return {
+    kind: "agent",
+    externalId: eventIdOf(id),
+    messageExternalId: id,
+    thread: threadIdOf(message, owner),
+    sentAt: message.date * 1_000,
+    // Telegram gives bots no e-mail address.
+    author: { email: `owner-${owner.id}@telegram.invalid`, name: owner.name },
+    text,
+    ...(files.length === 0 ? {} : { files: files.map(inboundFile) }),
+  };
+}
+
 /** In a topic, Telegram calls the message that began it the answered one, unless there is another. */
-function referenceOf({ chat, reply_to_message: answered, quote, message_thread_id: topic }: TelegramMessage): {
-  readonly refersTo?: Reference;
-} {
+function referenceOf(
+  { chat, reply_to_message: answered, quote, message_thread_id: topic }: TelegramMessage,
+  owner: BusinessOwner | undefined,
+): { readonly refersTo?: Reference } {
   if (answered === undefined || answered.message_id === topic) return {};
   const text = quote?.text ?? answered.text ?? answered.caption;
   return {
     refersTo: {
-      externalIds: [`${chat.id}:${answered.message_id}`],
+      externalIds: [idOf({ chat, message_id: answered.message_id }, owner)],
       ...(text === undefined ? {} : { text }),
       ...(quote === undefined ? {} : { isQuote: true }),
     },
@@ -121,7 +188,7 @@ function readStart(message: TelegramMessage): Reading {
   if (!startPayload.test(payload)) return { kind: "start", ...placeOf(message) };
   const event: InboundEvent = {
     kind: "contact",
-    externalId: `start:${messageIdOf(message)}`,
+    externalId: `start:${idOf(message)}`,
     thread: threadIdOf(message),
     sender: senderOf(message),
     sentAt: message.date * 1_000,
@@ -145,9 +212,11 @@ function readMove({ from, date }: TelegramMessage, oldId: number, newId: number)
   };
 }
 
-function readEdit(message: TelegramMessage, updateId: number, botId: number): Reading {
+function readEdit(message: TelegramMessage, updateId: number, botId: number, owner?: BusinessOwner): Reading {
   const nobody = notACustomer(message, botId);
   if (nobody !== undefined) return ignored(nobody);
+  if (owner !== undefined && message.from?.id === owner.id) return ignored("the account's owner has edited a message");
+  const id = idOf(message, owner);
   const text = textOf(message);
   const files = filesOf(message);
   // An edit may remove a picture's caption.
@@ -160,9 +229,9 @@ function readEdit(message: TelegramMessage, updateId: number, botId: number): Re
     event: {
       kind: "edit",
       // Also sent for invisible changes such as a reaction. The text is then equal, and the edit has no effect.
-      externalId: `edit:${message.chat.id}:${message.message_id}:${message.edit_date ?? 0}:${updateId}`,
-      messageExternalId: messageIdOf(message),
-      thread: threadIdOf(message),
+      externalId: `edit:${id}:${message.edit_date ?? 0}:${updateId}`,
+      messageExternalId: id,
+      thread: threadIdOf(message, owner),
       sender: senderOf(message),
       sentAt: (message.edit_date ?? message.date) * 1_000,
       text,
@@ -170,6 +239,22 @@ function readEdit(message: TelegramMessage, updateId: number, botId: number): Re
       ...(files.length === 0 ? {} : { files: files.map(inboundFile) }),
     },
   };
+}
+
+/** Deletions of messages that are not a customer's have no effect. */
+function readDeletions({ chat, message_ids: ids }: TelegramDeletions, owner: BusinessOwner | undefined): Reading {
+  const thread = threadIdOf({ chat }, owner);
+  const events = ids.map((message_id): Omit<Deletion, "sentAt"> => {
+    const id = idOf({ chat, message_id }, owner);
+    return {
+      kind: "delete",
+      externalId: `delete:${id}`,
+      messageExternalId: id,
+      thread,
+      sender: { key: String(chat.id) },
+    };
+  });
+  return { kind: "deletions", events };
 }
 
 function readMembership(
@@ -201,11 +286,11 @@ function readMembership(
   };
 }
 
-function readPress({ id, from, message, data = "" }: TelegramPress): Reading {
+function readPress({ id, from, message, data = "" }: TelegramPress, owner: BusinessOwner | undefined): Reading {
   const opinion = readOpinion(data);
   if (opinion === undefined || message === undefined) return ignored("it is no button of this bot's messages");
   const sender = senderOf({ from, chat: message.chat });
-  return { kind: "press", id, opinion, message, thread: threadIdOf(message), sender };
+  return { kind: "press", id, opinion, message, thread: threadIdOf(message, owner), sender };
 }
 
 function readReaction({ chat, message_id, user, date, ...change }: TelegramReaction, updateId: number): Reading {
@@ -221,28 +306,34 @@ function readReaction({ chat, message_id, user, date, ...change }: TelegramReact
       thread: String(chat.id),
       sender: senderOf({ from: user, chat }),
       sentAt: date * 1_000,
-      of: { externalIds: [messageIdOf({ chat, message_id })] },
+      of: { externalIds: [idOf({ chat, message_id })] },
       added: after.filter((emoji) => !before.includes(emoji)),
       removed: before.filter((emoji) => !after.includes(emoji)),
     },
   };
 }
 
+/** The user that writes sign-in codes and news to each person. */
+const telegramItself = 777_000;
+
 /** The reason why a message has no customer as its author; undefined for a customer's message. */
 function notACustomer(
-  { chat, from, sender_chat, via_bot, is_automatic_forward }: TelegramMessage,
+  { chat, from, sender_chat, via_bot, is_automatic_forward, sender_business_bot, is_from_offline }: TelegramMessage,
   botId: number,
 ): string | undefined {
+  if (sender_business_bot !== undefined) return "a bot has written it for a business account";
+  if (is_from_offline === true) return "a business account has sent it by itself";
   if (from === undefined) return "it is a channel's own post";
   if (chat.is_direct_messages === true) return "direct messages to a channel are not answered";
   if (from.is_bot === true) return "a bot has written it";
   if (sender_chat !== undefined) return "it was written in the name of a chat";
   if (via_bot?.id === botId) return "it was written by way of this bot";
-  return is_automatic_forward === true ? "it was forwarded automatically" : undefined;
+  if (is_automatic_forward === true) return "it was forwarded automatically";
+  return from.id === telegramItself ? "Telegram itself has written it" : undefined;
 }
 
-const messageIdOf = ({ chat, message_id }: Pick<TelegramMessage, "chat" | "message_id">): string =>
-  `${chat.id}:${message_id}`;
+const idOf = ({ chat, message_id }: Pick<TelegramMessage, "chat" | "message_id">, owner?: BusinessOwner): string =>
+  messageIdOf({ chatId: chat.id, messageId: message_id, ownerId: owner?.id });
 
 export const eventIdOf = (messageId: string): string => `message:${messageId}`;
 
@@ -253,14 +344,15 @@ function placeOf({ chat, is_topic_message, message_thread_id: topicId }: Located
   return { chatId: chat.id, topicId: is_topic_message === true ? topicId : undefined };
 }
 
-const threadIdOf = (message: Located): string => threadOf(placeOf(message));
+const threadIdOf = (message: Located, owner?: BusinessOwner): string =>
+  threadOf({ ...placeOf(message), ownerId: owner?.id });
 
 function senderOf({ from, chat }: Pick<TelegramMessage, "from" | "chat">) {
   const name = from === undefined ? "" : nameOf(from);
   return { key: String(from?.id ?? chat.id), ...(name === "" ? {} : { name: name.slice(0, 190) }) };
 }
 
-const nameOf = ({ first_name, last_name }: NonNullable<TelegramMessage["from"]>): string =>
+export const nameOf = ({ first_name, last_name }: NonNullable<TelegramMessage["from"]>): string =>
   [first_name, last_name].filter((part) => part !== undefined && part !== "").join(" ");
 
 /** The customer's text, and a line for each attachment that is not a file. */

@@ -2,6 +2,7 @@ import { Api } from "grammy";
 import { createServerFetch } from "#channels/http/guarded-connect.ts";
 import { createPlatformFetch } from "#channels/http/platform-fetch.ts";
 import type { AdapterModule } from "#channels/contract.ts";
+import { businessWindow, byConnection, createBusinessConnections } from "./business.ts";
 import { checkBot } from "./check.ts";
 import type { TelegramConfig } from "./config.ts";
 import { config } from "./config.ts";
@@ -43,10 +44,13 @@ const telegram: AdapterModule<TelegramConfig> = {
     const api = new Api(token, { ...options, timeoutSeconds });
     const uploads = new Api(token, { ...options, timeoutSeconds: uploadSeconds });
     const server = { api, apiRoot: apiRoot ?? defaultRoot, token, fetch: createServerFetch(host.lookup) };
-    const events = createEvents({ host, api, token, groups, botId: Number(botIdOf(token)) });
+    const connections = createBusinessConnections(api, host, token);
+    const events = createEvents({ host, api, token, groups, botId: Number(botIdOf(token)), connections });
     const secret = webhookSecret(host);
     const kind = transport ?? (host.webhookUrl.startsWith("https:") ? "webhook" : "polling");
+    const sending = { api, uploads, host, token, connections };
     return {
+      window: businessWindow,
       writeFirst: {
         label: "Chat ID",
         hint: "The number of a chat whose person has written to the bot before, such as 123456789.",
@@ -81,20 +85,28 @@ const telegram: AdapterModule<TelegramConfig> = {
               },
             },
       render: renderParts,
-      send: (part, context) => sendPart({ api, uploads, host, token }, part, context),
-      edit: (part, externalId, context) => editPart(api, token, part, externalId, context),
-      remove: (externalId, context) => removePart(api, token, externalId, context),
+      send: (part, context) => sendPart(sending, part, context),
+      edit: (part, externalId, context) => editPart(sending, part, externalId, context),
+      remove: (externalId, context) => removePart(sending, externalId, context),
       react: (externalId, emoji, { signal }) => reactTo(api, token, externalId, emoji, signal),
       fetchFile: (ref, signal) => fetchTelegramFile(server, ref, signal),
       async typing(thread) {
-        const { chatId, topicId } = parseThread(thread);
-        await withoutToken(token, () =>
-          api.sendChatAction(chatId, "typing", topicId === undefined ? {} : { message_thread_id: topicId }),
-        );
+        const { chatId, topicId, ownerId } = parseThread(thread);
+        const connectionId = ownerId === undefined ? undefined : await connections.current(ownerId);
+        if (ownerId !== undefined && connectionId === undefined) return;
+        const at = { ...byConnection(connectionId), ...(topicId === undefined ? {} : { message_thread_id: topicId }) };
+        await withoutToken(token, () => api.sendChatAction(chatId, "typing", at));
       },
       check: (signal) =>
         checkBot(
-          { api, token, transport: kind, webhookUrl: host.webhookUrl, isOwnServer: apiRoot !== undefined },
+          {
+            api,
+            token,
+            transport: kind,
+            webhookUrl: host.webhookUrl,
+            isOwnServer: apiRoot !== undefined,
+            state: host.state,
+          },
           signal,
         ),
       close: async () => undefined,

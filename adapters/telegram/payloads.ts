@@ -11,16 +11,16 @@ export const updateKinds = [
   "my_chat_member",
   "callback_query",
   "message_reaction",
+  "business_connection",
+  "business_message",
+  "edited_business_message",
+  "deleted_business_messages",
 ] as const;
 
 /** The Bot API's other kinds of updates, with the reason to ignore each. */
 export const ignoredKinds = {
   channel_post: "a channel's own posts have no customer",
   edited_channel_post: "a channel's own posts have no customer",
-  business_connection: "chats of a Telegram Business account are not answered",
-  business_message: "chats of a Telegram Business account are not answered",
-  edited_business_message: "chats of a Telegram Business account are not answered",
-  deleted_business_messages: "chats of a Telegram Business account are not answered",
   guest_message: "a chat that the bot is not in cannot be answered for long",
   message_reaction_count: "anonymous reactions have no customer",
   inline_query: "the bot offers nothing inline",
@@ -41,6 +41,8 @@ export const ignoredKinds = {
 
 /** Ids have up to 52 bits. */
 const id = Type.Integer();
+
+const connectionId = Type.String({ minLength: 1, maxLength: 150 });
 
 const user = Type.Object({
   id,
@@ -88,6 +90,11 @@ const message = Type.Object({
   edit_date: Type.Optional(Type.Number()),
   via_bot: Type.Optional(user),
   is_automatic_forward: Type.Optional(Type.Boolean()),
+  business_connection_id: Type.Optional(connectionId),
+  /** The bot that wrote a message of a business account. */
+  sender_business_bot: Type.Optional(user),
+  /** A business account's own greeting, absence or scheduled message. */
+  is_from_offline: Type.Optional(Type.Boolean()),
   /** The first author of a forwarded message: a person, a person who hides their account, a group or a channel. */
   forward_origin: Type.Optional(
     Type.Object({
@@ -178,10 +185,29 @@ const press = Type.Object({
       message_id: id,
       message_thread_id: Type.Optional(id),
       is_topic_message: Type.Optional(Type.Boolean()),
+      business_connection_id: Type.Optional(connectionId),
       chat,
     }),
   ),
   data: Type.Optional(Type.String()),
+});
+
+/** The bot's connection with a business account: new, changed or ended. */
+const businessConnection = Type.Object({
+  id: connectionId,
+  user,
+  /** Unix seconds. */
+  date: Type.Number(),
+  is_enabled: Type.Boolean(),
+  rights: Type.Optional(Type.Object({ can_reply: Type.Optional(Type.Boolean()) })),
+  /** In place of `rights`, from servers of the Bot API before 9.0. */
+  can_reply: Type.Optional(Type.Boolean()),
+});
+
+const deletedMessages = Type.Object({
+  business_connection_id: connectionId,
+  chat,
+  message_ids: Type.Array(id),
 });
 
 export const updateSchema = Type.Object({
@@ -191,10 +217,16 @@ export const updateSchema = Type.Object({
   my_chat_member: Type.Optional(membership),
   callback_query: Type.Optional(press),
   message_reaction: Type.Optional(reaction),
+  business_connection: Type.Optional(businessConnection),
+  business_message: Type.Optional(message),
+  edited_business_message: Type.Optional(message),
+  deleted_business_messages: Type.Optional(deletedMessages),
 });
 
 export type TelegramUpdate = Static<typeof updateSchema>;
 export type TelegramMessage = Static<typeof message>;
 export type TelegramPress = Static<typeof press>;
 export type TelegramReaction = Static<typeof reaction>;
+export type TelegramConnection = Static<typeof businessConnection>;
+export type TelegramDeletions = Static<typeof deletedMessages>;
 export type TelegramFile = Static<typeof file>;

@@ -9,7 +9,10 @@ import { foreignAnswer } from "#channels/http/foreign-response.ts";
 import type { Failure } from "./errors.ts";
 import { failureOf } from "./errors.ts";
 import type { TelegramPart } from "./render.ts";
-import { movedId, parseThread } from "./thread.ts";
+import type { BusinessConnections } from "./business.ts";
+import { businessReason, byConnection, closesWindow } from "./business.ts";
+import type { TelegramMessageId, TelegramThread } from "./thread.ts";
+import { movedId, parseMessageId, parseThread, messageIdOf } from "./thread.ts";
 import { grammySignal } from "./client.ts";
 
 type Entities = NonNullable<NonNullable<Parameters<Api["sendMessage"]>[2]>["entities"]>;
@@ -20,6 +23,7 @@ export interface SendDependencies {
   readonly uploads: Api;
   readonly host: ChannelHost;
   readonly token: string;
+  readonly connections: BusinessConnections;
 }
 
 /**
@@ -27,12 +31,14 @@ export interface SendDependencies {
  * sent in another form, each form once; a refused message was not shown, so this cannot duplicate it.
  */
 export async function sendPart(
-  { api, uploads, host, token }: SendDependencies,
+  { api, uploads, host, token, connections }: SendDependencies,
   part: Part,
   context: SendContext,
 ): Promise<Receipt> {
   const payload = part.payload as TelegramPart;
-  let how: How = { ...parseThread(context.thread), withEntities: true, asPhoto: isPhoto(payload) };
+  const thread = parseThread(context.thread);
+  const connectionId = await connectionFor(connections, thread, context.signal);
+  let how: How = { ...thread, connectionId, withEntities: true, asPhoto: isPhoto(payload) };
   for (;;) {
     try {
       return await postPart(payload.file === undefined ? api : uploads, payload, context, how);
@@ -50,6 +56,15 @@ export async function sendPart(
       how = other;
     }
   }
+}
+
+/** The connection of a business account's chat; undefined for the bot's own chats. */
+async function connectionFor(
+  connections: BusinessConnections,
+  { ownerId }: Pick<TelegramThread, "ownerId">,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  return ownerId === undefined ? undefined : connections.forSend(ownerId, signal);
 }
 
 /** A failure to store the chat's state must not change the message's outcome; the next refused message reports it again. */
@@ -89,7 +104,9 @@ async function reportMoved(host: ChannelHost, from: number, to: number): Promise
 
 /** The bot cannot write in the chat: it was blocked or removed, or the chat does not exist for it. */
 const isGone = (failure: Failure): boolean =>
-  (failure.kind === "answered" && failure.code === 403) || isAbout(failure, /chat not found|PEER_ID_INVALID/i);
+  failure.kind === "answered" &&
+  businessReason(failure.description) === undefined &&
+  (failure.code === 403 || isAbout(failure, /chat not found|PEER_ID_INVALID/i));
 
 /** Marks the chat as unreachable, so that agents see it before they write again. */
 async function reportUnreachable(host: ChannelHost, { thread, key }: SendContext, reason: string): Promise<void> {
@@ -104,9 +121,8 @@ async function reportUnreachable(host: ChannelHost, { thread, key }: SendContext
   });
 }
 
-interface How {
-  readonly chatId: number;
-  readonly topicId: number | undefined;
+interface How extends TelegramThread {
+  readonly connectionId: string | undefined;
   readonly withEntities: boolean;
   readonly asPhoto: boolean;
   /** The chat id is that of the supergroup which replaced the group. */
@@ -121,19 +137,21 @@ const isPhoto = ({ file }: TelegramPart): boolean =>
   file !== undefined && photoTypes.has(file.mediaType) && file.bytes <= photoBytesMax;
 
 /** Undefined for a message of another chat: the group became a supergroup meanwhile. */
-function answeredId(refersTo: string | undefined, chatId: number): number | undefined {
-  const [, chat, message] = /^(-?\d+):(\d+)$/.exec(refersTo ?? "") ?? [];
-  return Number(chat) === chatId ? Number(message) : undefined;
+function answeredId(refersTo: string | undefined, { chatId, ownerId }: TelegramThread): number | undefined {
+  const answered = refersTo === undefined ? undefined : parseMessageId(refersTo);
+  return answered?.chatId === chatId && answered.ownerId === ownerId ? answered.messageId : undefined;
 }
 
 async function postPart(
   api: Api,
   { text, entities, file, opinion, refersTo }: TelegramPart,
   { signal, messageId, file: bytesOf }: SendContext,
-  { chatId, topicId, withEntities, asPhoto }: How,
+  how: How,
 ): Promise<Receipt> {
-  const answered = answeredId(refersTo, chatId);
+  const { chatId, topicId, ownerId, withEntities, asPhoto } = how;
+  const answered = answeredId(refersTo, how);
   const more = {
+    ...byConnection(how.connectionId),
     ...(answered === undefined
       ? {}
       : { reply_parameters: { message_id: answered, allow_sending_without_reply: true } }),
@@ -152,20 +170,27 @@ async function postPart(
       },
       grammySignal(signal),
     );
-    return { externalId: `${sent.chat.id}:${sent.message_id}`, state: "sent" };
+    return receiptOf(sent, ownerId);
   }
   if (bytesOf === undefined) throw new DeliveryError("rejected", "the file no longer exists");
   // grammY sends the name without quotation marks, so a semicolon would end it.
   const input = new InputFile(await bytesOf(file.id), file.name.replaceAll(/[;"\r\n]/g, "_"));
-  const how = {
+  const captioned = {
     ...(text === "" ? {} : { caption: text }),
     ...(marks === undefined ? {} : { caption_entities: marks }),
     ...more,
   };
   const sent = asPhoto
-    ? await api.sendPhoto(chatId, input, how, grammySignal(signal))
-    : await api.sendDocument(chatId, input, { ...how, disable_content_type_detection: true }, grammySignal(signal));
-  return { externalId: `${sent.chat.id}:${sent.message_id}`, state: "sent" };
+    ? await api.sendPhoto(chatId, input, captioned, grammySignal(signal))
+    : await api.sendDocument(chatId, input, { ...captioned, disable_content_type_detection: true }, grammySignal(signal));
+  return receiptOf(sent, ownerId);
+}
+
+function receiptOf(
+  { chat, message_id: messageId }: { readonly chat: { readonly id: number }; readonly message_id: number },
+  ownerId: number | undefined,
+): Receipt {
+  return { externalId: messageIdOf({ chatId: chat.id, messageId, ownerId }), state: "sent" };
 }
 
 /** Buttons in one row below a message. */
@@ -173,39 +198,40 @@ export const keyboardOf = (buttons: readonly OpinionButton[]) => ({
   inline_keyboard: [buttons.map(({ label, data }) => ({ text: label, callback_data: data }))],
 });
 
-/** The chat's id and the message's id. */
-function parseExternalId(externalId: string): { readonly chatId: number; readonly messageId: number } {
-  const [chat, message] = externalId.split(":").map(Number);
-  if (chat === undefined || message === undefined || !Number.isSafeInteger(chat) || !Number.isSafeInteger(message)) {
-    throw new DeliveryError("rejected", "this message is not known by a number that Telegram has given");
-  }
-  return { chatId: chat, messageId: message };
+function parseExternalId(externalId: string): TelegramMessageId {
+  const id = parseMessageId(externalId);
+  if (id !== undefined) return id;
+  throw new DeliveryError("rejected", "this message is not known by a number that Telegram has given");
 }
 
+export type ChangeDependencies = Pick<SendDependencies, "api" | "token" | "connections">;
+
 export async function editPart(
-  api: Api,
-  token: string,
+  { api, token, connections }: ChangeDependencies,
   part: Part,
   externalId: string,
   { signal, messageId: ownId }: SendContext,
 ): Promise<void> {
   const { text, entities, file, opinion } = part.payload as TelegramPart;
-  const { chatId, messageId } = parseExternalId(externalId);
-  // Telegram removes the buttons of a message that is edited without them.
-  const buttons = opinion === undefined ? {} : { reply_markup: keyboardOf(opinionButtons(opinion, ownId)) };
+  const { chatId, messageId, ownerId } = parseExternalId(externalId);
+  const more = {
+    ...byConnection(await connectionFor(connections, { ownerId }, signal)),
+    // Telegram removes the buttons of a message that is edited without them.
+    ...(opinion === undefined ? {} : { reply_markup: keyboardOf(opinionButtons(opinion, ownId)) }),
+  };
   const change = async (marks: Entities): Promise<unknown> =>
     file === undefined
       ? api.editMessageText(
           chatId,
           messageId,
           text,
-          { entities: marks, link_preview_options: { is_disabled: true }, ...buttons },
+          { entities: marks, link_preview_options: { is_disabled: true }, ...more },
           grammySignal(signal),
         )
       : api.editMessageCaption(
           chatId,
           messageId,
-          { caption: text, caption_entities: marks, ...buttons },
+          { caption: text, caption_entities: marks, ...more },
           grammySignal(signal),
         );
   for (let marks = [...entities] as Entities; ; marks = []) {
@@ -221,10 +247,16 @@ export async function editPart(
   }
 }
 
-export async function removePart(api: Api, token: string, externalId: string, { signal }: SendContext): Promise<void> {
-  const { chatId, messageId } = parseExternalId(externalId);
+export async function removePart(
+  { api, token, connections }: ChangeDependencies,
+  externalId: string,
+  { signal }: SendContext,
+): Promise<void> {
+  const { chatId, messageId, ownerId } = parseExternalId(externalId);
+  const connectionId = await connectionFor(connections, { ownerId }, signal);
   try {
-    await api.deleteMessage(chatId, messageId, grammySignal(signal));
+    if (connectionId === undefined) await api.deleteMessage(chatId, messageId, grammySignal(signal));
+    else await api.deleteBusinessMessages(connectionId, [messageId], grammySignal(signal));
   } catch (error) {
     const failure = failureOf(error, token);
     if (isAbout(failure, /message to delete not found/i)) return;
@@ -245,7 +277,10 @@ export async function reactTo(
   emoji: string | null,
   signal: AbortSignal,
 ): Promise<void> {
-  const { chatId, messageId } = parseExternalId(externalId);
+  const { chatId, messageId, ownerId } = parseExternalId(externalId);
+  if (ownerId !== undefined) {
+    throw new DeliveryError("rejected", "Telegram lets no bot react in the chats of a connected account");
+  }
   // Telegram knows the heart without the sign that asks for its picture.
   const shown = emoji === null ? [] : [{ type: "emoji", emoji: emoji.replaceAll("\uFE0F", "") }];
   try {
@@ -288,11 +323,15 @@ function deliveryError(failure: Failure): DeliveryError {
       retryAfterMs: 60_000,
     });
   }
-  return new DeliveryError("rejected", reasonOf(description));
+  return new DeliveryError("rejected", reasonOf(description), {
+    windowClosed: closesWindow.test(description),
+  });
 }
 
 /** The reason in words for an agent. */
 function reasonOf(description: string): string {
+  const business = businessReason(description);
+  if (business !== undefined) return business;
   if (/bot was blocked by the user/i.test(description)) return "the customer has blocked the bot on Telegram";
   if (/user is deactivated/i.test(description)) return "the customer's Telegram account is deleted";
   if (/bot was kicked|bot is not a member/i.test(description)) return "the bot was removed from this Telegram group";

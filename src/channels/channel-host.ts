@@ -66,10 +66,10 @@ export interface AccountState {
   /** Durable when it resolves; never expires. */
   set(key: string, value: string): Promise<void>;
   /**
-   * Sets `after`, which expires after `lifetimeMs`, if the value is `before` now (null: no value); resolves to whether it
-   * was. Durable when it resolves. Two values must differ in more than spaces at their end.
+   * Sets `after`, which expires after `lifetimeMs` (null: never), if the value is `before` now (null: no value); resolves
+   * to whether it was. Durable when it resolves. Two values must differ in more than spaces at their end.
    */
-  compareAndSet(key: string, before: string | null, after: string, lifetimeMs: number): Promise<boolean>;
+  compareAndSet(key: string, before: string | null, after: string, lifetimeMs: number | null): Promise<boolean>;
   /** The same for values that are stored encrypted, under keys of their own. */
   getSecret(key: string): Promise<string | null>;
   setSecret(key: string, value: string): Promise<void>;

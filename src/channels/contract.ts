@@ -234,6 +234,8 @@ export interface WriteFirst {
 
 export interface ReplyWindow {
   readonly ms: number;
+  /** Whether the thread has a window. Pure. Absent: each thread has. */
+  appliesTo?(thread: string): boolean;
   /** For agents, once it is closed: the reason, without a full stop. */
   readonly closed: string;
   /** The calls that deliver a message even then, or for agents the reason why there are none. Pure. */

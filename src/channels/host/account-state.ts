@@ -31,10 +31,10 @@ export function createAccountState(
     key: string,
     before: string | null,
     after: string,
-    lifetimeMs: number,
+    lifetimeMs: number | null,
   ): Promise<boolean> {
     const now = clock.now();
-    const row = { value: after, updated_at: now, expires_at: now + lifetimeMs };
+    const row = { value: after, updated_at: now, expires_at: lifetimeMs === null ? null : now + lifetimeMs };
     try {
       return await store.write(async (tx) => {
         if (before === null) {

@@ -18,13 +18,13 @@ export interface Window {
   readonly of: ReplyWindow;
 }
 
-type ThreadWindow = Pick<ConversationRow, "account_id" | "channel" | "customer_wrote_at">;
+type ThreadWindow = Pick<ConversationRow, "account_id" | "channel" | "context_key" | "customer_wrote_at">;
 
 /** Undefined where customers can be written to at any time. The account's adapter must be loaded. */
 export function windowOf(channels: Pick<Channels, "adapter">, row: ThreadWindow, now: number): Window | undefined {
   if (row.channel === "api") return undefined;
   const of = channels.adapter({ id: row.account_id }).window;
-  if (of === undefined) return undefined;
+  if (of === undefined || of.appliesTo?.(row.context_key) === false) return undefined;
   const closesAt = row.customer_wrote_at === null ? null : row.customer_wrote_at + of.ms;
   return { isOpen: closesAt !== null && now < closesAt, closesAt, of };
 }
