@@ -60,6 +60,10 @@ const settingOf = (name = "its owner"): string =>
   `in the Telegram app of ${name}, open Settings > Telegram Business > Chatbots`;
 const disconnected = "this Telegram account has disconnected the bot";
 
+/** Deletions need a permission of their own. */
+export const lacksRights = /rights|BOT_ACCESS_FORBIDDEN/;
+export const mayNotDelete = `the bot may not delete messages of this Telegram account: ${settingOf()}, and let the bot delete messages`;
+
 /** For agents: the reason why Telegram refuses a call by a connection; undefined for other errors. */
 export function businessReason(description: string): string | undefined {
   if (closesWindow.test(description)) return businessWindow.closed;

@@ -10,7 +10,7 @@ import type { Failure } from "./errors.ts";
 import { failureOf } from "./errors.ts";
 import type { TelegramPart } from "./render.ts";
 import type { BusinessConnections } from "./business.ts";
-import { businessReason, byConnection, closesWindow } from "./business.ts";
+import { businessReason, byConnection, closesWindow, lacksRights, mayNotDelete } from "./business.ts";
 import type { TelegramMessageId, TelegramThread } from "./thread.ts";
 import { movedId, parseMessageId, parseThread, messageIdOf } from "./thread.ts";
 import { grammySignal } from "./client.ts";
@@ -260,6 +260,7 @@ export async function removePart(
   } catch (error) {
     const failure = failureOf(error, token);
     if (isAbout(failure, /message to delete not found/i)) return;
+    if (connectionId !== undefined && isAbout(failure, lacksRights)) throw new DeliveryError("rejected", mayNotDelete);
     if (isAbout(failure, /message can't be deleted/i)) {
       throw new DeliveryError("rejected", "Telegram lets a bot take back only messages of the last 48 hours");
     }

@@ -75,7 +75,17 @@ describe("a bot with a webhook", () => {
   it("registers its address, a secret and the kinds of updates", () => {
     expect(telegram.webhook?.url).toBe(`http://parley.test/channels/telegram/${bench.accountId}`);
     expect(telegram.calls("setWebhook").at(-1)).toMatchObject({
-      allowed_updates: ["message", "edited_message", "my_chat_member", "callback_query", "message_reaction"],
+      allowed_updates: [
+        "message",
+        "edited_message",
+        "my_chat_member",
+        "callback_query",
+        "message_reaction",
+        "business_connection",
+        "business_message",
+        "edited_business_message",
+        "deleted_business_messages",
+      ],
     });
     expect(telegram.calls("setWebhook").at(-1)).not.toHaveProperty("drop_pending_updates");
   });

@@ -7,7 +7,9 @@ import {
   surveysOn,
   thumbsOf,
 } from "#test/support/channels/opinions.ts";
+import { hostWith } from "#test/support/channels/partial-host.ts";
 import { runStatement } from "#test/support/database/run-statement.ts";
+import { createBusinessConnections } from "../business.ts";
 import type { TelegramPart } from "../render.ts";
 import { renderParts } from "../render.ts";
 import { editPart } from "../send.ts";
@@ -132,7 +134,9 @@ describe("thumbs below an answer", () => {
     const data = dataOf(answer, "👍") ?? "";
     const { signal } = new AbortController();
     const context = { thread: "7", key: "k", messageId: data.split(":")[2] ?? "", signal };
-    await editPart(api, bot.telegram.token, part, `7:${answer.messageId}`, context);
+    const { token } = bot.telegram;
+    const connections = createBusinessConnections(api, hostWith({}), token);
+    await editPart({ api, token, connections }, part, `7:${answer.messageId}`, context);
     expect(now(answer)?.text).toBe("Never.");
     expect([labels(answer), dataOf(answer, "👍")]).toEqual(["👍 👎", data]);
   });

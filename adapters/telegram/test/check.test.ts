@@ -1,5 +1,6 @@
 import { Api } from "grammy";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hostWith } from "#test/support/channels/partial-host.ts";
 import type { BotCheck } from "../check.ts";
 import { checkBot } from "../check.ts";
 import type { FakeTelegram } from "./support/fake-telegram.ts";
@@ -16,7 +17,9 @@ afterEach(() => telegram.close());
 const webhookUrl = "https://parley.test/channels/telegram/acc_1";
 
 async function doctor(given: Partial<BotCheck> = {}): Promise<string> {
-  const asked = { api, token: telegram.token, transport: "webhook", webhookUrl, isOwnServer: false, ...given } as const;
+  const { state } = hostWith({ state: { get: async () => null } });
+  const account = { api, token: telegram.token, webhookUrl, state };
+  const asked = { ...account, transport: "webhook", isOwnServer: false, ...given } as const;
   try {
     return await checkBot(asked, AbortSignal.timeout(5_000));
   } catch (error) {
@@ -41,6 +44,15 @@ describe("doctor's check of a bot", () => {
     expect(await doctor({ transport: "polling" })).toContain("still delivers to old.example: start Parley");
     await api.deleteWebhook();
     expect(await doctor({ transport: "polling" })).toBe("@parley_test_bot, polling");
+  });
+
+  it("reports Business Mode that is off only where an account has connected the bot", async () => {
+    await deliverTo(webhookUrl);
+    const { state } = hostWith({ state: { get: async (key) => (key === "business" ? "used" : null) } });
+    expect(await doctor()).toBe("@parley_test_bot, webhook");
+    expect(await doctor({ state })).toContain("Business Mode is off, so Telegram accounts cannot connect the bot");
+    telegram.businessMode = true;
+    expect(await doctor({ state })).toBe("@parley_test_bot, webhook");
   });
 
   it("lists the ports that Telegram delivers to, for Telegram's own server", async () => {

@@ -24,12 +24,14 @@ export interface Bot {
 const agent = "anna@test.example";
 
 export async function openBot(config: object = {}, settings: BenchOptions["settings"] = {}): Promise<Bot> {
-  const telegram = await startFakeTelegram();
+  let clock: Pick<EngineBench["clock"], "now"> = { now: Date.now };
+  const telegram = await startFakeTelegram(() => clock.now());
   const account = { token: telegram.token, base_url: telegram.url, transport: "webhook", ...config };
   const bench = await openBench(newSqlite, {
     account: { channel: "telegram", load: loadAdapter, config: account },
     settings,
   });
+  ({ clock } = bench);
   const { workspaceId, accountId } = bench;
   const url = `${await bench.app.listen()}/channels/telegram/${accountId}`;
   await bench.advance(10_000);
@@ -41,15 +43,17 @@ export async function openBot(config: object = {}, settings: BenchOptions["setti
   return {
     telegram,
     bench,
-    post: (update) =>
-      fetch(url, {
+    post(update) {
+      telegram.business.delivered(update);
+      return fetch(url, {
         method: "POST",
         headers: {
           "content-type": "application/json",
           "x-telegram-bot-api-secret-token": telegram.webhook?.secret ?? "",
         },
         body: JSON.stringify(update),
-      }),
+      });
+    },
     texts: (chatId) => telegram.shown.flatMap((each) => (each.chatId === chatId ? [each.text] : [])),
     async conversationIn(thread) {
       const of = bench.store.read.selectFrom("conversations").select("id").where("context_key", "=", thread);

@@ -3,6 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { openFakeServer } from "#test/support/channels/fake-server.ts";
+import type { FakeBusiness } from "./fake-business.ts";
+import { createFakeBusiness } from "./fake-business.ts";
 
 /** A message in a chat of the fake. */
 export interface Shown {
@@ -16,6 +18,8 @@ export interface Shown {
     readonly url?: string;
   }[];
   readonly topicId: number | undefined;
+  /** The business account that has the chat; absent for the bot's own chats. */
+  readonly ownerId?: number;
   /** If set, the text is the file's caption. */
   readonly file?: { readonly name: string; readonly mediaType: string; readonly bytes: Buffer; readonly how: string };
   /** The row of buttons below the message; absent: none. */
@@ -45,10 +49,14 @@ export interface FakeTelegram {
     readonly chatId: number;
     readonly action: string;
     readonly topicId: number | undefined;
+    readonly ownerId?: number;
   }[];
   /** The bot's reactions, by chat and message, such as `7:1`. */
   readonly reactions: ReadonlyMap<string, string>;
   readonly webhook: { readonly url: string; readonly secret: string } | undefined;
+  readonly business: FakeBusiness;
+  /** Whether accounts may connect the bot. */
+  businessMode: boolean;
   /** The bodies of a method's calls, in order. */
   calls(method: string): readonly Readonly<Record<string, unknown>>[];
   /** Faults for the next calls of this method, one each. */
@@ -78,12 +86,14 @@ const allowedReactions: ReadonlySet<string> = new Set(["👍", "👎", "❤", "�
 const fetchedBytesMax = 20_000_000;
 
 /** A server of the Bot API, as strict as the real one where the adapter relies on it. */
-export async function startFakeTelegram(): Promise<FakeTelegram> {
+export async function startFakeTelegram(now: () => number = Date.now): Promise<FakeTelegram> {
   const botId = 7_000_000_000 + Math.floor(Math.random() * 1_000_000);
   const token = `${botId}:${randomBytes(24).toString("base64url")}`;
   let username = "parley_test_bot";
+  let businessMode = false;
+  const business = createFakeBusiness(now);
   const shown: Shown[] = [];
-  const actions: { chatId: number; action: string; topicId: number | undefined }[] = [];
+  const actions: FakeTelegram["actions"][number][] = [];
   const reactions = new Map<string, string>();
   const called = new Map<string, Record<string, unknown>[]>();
   const faults = new Map<string, Fault[]>();
@@ -99,9 +109,23 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   const refuse = (code: number, description: string): Result => ({ kind: "error", code, description });
 
   async function run(method: string, body: Record<string, unknown>, socket: Socket): Promise<Result> {
+    const refusal = business.refusalOf(method, body);
+    if (refusal !== undefined) return refuse(400, `Bad Request: ${refusal}`);
     switch (method) {
       case "getMe":
-        return ok({ id: botId, is_bot: true, first_name: "Parley", username });
+        return ok({
+          id: botId,
+          is_bot: true,
+          first_name: "Parley",
+          username,
+          can_connect_to_business: businessMode,
+        });
+      case "getBusinessConnection": {
+        const connection = business.get(body["business_connection_id"]);
+        return connection === undefined ? refuse(400, "Bad Request: business connection not found") : ok(connection);
+      }
+      case "deleteBusinessMessages":
+        return deleteBusinessMessages(body);
       case "setWebhook": {
         const { url, secret_token: secret } = body;
         if (typeof url !== "string" || typeof secret !== "string" || !/^[A-Za-z0-9_-]{1,256}$/.test(secret)) {
@@ -118,7 +142,12 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
       case "getUpdates":
         return getUpdates(body, socket);
       case "sendChatAction":
-        actions.push({ chatId: Number(body["chat_id"]), action: String(body["action"]), topicId: topicOf(body) });
+        actions.push({
+          chatId: Number(body["chat_id"]),
+          action: String(body["action"]),
+          topicId: topicOf(body),
+          ...ownerIn(body),
+        });
         return ok(true);
       case "sendMessage":
         return sendMessage(body);
@@ -164,6 +193,21 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   const topicOf = (body: Record<string, unknown>): number | undefined =>
     body["message_thread_id"] === undefined ? undefined : Number(body["message_thread_id"]);
 
+  function ownerIn(body: Record<string, unknown>): Pick<Shown, "ownerId"> {
+    const ownerId = business.ownerOf(body);
+    return ownerId === undefined ? {} : { ownerId };
+  }
+
+  /** Messages that are gone already are skipped. */
+  function deleteBusinessMessages(body: Record<string, unknown>): Result {
+    const ids = body["message_ids"] as readonly number[];
+    for (const id of ids) {
+      const at = shown.findIndex(({ messageId, ownerId }) => messageId === id && ownerId === business.ownerOf(body));
+      if (at !== -1) shown.splice(at, 1);
+    }
+    return ok(true);
+  }
+
   /** The buttons of a call; a form has them as a text. */
   function buttonsIn({ reply_markup: given }: Record<string, unknown>): Pick<Shown, "buttons"> {
     if (given === undefined) return {};
@@ -189,6 +233,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
       text,
       entities: entities.slice(0, entitiesMax),
       topicId: topicOf(body),
+      ...ownerIn(body),
       ...buttonsIn(body),
     };
     if (message.buttons?.some(({ callback_data: data }) => Buffer.byteLength(data) > callbackBytesMax) === true) {
@@ -198,8 +243,10 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     return ok({ message_id: message.messageId, date: 0, chat: { id: chatId, type: "private" }, text });
   }
 
-  const isAt = ({ chatId, messageId }: Shown, body: Record<string, unknown>): boolean =>
-    chatId === Number(body["chat_id"]) && messageId === Number(body["message_id"]);
+  const isAt = ({ chatId, messageId, ownerId }: Shown, body: Record<string, unknown>): boolean =>
+    chatId === Number(body["chat_id"]) &&
+    messageId === Number(body["message_id"]) &&
+    ownerId === business.ownerOf(body);
 
   /** A bot has at most one reaction at a message. */
   function setReaction(body: Record<string, unknown>): Result {
@@ -244,7 +291,8 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     const entities = JSON.parse(textIn(body, "caption_entities") ?? "[]") as Shown["entities"];
     const messageId = (nextMessage += 1);
     const file = { name: given.name, mediaType: given.type, bytes: given.bytes, how: field };
-    shown.push({ chatId, messageId, text: caption, entities, topicId: topicOf(body), file, ...buttonsIn(body) });
+    const at = { chatId, messageId, topicId: topicOf(body), ...ownerIn(body) };
+    shown.push({ ...at, text: caption, entities, file, ...buttonsIn(body) });
     return ok({ message_id: messageId, date: 0, chat: { id: chatId, type: "private" } });
   }
 
@@ -325,6 +373,13 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     botId,
     get username() {
       return username;
+    },
+    business,
+    get businessMode() {
+      return businessMode;
+    },
+    set businessMode(isOn) {
+      businessMode = isOn;
     },
     rename: (name) => void (username = name),
     shown,

@@ -32,13 +32,42 @@ export const editUpdate = (written: Written) => ({
   edited_message: { ...messageOf(written), edit_date: 1_934_000_100 },
 });
 
+/** A message in a chat of a business account. `from`: the customer by default. */
+export const businessUpdate = (connection: string, { more = {}, ...written }: Written) => ({
+  update_id: updateId(),
+  business_message: messageOf({ ...written, more: { ...more, business_connection_id: connection } }),
+});
+
+export const businessEditUpdate = (connection: string, { more = {}, ...written }: Written) => ({
+  update_id: updateId(),
+  edited_business_message: {
+    ...messageOf({ ...written, more: { ...more, business_connection_id: connection } }),
+    edit_date: 1_934_000_100,
+  },
+});
+
+export const businessDeletionUpdate = (connection: string, chatId: number, messageIds: readonly number[]) => ({
+  update_id: updateId(),
+  deleted_business_messages: {
+    business_connection_id: connection,
+    chat: { id: chatId, type: "private", first_name: "Ada" },
+    message_ids: messageIds,
+  },
+});
+
+export const connectionUpdate = (connection: object) => ({
+  update_id: updateId(),
+  business_connection: connection,
+});
+
 /** A press of a button of one of the bot's messages. */
 export const pressUpdate = (
   at: Shown,
   data: string | undefined,
-  given: { readonly from?: number; readonly id?: string } = {},
+  given: { readonly from?: number; readonly id?: string; readonly connection?: string } = {},
 ) => {
-  const { from = at.chatId, id = String(updateId()) } = given;
+  const { from = at.chatId, id = String(updateId()), connection } = given;
+  const business = connection === undefined ? {} : { business_connection_id: connection };
   const topic = at.topicId === undefined ? {} : { is_topic_message: true, message_thread_id: at.topicId };
   const type = at.chatId > 0 ? "private" : "supergroup";
   return {
@@ -46,7 +75,7 @@ export const pressUpdate = (
     callback_query: {
       id,
       from: { id: from, is_bot: false, first_name: "Ada" },
-      message: { message_id: at.messageId, date: 0, ...topic, chat: { id: at.chatId, type } },
+      message: { message_id: at.messageId, date: 0, ...topic, ...business, chat: { id: at.chatId, type } },
       chat_instance: "1",
       data,
     },
