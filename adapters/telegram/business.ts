@@ -139,7 +139,10 @@ export function createBusinessConnections(
     async forSend(ownerId, signal) {
       const kept = await keptOf(ownerId);
       if (kept === undefined) {
-        throw new DeliveryError("rejected", "this Telegram account has not connected the bot: it has to add the bot again");
+        throw new DeliveryError(
+          "rejected",
+          "this Telegram account has not connected the bot: it has to add the bot again",
+        );
       }
       if (isUsable(kept)) return kept.id;
       // The update that says otherwise may have been lost or delayed.

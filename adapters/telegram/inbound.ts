@@ -99,7 +99,12 @@ export function readMessage(message: TelegramMessage, botId: number, owner?: Bus
   if (nobody !== undefined) return ignored(nobody);
   const forwarded = forwardedIn(message);
   // In a person's chat it is no command.
-  if (chat.type === "private" && owner === undefined && forwarded === undefined && startCommand.test(message.text ?? "")) {
+  if (
+    chat.type === "private" &&
+    owner === undefined &&
+    forwarded === undefined &&
+    startCommand.test(message.text ?? "")
+  ) {
     return readStart(message);
   }
   const text = textOf(message);

@@ -182,7 +182,12 @@ async function postPart(
   };
   const sent = asPhoto
     ? await api.sendPhoto(chatId, input, captioned, grammySignal(signal))
-    : await api.sendDocument(chatId, input, { ...captioned, disable_content_type_detection: true }, grammySignal(signal));
+    : await api.sendDocument(
+        chatId,
+        input,
+        { ...captioned, disable_content_type_detection: true },
+        grammySignal(signal),
+      );
   return receiptOf(sent, ownerId);
 }
 

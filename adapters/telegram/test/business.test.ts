@@ -242,7 +242,9 @@ describe("an agent's reply to a customer of a connected account", () => {
     await bot.post(connectionUpdate(bot.telegram.business.disconnect(owner)));
     const note = await repliedWithNotes("Hello");
     expect(note).toContain("this Telegram account has disconnected the bot");
-    expect(note).toContain("in the Telegram app of Olga, open Settings > Telegram Business > Chatbots, and add the bot");
+    expect(note).toContain(
+      "in the Telegram app of Olga, open Settings > Telegram Business > Chatbots, and add the bot",
+    );
     expect(shown()).toHaveLength(1);
     await connect();
     expect(await repliedWithNotes("Here again")).toBe("");

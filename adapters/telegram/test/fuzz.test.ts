@@ -7,7 +7,15 @@ import type { EngineBench } from "#test/support/engine-bench.ts";
 import { openBench } from "#test/support/engine-bench.ts";
 import type { FakeTelegram } from "./support/fake-telegram.ts";
 import { startFakeTelegram } from "./support/fake-telegram.ts";
-import { editUpdate, messageUpdate, updateId } from "./support/updates.ts";
+import {
+  businessDeletionUpdate,
+  businessEditUpdate,
+  businessUpdate,
+  connectionUpdate,
+  editUpdate,
+  messageUpdate,
+  updateId,
+} from "./support/updates.ts";
 
 /** Several tests, so that a failure is narrowed down and none takes long. */
 const slices = { SQLite: 18, MySQL: 2 };
@@ -51,6 +59,7 @@ eachDatabase("ten thousand deliveries that are not what Telegram would send", (o
         new_chat_member: { status: "kicked" },
       },
     };
+    const connection = telegram.business.connect(900);
     return [
       messageUpdate({ chatId: 77, messageId: 5, text: "Hello @you https://a.example" }),
       messageUpdate({ chatId: 77, messageId: 6, more: { caption: "See", photo: [file, file], media_group_id: "g" } }),
@@ -58,6 +67,11 @@ eachDatabase("ten thousand deliveries that are not what Telegram would send", (o
       messageUpdate({ chatId: 1, messageId: 8, text: "@bot x", chat: group, more: { is_topic_message: true } }),
       messageUpdate({ chatId: 1, messageId: 9, chat: group, more: { migrate_to_chat_id: -100_6 } }),
       editUpdate({ chatId: 77, messageId: 5, text: "Hallo" }),
+      connectionUpdate(connection),
+      businessUpdate(connection.id, { chatId: 77, messageId: 15, text: "Hello" }),
+      businessUpdate(connection.id, { chatId: 77, messageId: 16, text: "By hand", from: { id: connection.user.id } }),
+      businessEditUpdate(connection.id, { chatId: 77, messageId: 15, text: "Hallo" }),
+      businessDeletionUpdate(connection.id, 77, [15, 17]),
       chatMember,
       { update_id: updateId(), callback_query: { id: "1", from: { id: 1 }, data: "x" } },
     ];

@@ -55,7 +55,8 @@ export function createFakeBusiness(now: () => number): FakeBusiness {
     get,
     disconnect,
     connect(ownerId, { canReply = true } = {}) {
-      if ([...connections.values()].some(({ user, is_enabled }) => user.id === ownerId && is_enabled)) disconnect(ownerId);
+      if ([...connections.values()].some(({ user, is_enabled }) => user.id === ownerId && is_enabled))
+        disconnect(ownerId);
       made += 1;
       const connection: FakeConnection = {
         id: `conn-${made}`,
