@@ -47,7 +47,7 @@ async function write(text: string, given: Partial<Written> = {}, by = connection
 const writeByHand = (text: string, more: Written["more"] = {}) =>
   write(text, { chat: { id: customer }, from: { id: owner, first_name: "Olga", last_name: "" }, more });
 
-/** What customers see in the owner's chats: the chat and the text. */
+/** The texts in the owner's chats, as customers see them. */
 const shown = () => bot.telegram.shown.flatMap((each) => (each.ownerId === owner ? [each.text] : []));
 const talk = async () => bot.bench.talk(await bot.conversationIn(thread));
 const threads = async () => {

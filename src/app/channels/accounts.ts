@@ -173,7 +173,7 @@ async function sendTest(
   }
   const thread = writeFirst.thread(to.trim());
   if (thread === undefined) throw new Problem("invalid_parameter", `to: ${writeFirst.hint}`);
-  const parts = writeFirst.send === undefined ? testParts(adapter, text) : [];
+  const parts = writeFirst.send === undefined ? testParts(adapter, thread, text) : [];
   await begin();
   const signal = AbortSignal.timeout(sendMs);
   const messageId = newId("msg", clock.now());
@@ -192,9 +192,13 @@ async function sendTest(
   }
 }
 
-function testParts({ window, render }: Pick<ChannelAdapter, "window" | "render">, text: string): readonly Part[] {
+function testParts(
+  { window, render }: Pick<ChannelAdapter, "window" | "render">,
+  thread: string,
+  text: string,
+): readonly Part[] {
   const message: OutboundMessage = { role: "assistant", authorName: null, markdown: text, sources: [] };
-  if (window === undefined) return render(message);
+  if (window === undefined || window.appliesTo?.(thread) === false) return render(message);
   // The person has not written before.
   const parts = window.outside(message);
   if (typeof parts === "string") throw new Problem("channel_refused", parts);
