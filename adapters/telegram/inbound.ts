@@ -113,6 +113,8 @@ export function readMessage(message: TelegramMessage, botId: number, owner?: Bus
   const { media_group_id: album } = message;
   const id = idOf(message, owner);
   if (owner !== undefined && message.from?.id === owner.id) {
+    // The account's own greeting must not take the conversation. Of customers, these are scheduled messages.
+    if (message.is_from_offline === true) return ignored("the account has sent it by itself");
     return { kind: "event", event: ownersMessage(message, owner, text, files) };
   }
   return {
@@ -323,11 +325,10 @@ const telegramItself = 777_000;
 
 /** The reason why a message has no customer as its author; undefined for a customer's message. */
 function notACustomer(
-  { chat, from, sender_chat, via_bot, is_automatic_forward, sender_business_bot, is_from_offline }: TelegramMessage,
+  { chat, from, sender_chat, via_bot, is_automatic_forward, sender_business_bot }: TelegramMessage,
   botId: number,
 ): string | undefined {
   if (sender_business_bot !== undefined) return "a bot has written it for a business account";
-  if (is_from_offline === true) return "a business account has sent it by itself";
   if (from === undefined) return "it is a channel's own post";
   if (chat.is_direct_messages === true) return "direct messages to a channel are not answered";
   if (from.is_bot === true) return "a bot has written it";

@@ -93,7 +93,7 @@ const message = Type.Object({
   business_connection_id: Type.Optional(connectionId),
   /** The bot that wrote a message of a business account. */
   sender_business_bot: Type.Optional(user),
-  /** A business account's own greeting, absence or scheduled message. */
+  /** A scheduled message, or a business account's automatic greeting or absence message. */
   is_from_offline: Type.Optional(Type.Boolean()),
   /** The first author of a forwarded message: a person, a person who hides their account, a group or a channel. */
   forward_origin: Type.Optional(

@@ -1,7 +1,10 @@
+import { Api } from "grammy";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { png } from "#test/support/channels/file-channel.ts";
 import { answerFromDocuments, thumbsOf } from "#test/support/channels/opinions.ts";
+import { hostWith } from "#test/support/channels/partial-host.ts";
 import { dayMs, heldAnswers } from "#test/support/engine-bench.ts";
+import { createBusinessConnections } from "../business.ts";
 import type { Bot } from "./support/bot.ts";
 import { openBot } from "./support/bot.ts";
 import type { FakeConnection } from "./support/fake-business.ts";
@@ -117,6 +120,12 @@ describe("a customer who writes to a connected account", () => {
     expect((await talk())[0]).toBe("user: /start spring");
   });
 
+  it("is answered to a message that was scheduled", async () => {
+    await connect();
+    await write("When do you open?", { more: { is_from_offline: true } });
+    expect(shown()).toHaveLength(1);
+  });
+
   it("edits and deletes messages", async () => {
     await connect();
     await write("Frist");
@@ -191,6 +200,21 @@ describe("the owner of a connected account", () => {
     await writeByHand("I am away", { is_from_offline: true });
     expect(await talk()).toHaveLength(2);
     expect((await bot.bench.row(await bot.conversationIn(thread))).status).toBe("open");
+  });
+
+  it("sends pictures, which agents see", async () => {
+    await connect();
+    await write("When do you open?");
+    const photo = [{ file_id: bot.telegram.keep(png), file_unique_id: "a", file_size: png.length }];
+    await writeByHand("", { photo });
+    const message = (await bot.bench.messages(await bot.conversationIn(thread))).at(-1);
+    expect(message).toMatchObject({ role: "agent", content: "", files: 1 });
+  });
+
+  it("gets messages of Telegram itself, such as sign-in codes, which are not read", async () => {
+    await connect();
+    await write("Login code: 1", { chatId: 777_000 });
+    expect(await threads()).toEqual([]);
   });
 });
 
@@ -312,6 +336,34 @@ describe("an agent's reply to a customer of a connected account", () => {
       expect(await repliedWithNotes("Hello")).toContain(reason);
     }
     expect((await bot.bench.row(await bot.conversationIn(thread))).unreachable).toBeNull();
+  });
+});
+
+describe("the end of an old connection", () => {
+  it("does not replace a new one that another process stores at the same time", async () => {
+    const { business, token, url } = bot.telegram;
+    const before = business.connect(owner);
+    const ended = business.disconnect(owner);
+    const after = business.connect(owner);
+    const kept = new Map<string, string>();
+    let meanwhile = async () => {};
+    const state = {
+      get: async (key: string) => kept.get(key) ?? null,
+      set: async (key: string, value: string) => void kept.set(key, value),
+      async compareAndSet(key: string, old: string | null, next: string) {
+        const other = meanwhile;
+        meanwhile = async () => {};
+        await other();
+        if ((kept.get(key) ?? null) !== old) return false;
+        kept.set(key, next);
+        return true;
+      },
+    };
+    const connections = createBusinessConnections(new Api(token, { apiRoot: url }), hostWith({ state }), token);
+    await connections.keep(before);
+    meanwhile = () => connections.keep(after);
+    await connections.keep(ended);
+    expect(await connections.current(owner)).toBe(after.id);
   });
 });
 

@@ -62,8 +62,10 @@ eachDatabase("daily cleanup", (open) => {
     const state = createAccountState(bench.store, { id: bench.accountId }, bench.clock, services.secrets);
     for (const key of ["for a while", "for good"]) expect(await state.compareAndSet(key, null, "1", hourMs)).toBe(true);
     await state.set("for good", "2");
+    expect(await state.compareAndSet("without an end", null, "3", null)).toBe(true);
     await jump(2 * dayMs);
-    expect([await state.get("for a while"), await state.get("for good")]).toEqual([null, "2"]);
+    expect(await state.get("for a while")).toBeNull();
+    expect([await state.get("for good"), await state.get("without an end")]).toEqual(["2", "3"]);
   });
 
   it("keeps conversations of an enterprise for six years", async () => {
