@@ -1,5 +1,6 @@
 import type { Api } from "grammy";
 import type { ChannelHost } from "#channels/contract.ts";
+import { withoutToken } from "./errors.ts";
 import type { TelegramMessage } from "./payloads.ts";
 
 /** Decides whether a group's message addresses the bot. */
@@ -17,6 +18,7 @@ export function createAddressing(
   api: Pick<Api, "getMe">,
   { clock }: Pick<ChannelHost, "clock">,
   botId: number,
+  token: string,
 ): Addressing {
   let cached: { readonly name: string; readonly at: number } | undefined;
   let reading: Promise<string> | undefined;
@@ -39,7 +41,7 @@ export function createAddressing(
 
   async function readName(): Promise<string> {
     try {
-      const { username } = await api.getMe();
+      const { username } = await withoutToken(token, () => api.getMe());
       cached = { name: username, at: clock.now() };
       return username;
     } finally {

@@ -48,7 +48,7 @@ const namedWithinMs = 3_600_000;
 
 /** Turns updates into events of the host, for the webhook and for polling. */
 export function createEvents({ host, api, token, groups, botId, connections }: EventsDependencies): Events {
-  const addressing = createAddressing(api, host, botId);
+  const addressing = createAddressing(api, host, botId, token);
 
   return {
     async take(given) {

@@ -100,6 +100,15 @@ describe("a message in a group", () => {
     expect([await isTaken(), await isTaken()]).toEqual([false, true]);
     expect(await said()).toEqual(["You asked: @parley_test_bot one?"]);
   });
+
+  it("is refused without the token in the log when the connection breaks", async () => {
+    bot = await openBot();
+    bot.telegram.fail("getMe", { kind: "hang_up" });
+    expect((await say(1, "@parley_test_bot one?", { type: "mention", length: 16 })).ok).toBe(false);
+    const log = bot.bench.logged.join("\n");
+    expect(log).toContain("the connection broke");
+    expect(log).not.toContain(bot.telegram.token);
+  });
 });
 
 describe("a message in a group that addresses the bot only after an edit", () => {
