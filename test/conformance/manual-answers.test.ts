@@ -75,12 +75,39 @@ const questions: readonly (readonly [question: string, section: string])[] = [
   ["Can several agents work at the same time?", "Can several agents work at the same time?"],
 ];
 
+/** Headings whose words are too few to tell the section from another. */
+const ambiguous: readonly string[] = ["What can a rule do?", "How does a customer answer?"];
+
+interface Section {
+  readonly heading: string;
+  /** The first paragraph or list item; undefined for a table. */
+  readonly beginning: string | undefined;
+}
+
+/** The sections whose heading is a question. */
+function sectionsOf(text: string): readonly Section[] {
+  return text.split(/^## /m).flatMap((part): readonly Section[] => {
+    const [heading = "", ...lines] = part.split("\n");
+    const beginning = lines.find((line) => line !== "" && !line.startsWith("<")) ?? "";
+    if (!heading.endsWith("?")) return [];
+    return [{ heading: plain(heading), beginning: beginning.startsWith("|") ? undefined : plain(beginning) }];
+  });
+}
+
+/** Without marks and addresses of links, which an answer has in another form. */
+const plain = (markdown: string): string =>
+  markdown
+    .replaceAll(/\]\([^)]*\)/g, "")
+    .replaceAll(/[`*[\]\\]/g, "")
+    .replaceAll(/\s+/g, " ");
+
 const elsewhere = ["What is the capital of France?", "How do I bake bread?", "Do you have a Shopify integration?"];
 
 describe("the manual as a knowledge base", () => {
   let answerer: Answerer;
   let workspaceId: string;
   let close: () => Promise<void>;
+  const sections: Section[] = [];
 
   beforeAll(async () => {
     const opened = await openTestStore(newSqlite);
@@ -92,7 +119,9 @@ describe("the manual as a knowledge base", () => {
     workspaceId = await newWorkspace(opened.store);
     const { add } = testKnowledge(opened.store);
     for (const path of globSync("docs/*.md", { cwd: projectDir })) {
-      await add(workspaceId, basename(path), readFileSync(join(projectDir, path), "utf8"));
+      const text = readFileSync(join(projectDir, path), "utf8");
+      await add(workspaceId, basename(path), text);
+      sections.push(...sectionsOf(text));
     }
     answerer = createExtractiveAnswerer({ index });
   });
@@ -108,6 +137,21 @@ describe("the manual as a knowledge base", () => {
     const { answered, sources, text } = await ask(question);
     expect(answered, text).toBe(true);
     expect(sources[0]?.title.split(" › ").at(-1), text).toBe(section);
+  });
+
+  it("answers each heading that is a question from its section, and begins where that begins", async () => {
+    const answeredElsewhere: string[] = [];
+    const begunLater: string[] = [];
+    for (const { heading, beginning } of sections) {
+      const { answered, sources, text } = await ask(heading);
+      expect(answered, heading).toBe(true);
+      if (plain(sources[0]?.title.split(" › ").at(-1) ?? "") !== heading) answeredElsewhere.push(heading);
+      else if (beginning !== undefined && !plain(text).startsWith(beginning.slice(0, 30))) begunLater.push(heading);
+    }
+    expect(sections.length).toBeGreaterThan(400);
+    expect(answeredElsewhere).toEqual(ambiguous);
+    // Its second paragraph says it in the words of the question.
+    expect(begunLater).toEqual(["How do I know when a crawl has ended?"]);
   });
 
   it.each(["and how large may they be?", "and how big can they be?"])(
@@ -133,8 +177,8 @@ describe("the manual as a knowledge base", () => {
     expect(text).toMatch(
       /^\*\*How do I connect Telegram\?\*\*\n\n1\. .*\*\*What does it cost\?\*\*\n\nIt costs nothing/su,
     );
-    const sections = sources.map(({ title }) => title.split(" › ").at(-1));
-    expect(sections).toEqual(["How do I connect Telegram?", "How much does it cost?"]);
+    const named = sources.map(({ title }) => title.split(" › ").at(-1));
+    expect(named).toEqual(["How do I connect Telegram?", "How much does it cost?"]);
   });
 
   it("answers all of three consecutive questions", async () => {

@@ -28,6 +28,8 @@ const headedShare = 0.5;
 const openingShare = 0.3;
 /** Bonus when the heading is the question word for word. Must outweigh sentences that repeat the same words. */
 const verbatimShare = 0.6;
+/** Bonus for the first unit under such a heading. Must outweigh rows of a table, each of which repeats its headers' words. */
+const verbatimOpeningShare = 1.2;
 /** Title fit from which a heading without a question mark counts as the question. */
 const sameQuestion = 0.75;
 /** Cost per position of a passage in its document, up to `laterMax`: the first of similar sections is the usual case. */
@@ -147,7 +149,8 @@ function headed(
     each.candidate.title === candidate.title &&
     each.candidate.position < candidate.position;
   const opens = isFirst && !ranked.some(goesOn);
-  return (headedShare + (opens ? openingShare : 0) + (verbatim ? verbatimShare : 0)) * fit ** 2;
+  const opening = verbatim ? verbatimOpeningShare : openingShare;
+  return (headedShare + (opens ? opening : 0) + (verbatim ? verbatimShare : 0)) * fit ** 2;
 }
 
 /** Removes cross references and announcements, and an introduction ("In this article:") that nothing follows. */

@@ -18,6 +18,7 @@ const bulletWordsMax = 110;
 /** Higher than the limit for bullets: steps that stop half way are useless. */
 const stepsMax = 12;
 const stepWordsMax = 190;
+const tableWordsMax = 190;
 /** Maximum distance, in units, from a sentence that announces steps to the first step. */
 const promiseReach = 4;
 
@@ -34,7 +35,10 @@ export function spanOf(units: readonly Placed[], at: number, question: Understoo
     case "item":
       return withLead(units, listAround(units, at), at, asked);
     case "row":
-      return rowsAround(units, at, asked);
+      // The heading of a table is the question itself: all of its rows are the answer.
+      return units[at]?.passage.verbatim === true && at === section[0]
+        ? rowsFrom(units, at, tableWordsMax)
+        : rowsAround(units, at, asked);
     case "sentence": {
       const list = listAfter(units, at, question);
       if (list !== null) return withLead(units, list, at, asked);
@@ -234,9 +238,12 @@ function prose(units: readonly Placed[], at: number): number[] {
   return range(start, end);
 }
 
-function rowsFrom(units: readonly Placed[], first: number): number[] {
+/** The rows from the first one on; with `wordsMax`, as many as have this number of words. */
+function rowsFrom(units: readonly Placed[], first: number, wordsMax?: number): number[] {
+  const goesOn = (rows: readonly number[]): boolean =>
+    wordsMax === undefined ? rows.length <= bulletsMax : wordsAt(units, rows) <= wordsMax;
   let end = first;
-  while (units[end + 1]?.unit.kind === "row" && end - first + 1 < bulletsMax) end += 1;
+  while (units[end + 1]?.unit.kind === "row" && goesOn(range(first, end + 1))) end += 1;
   return range(first, end);
 }
 

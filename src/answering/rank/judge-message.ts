@@ -30,6 +30,8 @@ export async function judgeMessage(index: KnowledgeIndex, message: Message, sign
 
 async function judgeParts(index: KnowledgeIndex, message: Message, signal: AbortSignal): Promise<Judged> {
   const whole = await judge(index, message, signal);
+  // A heading of the documents, such as a chosen suggestion, is one question even if it asks two things.
+  if (whole.found.ranked[0]?.verbatim === true && evidenceOf(whole) >= answerFloor[message.strictness]) return whole;
   const multiQuestion = await judgeMultiQuestion(index, message, whole, signal);
   if (multiQuestion !== undefined) return multiQuestion;
   const floor = answerFloor[message.strictness];
