@@ -1,19 +1,49 @@
 import { createHybridIndex } from "#knowledge/vectors/hybrid-index.ts";
-import { builtInCalibration, createBuiltInEmbedder } from "#knowledge/vectors/encoder/built-in-embedder.ts";
+import { createBuiltInEmbedder } from "#knowledge/vectors/encoder/built-in-embedder.ts";
+import type { WorkspaceEncoder } from "#knowledge/vectors/encoder-state.ts";
+import { evidence } from "#knowledge/vectors/encoder-state.ts";
 import { createVectors } from "#knowledge/vectors/vectors.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import { queueVectors, vectorLane } from "#knowledge/index/work.ts";
 import type { OpenStore } from "#database/open.ts";
-import type { Calibration } from "#models/embedding.ts";
+import { createEmbedder } from "#models/embedder.ts";
+import type { Calibration, Embedder } from "#models/embedding.ts";
 import { silentLog } from "#test/support/knowledge/knowledge.ts";
 
 const clock = { now: () => Date.now(), timer: () => () => undefined };
 
-/** Opens the index with the built-in encoder, once every passage has its vectors. `changed` replaces its calibration. */
+/** `raw`: the server's similarities are read as those of the built-in encoder, without prefixes. */
+export interface Meaning {
+  readonly server?: { readonly url: string; readonly model: string };
+  readonly raw?: boolean;
+}
+
+/** The encoder that a bench measures. A server's key is read from EMBEDDING_API_KEY, as the program does. */
+function embedderFor({ server, raw = false }: Meaning): Embedder {
+  if (server === undefined) return createBuiltInEmbedder({ log: silentLog });
+  const config = {
+    provider: "openai-compatible",
+    baseUrl: server.url.replace(/\/+$/u, ""),
+    name: server.model,
+    apiKey: process.env["EMBEDDING_API_KEY"],
+    prefixes: raw ? "none" : "auto",
+  } as const;
+  return createEmbedder(config, clock);
+}
+
+/**
+ * Opens the index once every passage has its vectors, and a server's encoder is calibrated as the program does it.
+ * `changed` replaces how the evidence counts.
+ */
 export type WithMeaning = (changed?: Partial<Calibration>) => KnowledgeIndex;
 
-export async function withMeaning(store: OpenStore, words: KnowledgeIndex, workspaceId: string): Promise<WithMeaning> {
-  const embedder = createBuiltInEmbedder({ log: silentLog });
+export async function withMeaning(
+  store: OpenStore,
+  words: KnowledgeIndex,
+  workspaceId: string,
+  meaning: Meaning,
+): Promise<WithMeaning> {
+  const embedder = embedderFor(meaning);
   const vectors = createVectors({ store, embedder, clock, log: silentLog });
   await store.write((tx) => queueVectors(tx, workspaceId, clock.now()));
   const { signal } = new AbortController();
@@ -37,14 +67,28 @@ export async function withMeaning(store: OpenStore, words: KnowledgeIndex, works
     );
   }
   await vectors.prepare(workspaceId);
-  return (changed) => {
-    const calibration = { ...builtInCalibration, ...changed };
-    return createHybridIndex({
+  const row = await store.read
+    .selectFrom("vector_models")
+    .select("calibration")
+    .where("workspace_id", "=", workspaceId)
+    .executeTakeFirst();
+  if (row?.calibration != null) console.error(`${workspaceId}: ${row.calibration}`);
+  const encoderOf = async (changed?: Partial<Calibration>): Promise<WorkspaceEncoder | undefined> => {
+    const encoder = await vectors.encoderOf(workspaceId);
+    if (encoder === undefined) return undefined;
+    const calibration = encoder.calibration && { ...evidence, ...changed };
+    return {
+      ...encoder,
+      ...(calibration === undefined ? {} : { calibration }),
+      ...(meaning.raw === true ? { onScale: (similarity) => similarity } : {}),
+    };
+  };
+  return (changed) =>
+    createHybridIndex({
       words,
-      vectors,
-      embedder: { ...embedder, calibration },
+      vectors: { ...vectors, encoderOf: () => encoderOf(changed) },
+      embedder,
       read: store.read,
       log: silentLog,
     });
-  };
 }

@@ -77,7 +77,7 @@ interface Row {
 }
 
 async function measure(set: string): Promise<readonly Row[]> {
-  const opened = await openSet(set, true);
+  const opened = await openSet(set, {});
   try {
     const index = opened.index();
     const rows: Row[] = [];

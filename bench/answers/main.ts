@@ -1,10 +1,13 @@
 // The quality of whole answers, on made-up companies with their documents, single messages and conversations:
 //   npm run bench:answers -- [--split tune|report|all] [--set NAME] [--mode strict|helpful] [--meaning] [--misses]
 //     [--off-domain FILE] [--calibration JSON]... [--json FILE]
+//     [--embedder URL --embedder-model NAME | --bend squeezed|faint|prefixed] [--raw]
 // Each folder here has `documents` (`manual` has those of the project), `questions.json` and `conversations.json`. The
 // halves are fixed by hash: choose on `tune`, and look at `report` once. The file of `--off-domain` has `questions` that no
 // document answers: they are put to each folder too. Each `--calibration`, such as {"nearFrom":0.35}, is measured beside
-// the others with one line of counts: it changes how the evidence of the encoder counts.
+// the others with one line of counts: it changes how the evidence of the encoder counts. `--embedder` measures any server
+// with OpenAI's `/embeddings` (its key in EMBEDDING_API_KEY), calibrated as the program does it; `--bend` one that serves
+// the built-in encoder's vectors, bent (`bench/bent-encoder.ts`); `--raw` leaves the calibration out.
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import Type from "typebox";
@@ -15,6 +18,7 @@ import type { Given, Verdict } from "#answering/evaluation/judge.ts";
 import { judgeAnswer, verdicts } from "#answering/evaluation/judge.ts";
 import type { Confidence } from "#domain/conversation/message.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
+import { bendOf, startBentEncoder } from "../bent-encoder.ts";
 import type { Half } from "../question-sets.ts";
 import { inHalf } from "../question-sets.ts";
 import { conversationsOf, messagesOf, openSet, setNames } from "./open-set.ts";
@@ -29,6 +33,10 @@ const { values: options } = parseArgs({
     meaning: { type: "boolean", default: false },
     calibration: { type: "string", multiple: true, default: [] },
     "off-domain": { type: "string" },
+    embedder: { type: "string" },
+    "embedder-model": { type: "string" },
+    bend: { type: "string" },
+    raw: { type: "boolean", default: false },
   },
 });
 const half = options.split as Half;
@@ -58,13 +66,22 @@ interface Result {
   readonly said: string;
 }
 
+const bent = options.bend === undefined ? undefined : await startBentEncoder();
+const server =
+  bent !== undefined
+    ? { url: bent.url, model: bendOf(options.bend ?? "") }
+    : options.embedder !== undefined && options["embedder-model"] !== undefined
+      ? { url: options.embedder, model: options["embedder-model"] }
+      : undefined;
+const meaning = server !== undefined ? { server, raw: options.raw } : options.meaning ? {} : undefined;
+
 const sets = options.set === undefined ? setNames : [options.set];
 
 /** Called once for each mode and variant. */
 type Found = (mode: Question["strictness"], variant: string | undefined, results: readonly Result[]) => void;
 
 async function measure(set: string, found: Found): Promise<void> {
-  const opened = await openSet(set, options.meaning);
+  const opened = await openSet(set, meaning);
   try {
     const { workspaceId, names } = opened;
     for (const variant of variants) {
@@ -225,3 +242,4 @@ for (const [name, results] of Object.entries(all).toSorted(([a], [b]) => (a < b 
   }
 }
 if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(all));
+await bent?.close();

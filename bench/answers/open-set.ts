@@ -8,7 +8,7 @@ import { openStore } from "#database/open.ts";
 import { createDocuments } from "#knowledge/documents/documents.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import { newWorkspace, noFetch, silentLog } from "#test/support/knowledge/knowledge.ts";
-import type { WithMeaning } from "../meaning.ts";
+import type { Meaning, WithMeaning } from "../meaning.ts";
 import { withMeaning } from "../meaning.ts";
 
 /** The made-up companies of this folder. */
@@ -59,8 +59,8 @@ export interface OpenSet {
   close(): Promise<void>;
 }
 
-/** `meaning`: with the built-in encoder. */
-export async function openSet(set: string, meaning: boolean): Promise<OpenSet> {
+/** `meaning`: with this encoder; undefined: by words alone. */
+export async function openSet(set: string, meaning: Meaning | undefined): Promise<OpenSet> {
   const folder = mkdtempSync(join(tmpdir(), "parley-answers-"));
   const store = await openStore(`sqlite:${join(folder, "parley.sqlite")}`);
   const words = openEmbeddedIndex({ store, path: join(folder, "index"), log: silentLog });
@@ -75,7 +75,7 @@ export async function openSet(set: string, meaning: boolean): Promise<OpenSet> {
     names.set(id, name);
   }
   await words.prepare(workspaceId, new AbortController().signal);
-  const opened = meaning ? await withMeaning(store, words, workspaceId) : () => words;
+  const opened = meaning === undefined ? () => words : await withMeaning(store, words, workspaceId, meaning);
   let last: ReturnType<WithMeaning> = words;
   return {
     workspaceId,

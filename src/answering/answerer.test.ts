@@ -4,11 +4,23 @@ import { defaultSettings } from "#domain/workspace/settings.ts";
 import type { Answer, Answerer, Question } from "./contract.ts";
 import type { Store } from "#database/contract.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
+import type { WorkspaceEncoder } from "#knowledge/vectors/encoder-state.ts";
+import { evidence } from "#knowledge/vectors/encoder-state.ts";
 import { createHybridIndex } from "#knowledge/vectors/hybrid-index.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import { newSqlite, openTestStore } from "#test/support/database/databases.ts";
 import type { TestKnowledge } from "#test/support/knowledge/knowledge.ts";
 import { newWorkspace, silentLog, testKnowledge } from "#test/support/knowledge/knowledge.ts";
+
+/** Reads similarities as those of the built-in encoder. */
+const encoder: WorkspaceEncoder = {
+  model: "given",
+  dimensions: 1,
+  question: "",
+  passage: "",
+  calibration: evidence,
+  onScale: (similarity) => similarity,
+};
 
 const faq = `# Blue Kettle help
 
@@ -131,7 +143,12 @@ describe("answerer", () => {
           return index.search(request);
         },
       },
-      vectors: { nearest: () => Promise.resolve([]), prepare: () => Promise.resolve(), close: () => Promise.resolve() },
+      vectors: {
+        encoderOf: () => Promise.resolve(encoder),
+        nearest: () => Promise.resolve([]),
+        prepare: () => Promise.resolve(),
+        close: () => Promise.resolve(),
+      },
       embedder: {
         model: "counting",
         trouble: () => null,
@@ -176,6 +193,7 @@ describe("answerer", () => {
       const hybrid = createHybridIndex({
         words: index,
         vectors: {
+          encoderOf: () => Promise.resolve(encoder),
           nearest: () => Promise.resolve(near),
           prepare: () => Promise.resolve(),
           close: () => Promise.resolve(),
@@ -183,7 +201,6 @@ describe("answerer", () => {
         embedder: {
           model: "given",
           isLocal: true,
-          calibration: { orderShare: 3, leadShare: 0.3, nearFrom: 0.34, doubt: 0.06 },
           trouble: () => null,
           embed(texts) {
             asked.push(...texts);

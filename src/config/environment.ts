@@ -32,7 +32,11 @@ export interface EmbeddingServer {
   readonly baseUrl: string;
   readonly name: string;
   readonly apiKey: string | undefined;
+  /** What comes before texts, as the model expects it; `auto`: found out on the documents. Default: `auto`. */
+  readonly prefixes?: (typeof embeddingPrefixes)[number];
 }
+
+const embeddingPrefixes = ["auto", "none", "e5", "nomic", "instruct"] as const;
 
 /** The server for the program's own mails, such as password resets. */
 export interface MailConfig {
@@ -316,8 +320,14 @@ function embeddingOf(value: Value, secretValue: Value): EmbeddingConfig | undefi
   const name = value("EMBEDDING_NAME");
   const baseUrl = value("EMBEDDING_BASE_URL");
   const apiKey = secretValue("EMBEDDING_API_KEY");
+  const before = value("EMBEDDING_PREFIXES");
   if (given === undefined) {
-    const [left] = Object.entries({ EMBEDDING_NAME: name, EMBEDDING_BASE_URL: baseUrl, EMBEDDING_API_KEY: apiKey })
+    const [left] = Object.entries({
+      EMBEDDING_NAME: name,
+      EMBEDDING_BASE_URL: baseUrl,
+      EMBEDDING_API_KEY: apiKey,
+      EMBEDDING_PREFIXES: before,
+    })
       .filter(([, set]) => set !== undefined)
       .map(([variable]) => variable);
     if (left === undefined) return { provider: "built-in" };
@@ -345,7 +355,11 @@ function embeddingOf(value: Value, secretValue: Value): EmbeddingConfig | undefi
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new ConfigError("EMBEDDING_API_KEY has characters that no key has, such as a space: check how it was copied");
   }
-  return { provider, name, apiKey, baseUrl: modelUrlOf(baseUrl ?? "https://api.openai.com/v1", "EMBEDDING_BASE_URL") };
+  const prefixes = embeddingPrefixes.find((each) => each === (before ?? "auto"));
+  if (prefixes === undefined)
+    throw new ConfigError(`EMBEDDING_PREFIXES is "${before}": use ${embeddingPrefixes.join(", ")}`);
+  const url = modelUrlOf(baseUrl ?? "https://api.openai.com/v1", "EMBEDDING_BASE_URL");
+  return { provider, name, apiKey, baseUrl: url, prefixes };
 }
 
 function modelUrlOf(given: string, variable = "MODEL_BASE_URL"): string {

@@ -65,6 +65,7 @@ import { noteOfPages } from "./migrations/0060-note-of-pages.ts";
 import { messageReferences } from "./migrations/0061-message-references.ts";
 import { reactions } from "./migrations/0062-reactions.ts";
 import { forwardedMessages } from "./migrations/0063-forwarded-messages.ts";
+import { encoderCalibration } from "./migrations/0065-encoder-calibration.ts";
 import { webhookHeaders } from "./migrations/0066-webhook-headers.ts";
 import type { Database } from "./schema/tables.ts";
 import { openDatabase, sqliteAccess, sqliteSelect } from "./dialects/sqlite.ts";
@@ -121,6 +122,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0061-message-references": messageReferences,
   "0062-reactions": reactions,
   "0063-forwarded-messages": forwardedMessages,
+  "0065-encoder-calibration": encoderCalibration,
   "0066-webhook-headers": webhookHeaders,
 };
 

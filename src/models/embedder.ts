@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "#runtime/clock.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
@@ -14,6 +15,7 @@ const dimensionsMax = 8_192;
 /** Calls a server with OpenAI's API at `/embeddings`. */
 export function createEmbedder(config: EmbeddingServer, clock: Clock): Embedder {
   const url = `${config.baseUrl}/embeddings`;
+  const prefixes = config.prefixes ?? "auto";
   const breaker = createCircuitBreaker(clock);
   /** All vectors of a model have the same length. */
   let dimensions: number | undefined;
@@ -86,6 +88,10 @@ export function createEmbedder(config: EmbeddingServer, clock: Clock): Embedder 
 
   return {
     model: `${config.provider}:${config.name}`,
+    server: {
+      key: hash("sha256", JSON.stringify([url, config.name, prefixes]), "base64url"),
+      prefixes,
+    },
     trouble: breaker.trouble,
     async embed(texts, purpose, signal) {
       if (breaker.isOpen() && breaker.waitMs() > 0) {

@@ -1,3 +1,5 @@
+import type { EmbeddingServer } from "#config/environment.ts";
+
 /** Turns texts into vectors; texts of similar meaning have similar vectors. */
 export interface Embedder {
   /** Name of the model. Vectors of two models must not be compared. */
@@ -11,14 +13,15 @@ export interface Embedder {
     purpose: "background" | "question",
     signal?: AbortSignal,
   ): Promise<readonly Float32Array[]>;
-  /** The parts of a passage that get a vector each; the nearest one counts. Absent: one vector for the whole passage. */
-  partsOf?(title: string, text: string): readonly string[];
-  /** How its similarities are read. Absent: they only order passages. */
-  readonly calibration?: Calibration;
+  /** An embedding server: its similarities are read by a calibration. Absent: the built-in encoder. */
+  readonly server?: {
+    /** Changes with all that makes a new calibration necessary. */
+    readonly key: string;
+    /** What may come before texts; `auto`: whatever separates best. */
+    readonly prefixes: NonNullable<EmbeddingServer["prefixes"]>;
+  };
   /** True: it computes in this process, and takes time from others. */
   readonly isLocal?: true;
-  /** Absent: numbers of four bytes. */
-  readonly packing?: "bytes";
   /** The last failure, for the operator; null after a success. */
   trouble(): string | null;
   close?(): Promise<void>;

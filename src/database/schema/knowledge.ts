@@ -143,6 +143,8 @@ export interface VectorModelsTable {
   model: string;
   /** Increases with every change of the workspace's vectors. */
   stamp: number;
+  /** JSON: what was found out about the encoder of an embedding server, see `vectors/encoder-state.ts`. */
+  calibration: Generated<string | null>;
 }
 
 /** The vector of a passage. */
@@ -152,6 +154,6 @@ export interface ChunkVectorsTable {
   model: string;
   /** Digest of the embedded text. A passage with the same text keeps its vector. */
   digest: string;
-  /** 32-bit floats, little-endian, of length 1; empty for a text that the model refuses. */
+  /** A byte for each number of each part's vector, see `vectors/packed.ts`; empty for a text that the model refuses. */
   vector: Uint8Array;
 }

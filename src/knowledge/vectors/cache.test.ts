@@ -6,6 +6,10 @@ import { newSqlite, openTestStore } from "#test/support/database/databases.ts";
 import { silentLog, steppingClock } from "#test/support/knowledge/knowledge.ts";
 
 const model = "test:model";
+const encoderIn =
+  (name: string): Parameters<typeof createVectorCache>[0]["encoderIn"] =>
+  (row) =>
+    row.model === name ? { model: name, dimensions: 2 } : undefined;
 
 describe.each([
   ["in the event loop", Number.POSITIVE_INFINITY],
@@ -18,7 +22,7 @@ describe.each([
 
   beforeEach(async () => {
     ({ store, close: closeStore } = await openTestStore(newSqlite));
-    cache = createVectorCache({ store, model, clock, log: silentLog, hereMax });
+    cache = createVectorCache({ store, encoderIn: encoderIn(model), clock, log: silentLog, hereMax });
     await store.write((tx) => tx.insertInto("vector_models").values({ workspace_id: "w", model, stamp: 0 }).execute());
   });
   afterEach(async () => {
@@ -84,7 +88,7 @@ describe.each([
     await cache.prepare("w");
     expect(await near(0)).toEqual(["a"]);
     expect((await cache.nearest("w", Float32Array.of(1, 0, 0), 3)).map(({ chunkId }) => chunkId)).toEqual(["long"]);
-    const other = createVectorCache({ store, model: "test:other", clock, log: silentLog, hereMax });
+    const other = createVectorCache({ store, encoderIn: encoderIn("test:other"), clock, log: silentLog, hereMax });
     expect(await other.nearest("w", at(0), 3)).toEqual([]);
     await other.close();
   });
@@ -92,7 +96,7 @@ describe.each([
   it("takes a passage by its heading and its nearest sentence together", async () => {
     const parts = createVectorCache({
       store,
-      model,
+      encoderIn: encoderIn(model),
       clock,
       log: silentLog,
       hereMax,

@@ -3,6 +3,7 @@ import { untilAborted } from "#runtime/abort.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store } from "#database/contract.ts";
+import type { ModelRow, WorkspaceEncoder } from "./encoder-state.ts";
 import type { VectorBlock } from "./thread.ts";
 import { createNearest } from "./thread.ts";
 
@@ -38,6 +39,7 @@ interface Block extends VectorBlock {
 }
 
 interface CachedVectors {
+  readonly model: string;
   readonly dimensions: number;
   stamp: number;
   readAt: number;
@@ -46,34 +48,39 @@ interface CachedVectors {
   useless: Set<string>;
 }
 
+/** The model that a workspace's vectors are of. */
+type VectorModel = Pick<WorkspaceEncoder, "model" | "dimensions">;
+
 export function createVectorCache({
   store: { read },
-  model,
+  encoderIn,
   clock,
   log,
   hereMax,
   vectorsIn = floatsIn,
 }: {
   readonly store: Pick<Store, "read">;
-  readonly model: string;
+  /** Undefined: the workspace's vectors are not usable. */
+  readonly encoderIn: (row: ModelRow) => VectorModel | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly hereMax?: number;
   /** The vectors of a passage, as they are stored. */
-  readonly vectorsIn?: (bytes: Uint8Array) => readonly Float32Array[];
+  readonly vectorsIn?: (bytes: Uint8Array, dimensions: number) => readonly Float32Array[];
 }): VectorCache {
   // Most recently used last.
   const cached = new Map<string, CachedVectors>();
   const refreshes = new Map<string, Promise<void>>();
   const comparison = createNearest({ log, ...(hereMax === undefined ? {} : { hereMax }) });
 
-  async function stampOf(workspaceId: string): Promise<number | undefined> {
+  async function stateOf(workspaceId: string): Promise<(VectorModel & { readonly stamp: number }) | undefined> {
     const row = await read
       .selectFrom("vector_models")
-      .select(["stamp", "model"])
+      .select(["stamp", "model", "calibration"])
       .where("workspace_id", "=", workspaceId)
       .executeTakeFirst();
-    return row?.model === model ? row.stamp : undefined;
+    const encoder = row && encoderIn(row);
+    return encoder && { ...encoder, stamp: row.stamp };
   }
 
   /** Runs once at a time per workspace. Vectors are usable as soon as they are read. */
@@ -86,14 +93,15 @@ export function createVectorCache({
   }
 
   async function readChanges(workspaceId: string, dimensions: number | undefined): Promise<void> {
-    const stamp = await stampOf(workspaceId);
-    if (stamp === undefined) {
+    const state = await stateOf(workspaceId);
+    if (state === undefined) {
       cached.delete(workspaceId);
       return;
     }
-    const present = await idsOf(workspaceId);
+    const { model, stamp } = state;
+    const present = await idsOf(workspaceId, model);
     let all = cached.get(workspaceId);
-    if (all !== undefined && dimensions !== undefined && all.dimensions !== dimensions) all = undefined;
+    if (all?.model !== model || (dimensions !== undefined && all.dimensions !== dimensions)) all = undefined;
     if (all !== undefined) {
       all.blocks = all.blocks.map((block) => without(block, present, all?.dimensions ?? 0));
       all.useless = new Set([...all.useless].filter((id) => present.has(id)));
@@ -108,8 +116,8 @@ export function createVectorCache({
         .where("model", "=", model)
         .execute();
       for (const { chunk_id: id, vector } of rows) {
-        const parts = vectorsIn(vector);
-        all ??= parts[0] === undefined ? undefined : empty(dimensions ?? parts[0].length);
+        const parts = vectorsIn(vector, state.dimensions);
+        all ??= parts[0] === undefined ? undefined : empty(model, dimensions ?? parts[0].length);
         if (all === undefined) continue;
         const usable = parts.filter((part) => part.length === all?.dimensions);
         put(all, id, usable);
@@ -125,7 +133,7 @@ export function createVectorCache({
     keep(workspaceId, all);
   }
 
-  async function idsOf(workspaceId: string): Promise<ReadonlySet<string>> {
+  async function idsOf(workspaceId: string, model: string): Promise<ReadonlySet<string>> {
     const ids = new Set<string>();
     for (let after = { digest: "", chunk_id: "" }; ids.size < comparedMax; await yieldToEventLoop()) {
       const page = await read
@@ -161,16 +169,17 @@ export function createVectorCache({
 
   return {
     async nearest(workspaceId, vector, limit, signal) {
-      const stamp = await stampOf(workspaceId);
-      if (stamp === undefined) return [];
+      const state = await stateOf(workspaceId);
+      if (state === undefined) return [];
+      const isUsable = (each: CachedVectors | undefined): each is CachedVectors =>
+        each?.model === state.model && each.dimensions === vector.length;
       const known = cached.get(workspaceId);
-      const usable = known?.dimensions === vector.length ? known : undefined;
-      if (usable === undefined || (usable.stamp !== stamp && clock.now() - usable.readAt >= rereadMs)) {
+      if (!isUsable(known) || (known.stamp !== state.stamp && clock.now() - known.readAt >= rereadMs)) {
         // After that time the cached vectors must do.
         await untilAborted(withinPatience(catchUp(workspaceId, vector.length)), signal);
       }
       const all = cached.get(workspaceId);
-      if (all === undefined || all.dimensions !== vector.length) return [];
+      if (!isUsable(all)) return [];
       keep(workspaceId, all);
       const { blocks } = all;
       const compared = blocks.map(({ numbers, firsts, count }) => ({ numbers, firsts, count }));
@@ -181,8 +190,10 @@ export function createVectorCache({
       });
     },
     async prepare(workspaceId) {
-      const stamp = await stampOf(workspaceId);
-      if (stamp !== undefined && cached.get(workspaceId)?.stamp !== stamp) await catchUp(workspaceId, undefined);
+      const state = await stateOf(workspaceId);
+      const known = cached.get(workspaceId);
+      if (state !== undefined && (known?.stamp !== state.stamp || known.model !== state.model))
+        await catchUp(workspaceId, undefined);
     },
     close: () => comparison.stop(),
   };
@@ -204,7 +215,8 @@ export function createVectorCache({
 const floatsIn = (bytes: Uint8Array): readonly Float32Array[] =>
   bytes.byteLength < 4 ? [] : [new Float32Array(bytes.slice().buffer, 0, Math.floor(bytes.byteLength / 4))];
 
-const empty = (dimensions: number): CachedVectors => ({
+const empty = (model: string, dimensions: number): CachedVectors => ({
+  model,
   dimensions,
   stamp: -1,
   readAt: Number.NEGATIVE_INFINITY,

@@ -1,14 +1,24 @@
 import type { Log } from "#runtime/log.ts";
 import type { Reader } from "#database/contract.ts";
 import { confirmed } from "#knowledge/index/confirmed-passages.ts";
-import type { Embedder } from "#models/embedding.ts";
+import type { Calibration, Embedder } from "#models/embedding.ts";
 import { EmbedderAway, TextRefused } from "#models/embedding.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "#knowledge/index/contract.ts";
 import type { Near, VectorCache } from "./cache.ts";
+import type { Vectors } from "./vectors.ts";
 
 /** Maximum number of passages found by vector. */
 const nearMax = 30;
 const questionCharactersMax = 2_000;
+
+interface Nearest {
+  /** Nearest first, with similarities on the scale of the built-in encoder. */
+  readonly passages: readonly Near[];
+  /** Undefined: similarities only order passages. */
+  readonly calibration: Calibration | undefined;
+}
+
+const none: Nearest = { passages: [], calibration: undefined };
 
 /**
  * Combines full-text search with vector search. Uses full-text search alone when the embedding server does not answer.
@@ -21,18 +31,18 @@ export function createHybridIndex({
   log,
 }: {
   readonly words: KnowledgeIndex;
-  readonly vectors: VectorCache;
+  readonly vectors: VectorCache & Pick<Vectors, "encoderOf">;
   readonly embedder: Embedder;
   readonly read: Reader;
   readonly log: Log;
 }): KnowledgeIndex {
-  const nearOf = new WeakMap<object, Map<string, Promise<readonly Near[]>>>();
+  const nearOf = new WeakMap<object, Map<string, Promise<Nearest>>>();
 
-  async function near({ text, workspaceId, limit, message, signal }: SearchRequest): Promise<readonly Near[]> {
+  async function near({ text, workspaceId, limit, message, signal }: SearchRequest): Promise<Nearest> {
     const query = limit === 0 ? "" : (text?.() ?? "").slice(0, questionCharactersMax);
-    if (query.trim() === "") return [];
+    if (query.trim() === "") return none;
     if (message === undefined) return nearText(workspaceId, query, signal);
-    const byQuery = nearOf.get(message) ?? new Map<string, Promise<readonly Near[]>>();
+    const byQuery = nearOf.get(message) ?? new Map<string, Promise<Nearest>>();
     nearOf.set(message, byQuery);
     const key = JSON.stringify([workspaceId, query]);
     const result = byQuery.get(key) ?? nearText(workspaceId, query, signal);
@@ -40,18 +50,22 @@ export function createHybridIndex({
     return result;
   }
 
-  async function nearText(
-    workspaceId: string,
-    query: string,
-    signal: AbortSignal | undefined,
-  ): Promise<readonly Near[]> {
+  async function nearText(workspaceId: string, query: string, signal: AbortSignal | undefined): Promise<Nearest> {
+    const encoder = await vectors.encoderOf(workspaceId);
+    if (encoder === undefined) return none;
+    const { calibration, onScale, question } = encoder;
     try {
-      const [vector] = await embedder.embed([query], "question", signal);
-      return vector === undefined ? [] : await vectors.nearest(workspaceId, vector, nearMax, signal);
+      const [vector] = await embedder.embed([question + query], "question", signal);
+      if (vector === undefined) return none;
+      const passages = await vectors.nearest(workspaceId, vector, nearMax, signal);
+      return {
+        passages: passages.map((each) => ({ ...each, similarity: onScale(each.similarity) })),
+        calibration,
+      };
     } catch (error) {
       if (!(error instanceof EmbedderAway || error instanceof TextRefused)) throw error;
       log.debug({ reason: error.message }, "vectors: no vector for a question, searching by words");
-      return [];
+      return none;
     }
   }
 
@@ -61,13 +75,12 @@ export function createHybridIndex({
       const byWords = words.search(request);
       // An encoder in this process costs more than a search by words; a server is asked at the same time.
       if (embedder.isLocal === true && request.isEnough?.(await byWords) === true) return byWords;
-      const [result, nearest] = await Promise.all([byWords, near(request)]);
+      const [result, { passages: nearest, calibration }] = await Promise.all([byWords, near(request)]);
       // The full-text index has no passages when the workspace was deleted. Nothing must be shown then.
       if (nearest.length === 0 || result.chunkCount === 0) return result;
       const similarityOf = new Map(nearest.map(({ chunkId, similarity }) => [chunkId, similarity]));
       const found = new Set(result.candidates.map(({ chunkId }) => chunkId));
       const more = nearest.filter(({ chunkId }) => !found.has(chunkId)).map(({ chunkId }) => ({ id: chunkId }));
-      const { calibration } = embedder;
       // A passage beyond the nearest ones is no nearer than the last of them.
       const least = nearest.length < nearMax ? 0 : (nearest.at(-1)?.similarity ?? 0);
       const unknown = calibration === undefined ? {} : { similarity: least };

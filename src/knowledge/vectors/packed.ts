@@ -1,14 +1,16 @@
-/** Numbers of a unit vector are small: most of 512 are below 0.2. */
-const bytesPerOne = 400;
+const largestByte = 127;
 
 /**
  * The vectors of one passage, one after another, with a byte for each number. That takes a quarter of the space, and
  * changes a similarity by less than 0.01.
  */
 export function vectorsToBytes(vectors: readonly Float32Array[]): Uint8Array {
-  const numbers = vectors.flatMap((vector) => [...vector]);
-  const bytes = Int8Array.from(numbers, (each) => Math.max(-127, Math.min(127, Math.round(each * bytesPerOne))));
-  return new Uint8Array(bytes.buffer);
+  const numbers = vectors.flatMap((vector) => {
+    // Some encoders have a number that is much larger than the others. The length is 1 again when they are read.
+    const largest = Math.max(...vector.map(Math.abs)) || 1;
+    return Array.from(vector, (each) => Math.round((each / largest) * largestByte));
+  });
+  return new Uint8Array(Int8Array.from(numbers).buffer);
 }
 
 /** Returns unit vectors of this length. */

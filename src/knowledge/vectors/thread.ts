@@ -98,3 +98,10 @@ function similarityAt(all: Float32Array, at: number, vector: Float32Array): numb
   for (let i = 0; i < vector.length; i += 1) similarity += (vector[i] ?? 0) * (all[start + i] ?? 0);
   return similarity;
 }
+
+/** As {@link nearest} for the vectors of one passage, that of its heading first. */
+export function similarityOfParts(question: Float32Array, parts: readonly Float32Array[]): number {
+  const numbers = Float32Array.from(parts.flatMap((part) => [...part]));
+  const [heading = 0, ...sentences] = parts.map((_, at) => similarityAt(numbers, at, question));
+  return sentences.length === 0 ? heading : (heading + Math.max(...sentences)) / 2;
+}

@@ -6,10 +6,12 @@ import type { PayloadOf, Work, WorkDeclaration } from "#database/work.ts";
 import { declareWork } from "#database/work.ts";
 import { finishWork } from "#database/queries/outbox.ts";
 import type { Embedder } from "#models/embedding.ts";
-import { TextRefused } from "#models/embedding.ts";
 import { everyWorkspace, queueVectors, vectorKind, vectorLane } from "#knowledge/index/work.ts";
-import { encoderDimensions } from "./encoder/model.ts";
+import { createEmbedAll } from "./embed-all.ts";
+import type { WorkspaceEncoder } from "./encoder-state.ts";
+import { createEncoders, recordModel } from "./encoders.ts";
 import { vectorsFromBytes, vectorsToBytes } from "./packed.ts";
+import { partsOf } from "./parts.ts";
 import type { VectorCache } from "./cache.ts";
 import { createVectorCache } from "./cache.ts";
 
@@ -18,17 +20,18 @@ import { createVectorCache } from "./cache.ts";
 
 export interface Vectors extends VectorCache {
   readonly work: WorkDeclaration;
+  /** How the workspace's vectors are made and read. Undefined: they are not used. */
+  encoderOf(workspaceId: string): Promise<WorkspaceEncoder | undefined>;
   /** Queues the embedding of all passages without a vector. */
   ensure(): Promise<void>;
 }
 
 /** Passages that are embedded in one step. */
-const batchMax = 64;
+const batchMax = 32;
 /** The built-in encoder takes about a third of a second for a passage; its lease must not expire. */
-const packedBatchMax = 12;
+const localBatchMax = 12;
 const batchesMax = 8;
-/** Longer texts are cut; models would refuse or truncate them. */
-const charactersMax = 6_000;
+
 export function createVectors({
   store,
   embedder,
@@ -40,19 +43,19 @@ export function createVectors({
   readonly clock: Clock;
   readonly log: Log;
 }): Vectors {
-  const { model } = embedder;
-  const isPacked = embedder.packing === "bytes";
-  const passagesMax = isPacked ? packedBatchMax : batchMax;
-  const cache = createVectorCache({
-    store,
-    model,
-    clock,
-    log,
-    ...(isPacked ? { vectorsIn: (bytes) => vectorsFromBytes(bytes, encoderDimensions) } : {}),
-  });
+  const passagesMax = embedder.isLocal === true ? localBatchMax : batchMax;
+  const embedAll = createEmbedAll(embedder, log);
+  const encoders = createEncoders({ store, embedder, embedAll, clock, log });
+  const { encoderIn } = encoders;
+  const cache = createVectorCache({ store, encoderIn, clock, log, vectorsIn: vectorsFromBytes });
 
   /** Embeds passages after this id. Returns the last id; undefined where no passage is left. */
-  async function embedBatch(workspaceId: string, after: string, signal: AbortSignal): Promise<string | undefined> {
+  async function embedBatch(
+    workspaceId: string,
+    { model, passage }: WorkspaceEncoder,
+    after: string,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     const missing = await store.read
       .selectFrom("chunks")
       .innerJoin("documents", "documents.id", "chunks.document_id")
@@ -69,9 +72,8 @@ export function createVectors({
       .execute();
     if (missing.length === 0) return undefined;
     const wanted = missing.map(({ id, title, text }) => {
-      const whole = `${title}\n${text}`.slice(0, charactersMax);
-      const parts = embedder.partsOf?.(title, text) ?? [whole];
-      return { id, parts, digest: createHash("sha256").update(`${model}\n${whole}`).digest("base64url") };
+      const digest = createHash("sha256").update(`${model}\n${title}\n${text}`).digest("base64url");
+      return { id, parts: partsOf(title, text), digest };
     });
     const known = await store.read
       .selectFrom("chunk_vectors")
@@ -86,13 +88,13 @@ export function createVectors({
     const vectors = new Map<string, Uint8Array>(known.map(({ digest, vector }) => [digest, vector]));
     const fresh = wanted.filter(({ digest }) => !vectors.has(digest));
     const encoded = await embedAll(
-      fresh.flatMap(({ parts }) => parts),
+      fresh.flatMap(({ parts }) => parts.map((part) => passage + part)),
       signal,
     );
     let at = 0;
     for (const { digest, parts } of fresh) {
       const own = encoded.slice(at, (at += parts.length)).filter((vector) => vector.length > 0);
-      vectors.set(digest, isPacked ? vectorsToBytes(own) : bytesOf(own[0] ?? new Float32Array()));
+      vectors.set(digest, vectorsToBytes(own));
     }
     await store.write(async (tx) => {
       await tx
@@ -120,24 +122,8 @@ export function createVectors({
     return missing.length < passagesMax ? undefined : missing.at(-1)?.id;
   }
 
-  /** Empty for a text that the model refuses. */
-  async function embedAll(texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
-    if (texts.length === 0) return [];
-    try {
-      return await embedder.embed(texts, "background", signal);
-    } catch (error) {
-      if (!(error instanceof TextRefused)) throw error;
-      if (texts.length === 1) {
-        log.warn({ reason: error.message }, "vectors: no vector for a passage");
-        return [new Float32Array()];
-      }
-      const half = Math.ceil(texts.length / 2);
-      return [...(await embedAll(texts.slice(0, half), signal)), ...(await embedAll(texts.slice(half), signal))];
-    }
-  }
-
   /** Removes the vectors of removed passages and of other models. */
-  async function removeOld(workspaceId: string): Promise<void> {
+  async function removeOld(workspaceId: string, { model }: WorkspaceEncoder): Promise<void> {
     const old = await store.read
       .selectFrom("chunk_vectors")
       .leftJoin("chunks", "chunks.id", "chunk_vectors.chunk_id")
@@ -155,18 +141,6 @@ export function createVectors({
     }
   }
 
-  async function recordModel(tx: Tx, workspaceId: string): Promise<void> {
-    const row = await tx
-      .selectFrom("vector_models")
-      .select("model")
-      .where("workspace_id", "=", workspaceId)
-      .executeTakeFirst();
-    if (row?.model === model) return;
-    if (row === undefined)
-      await tx.insertInto("vector_models").values({ workspace_id: workspaceId, model, stamp: 0 }).execute();
-    else await tx.updateTable("vector_models").set({ model }).where("workspace_id", "=", workspaceId).execute();
-  }
-
   async function run(rows: readonly Work<PayloadOf<typeof vectorKind>>[], signal: AbortSignal): Promise<void> {
     const [first] = rows;
     if (first === undefined) return;
@@ -175,16 +149,20 @@ export function createVectors({
     const { after: from = "" } = first.payload;
     let after = from;
     let done = false;
-    await store.write((tx) => recordModel(tx, workspaceId));
+    const encoder = await encoders.current(workspaceId, signal);
+    if (encoder === undefined) {
+      await store.write((tx) => finishWork(tx, rows));
+      return;
+    }
     for (let batch = 0; batch < batchesMax && !done; batch += 1) {
       signal.throwIfAborted();
-      const last = await embedBatch(workspaceId, after, signal);
+      const last = await embedBatch(workspaceId, encoder, after, signal);
       // Passages that were committed late can have lower ids, so a last pass starts from the beginning.
       done = last === undefined && after === "";
       after = last ?? "";
     }
     // Removed last, since a rewritten passage reuses the vector of the previous one.
-    if (done) await removeOld(workspaceId);
+    if (done) await removeOld(workspaceId, encoder);
     await store.write(async (tx) => {
       await finishWork(tx, rows);
       if (!done) await queueVectors(tx, workspaceId, clock.now(), after);
@@ -193,6 +171,14 @@ export function createVectors({
 
   return {
     ...cache,
+    async encoderOf(workspaceId) {
+      const row = await store.read
+        .selectFrom("vector_models")
+        .select(["model", "calibration"])
+        .where("workspace_id", "=", workspaceId)
+        .executeTakeFirst();
+      return row && encoderIn(row);
+    },
     work: declareWork(vectorKind, {
       batch: true,
       // Retried however long the server is away; passages are found by their words meanwhile.
@@ -206,7 +192,7 @@ export function createVectors({
         .select("id")
         .where("deleted_at", "is", null)
         .execute();
-      await store.write((tx) => recordModel(tx, everyWorkspace));
+      await store.write((tx) => recordModel(tx, everyWorkspace, { model: embedder.model, calibration: null }));
       for (const { id } of workspaces) await store.write((tx) => queueVectors(tx, id, clock.now()));
     },
   };
@@ -219,9 +205,6 @@ async function raiseStamp(tx: Tx, workspaceId: string): Promise<void> {
     .where("workspace_id", "=", workspaceId)
     .execute();
 }
-
-const bytesOf = (vector: Float32Array): Uint8Array =>
-  new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
 
 /** Called by a start without an embedding server, which would not remove the vectors of removed passages. */
 export async function leaveVectors(store: Store): Promise<void> {

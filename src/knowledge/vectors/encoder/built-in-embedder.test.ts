@@ -58,11 +58,3 @@ it("says why it cannot encode", async () => {
   await expect(embedder.embed(["a text"], "background")).rejects.toThrow(EmbedderAway);
   expect(embedder.trouble()).toContain("the built-in encoder");
 });
-
-it("gives the heading and each sentence of a passage a vector", () => {
-  const parts = openEmbedder().partsOf?.(
-    "Returns › Deadline",
-    "You have 30 days. After that we cannot help you.\n\n- Yes",
-  );
-  expect(parts).toEqual(["Returns › Deadline", "You have 30 days.", "After that we cannot help you."]);
-});

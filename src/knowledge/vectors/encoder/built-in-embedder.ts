@@ -1,4 +1,3 @@
-import { splitSentences } from "#language/words/sentences.ts";
 import { createCallThread } from "#knowledge/index/thread/call-thread.ts";
 import type { Embedder } from "#models/embedding.ts";
 import { EmbedderAway } from "#models/embedding.ts";
@@ -10,18 +9,12 @@ export interface EncoderCall {
   readonly purpose: "background" | "question";
 }
 
-/** Sentences beyond these get no vector: a passage that is so long repeats its subject. */
-const partsMax = 8;
-const wordsMin = 3;
 const questionsKept = 500;
 /** Texts of one call in the background, behind which a question waits. */
 const textsAtOnce = 2;
 const limitMs = 30_000;
 /** The thread holds the model's memory. */
 const idleMs = 600_000;
-
-/** Chosen by `bench:answers --meaning`, on the halves for that. */
-export const builtInCalibration = { orderShare: 3, leadShare: 0.3, nearFrom: 0.34, doubt: 0.06 };
 
 /**
  * Encodes in a thread of this process. The thread starts at the first need. Until it has loaded the model, questions are
@@ -73,15 +66,8 @@ export function createBuiltInEmbedder({ log, entry }: { readonly log: Log; reado
 
   return {
     model: encoderModel,
-    packing: "bytes",
     isLocal: true,
-    calibration: builtInCalibration,
     trouble: () => trouble,
-    partsOf(title, text) {
-      const sentences = text.split("\n").flatMap((line) => splitSentences(line));
-      const parts = sentences.map((each) => each.trim()).filter((each) => each.split(/\s+/u).length >= wordsMin);
-      return [...new Set([title, ...parts])].filter((part) => part !== "").slice(0, partsMax);
-    },
     async embed(texts, purpose, signal) {
       if (purpose === "question") return Promise.all(texts.map((text) => question(text, signal)));
       const vectors: Float32Array[] = [];

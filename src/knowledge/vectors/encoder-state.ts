@@ -1,0 +1,121 @@
+import { Type } from "typebox";
+import Value from "typebox/value";
+import type { Static } from "typebox";
+import type { Calibration, Embedder } from "#models/embedding.ts";
+import type { Reader } from "#database/contract.ts";
+import { kindsOf } from "#database/work.ts";
+import type { PrefixName } from "./prefixes.ts";
+import { prefixesOf } from "./prefixes.ts";
+
+/** How the evidence of similarities counts, on the scale of the built-in encoder. Chosen by `bench:answers --meaning`. */
+export const evidence: Calibration = { orderShare: 3, leadShare: 0.3, nearFrom: 0.34, doubt: 0.06 };
+
+/**
+ * The spread of the built-in encoder's similarities, as `calibrate` finds it: the mean of what it finds in the documents
+ * of `bench/answers`.
+ */
+const builtInSpread = { mean: 0.386, deviation: 0.13 };
+
+/** An encoder that separates less is hardly better than chance. The built-in one has 0.70 to 0.81 in its language. */
+const fitFrom = 0.6;
+
+const prefixKinds = kindsOf<PrefixName>({ none: true, e5: true, nomic: true, instruct: true });
+
+/** What a calibration found out about the server's encoder, on a workspace's documents. */
+const EncoderState = Type.Object({
+  /** The server, its model and the setting of prefixes. Another one is calibrated anew. */
+  server: Type.String(),
+  prefixes: prefixKinds,
+  dimensions: Type.Integer({ minimum: 1 }),
+  /** Passages of the workspace at that time. */
+  passages: Type.Integer({ minimum: 0 }),
+  at: Type.Integer(),
+  /** Absent: the workspace has too few passages. */
+  measured: Type.Optional(
+    Type.Object({
+      /** The share of related pairs that are nearer than an unrelated one. */
+      separation: Type.Number(),
+      mean: Type.Number(),
+      deviation: Type.Number(),
+    }),
+  ),
+});
+export type EncoderState = Readonly<Static<typeof EncoderState>>;
+
+/** A row of `vector_models`. */
+export interface ModelRow {
+  readonly model: string;
+  /** JSON of an {@link EncoderState}; null: the built-in encoder, or not calibrated yet. */
+  readonly calibration: string | null;
+}
+
+/** How the vectors of a workspace are made and read. */
+export interface WorkspaceEncoder {
+  /** The model, as it is stored beside the vectors. Vectors of another one are made anew. */
+  readonly model: string;
+  readonly dimensions: number;
+  /** Comes before each question. */
+  readonly question: string;
+  /** Comes before each part of a passage. */
+  readonly passage: string;
+  /** Absent: similarities only order passages. */
+  readonly calibration?: Calibration;
+  /** The similarity on the scale of the built-in encoder, which the calibration is for. */
+  onScale(similarity: number): number;
+}
+
+/** Undefined for a state of another server, or of a version that is not known. */
+export function readState(
+  { server }: Pick<Embedder, "server">,
+  calibration: string | null | undefined,
+): EncoderState | undefined {
+  if (calibration == null || server === undefined) return undefined;
+  const state: unknown = JSON.parse(calibration);
+  return Value.Check(EncoderState, state) && state.server === server.key ? state : undefined;
+}
+
+export const isFit = ({ measured }: EncoderState): boolean => measured === undefined || measured.separation >= fitFrom;
+
+/** The way of reading the vectors of a server. */
+export function encoderOf({ model }: Pick<Embedder, "model">, state: EncoderState): WorkspaceEncoder {
+  const { measured, prefixes, dimensions } = state;
+  const { mean, deviation } = measured ?? builtInSpread;
+  const factor = builtInSpread.deviation / deviation;
+  return {
+    model: `${model}#${dimensions}${prefixes === "none" ? "" : `-${prefixes}`}`,
+    dimensions,
+    ...prefixesOf[prefixes],
+    ...(measured === undefined ? {} : { calibration: evidence }),
+    onScale: (similarity) => builtInSpread.mean + (similarity - mean) * factor,
+  };
+}
+
+/** What was found out, for operators. */
+export function stateText(state: EncoderState): string {
+  const { measured, dimensions, prefixes, at } = state;
+  const made = `vectors of ${dimensions} numbers, prefixes ${prefixes}`;
+  if (measured === undefined) return `${made}, too few passages to calibrate it: its vectors only order passages`;
+  const share = `${Math.round(measured.separation * 100)} %`;
+  const day = new Date(at).toISOString().slice(0, 10);
+  return isFit(state)
+    ? `${made}, tells passages apart in ${share}, calibrated on ${day}`
+    : `${made}, tells passages apart in ${share} only, little better than chance, so words alone answer: use a model for search in the language of the documents, and check EMBEDDING_NAME and EMBEDDING_PREFIXES`;
+}
+
+/** The states of all workspaces in use, of this server only. */
+export async function encoderStates(
+  read: Reader,
+  embedder: Pick<Embedder, "server">,
+): Promise<readonly { readonly workspaceId: string; readonly state: EncoderState }[]> {
+  const rows = await read
+    .selectFrom("vector_models")
+    .innerJoin("workspaces", "workspaces.id", "vector_models.workspace_id")
+    .select(["vector_models.workspace_id", "vector_models.calibration"])
+    .where("workspaces.deleted_at", "is", null)
+    .orderBy("vector_models.workspace_id")
+    .execute();
+  return rows.flatMap(({ workspace_id: workspaceId, calibration }) => {
+    const state = readState(embedder, calibration);
+    return state === undefined ? [] : [{ workspaceId, state }];
+  });
+}
