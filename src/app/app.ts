@@ -163,7 +163,7 @@ function refuseAddress(error: unknown, config: Config): never {
 }
 
 /** The services that HTTP uses. */
-function servedBy({ store, documents, files, secrets, search, mail, guardedFetch }: Services) {
+function servedBy({ store, documents, files, secrets, search, vectors, mail, guardedFetch }: Services) {
   return {
     canMail: mail !== undefined,
     store,
@@ -175,6 +175,7 @@ function servedBy({ store, documents, files, secrets, search, mail, guardedFetch
       listConversations(store, { ...filter, limit, ...(before === undefined ? {} : { before }) }, search),
     tokenKeys: (workspaceId) => readTokenKeys(store, secrets, workspaceId),
     cursorKey: secrets.key("cursor"),
+    encoderReport: async (workspaceId) => (await vectors?.report(workspaceId)) ?? null,
     prove: (nonce) => proofOf(secrets, nonce),
   } satisfies Partial<HttpDependencies>;
 }

@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import type { Config } from "#config/environment.ts";
+import type { Reader, Store } from "#database/contract.ts";
 import type { OpenStore } from "#database/open.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import { createConversationSearch } from "#database/search/open.ts";
 import { createTypesense } from "#database/search/typesense/client.ts";
 import type { OutsideSearch } from "#database/search/typesense/search.ts";
 import { createTypesenseSearch } from "#database/search/typesense/search.ts";
+import { queueCalibration } from "#knowledge/index/work.ts";
 import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import { refreshedIndex, refreshedVectors } from "#knowledge/index/refresher.ts";
@@ -13,6 +15,8 @@ import type { RefreshedIndex } from "#knowledge/index/refresher.ts";
 import type { TypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { createTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { isEncoderInstalled } from "#knowledge/vectors/encoder/model.ts";
+import { encoderStates, stateText, unfitTrouble } from "#knowledge/vectors/encoder-report.ts";
+import { isFit } from "#knowledge/vectors/encoder-state.ts";
 import { createHybridIndex } from "#knowledge/vectors/hybrid-index.ts";
 import type { Vectors } from "#knowledge/vectors/vectors.ts";
 import { createVectors } from "#knowledge/vectors/vectors.ts";
@@ -43,8 +47,10 @@ export interface Searches {
   readonly knowledge: TypesenseIndex | undefined;
   readonly vectors: Vectors | undefined;
   readonly refreshed: readonly RefreshedIndex[];
-  /** Says why the embedding server does not answer, or null. Undefined without one. */
-  embedderTrouble(): string | null | undefined;
+  /** Queues a calibration in all workspaces or in one, and returns their ids. Undefined without an embedding server. */
+  readonly calibrateAgain: ((only: string | undefined) => Promise<readonly string[]>) | undefined;
+  /** Says why the embedding server does not answer, or why its vectors are of no use, or null. Undefined without one. */
+  embedderTrouble(): Promise<string | null | undefined>;
   /** Says why Typesense does not do all of its work, or null. */
   searchTrouble(): Promise<string | null>;
 }
@@ -76,9 +82,18 @@ export async function openSearches(parts: SearchParts): Promise<Searches> {
       refreshedIndex(store.read, (workspaceId, signal) => words.prepare(workspaceId, signal)),
       ...(vectors === undefined ? [] : [refreshedVectors(store.read, (workspaceId) => vectors.prepare(workspaceId))]),
     ],
-    embedderTrouble: () => embedder?.trouble(),
+    calibrateAgain: embedder?.server === undefined ? undefined : (only) => calibrateAgain(store, clock, only),
+    embedderTrouble: async () => embedder && (embedder.trouble() ?? (await unfitTrouble(store.read, embedder))),
     searchTrouble: () => troubleOf(outside, knowledge),
   };
+}
+
+async function calibrateAgain(store: Store, clock: Clock, only: string | undefined): Promise<readonly string[]> {
+  let query = store.read.selectFrom("workspaces").select("id").where("deleted_at", "is", null);
+  if (only !== undefined) query = query.where("id", "=", only);
+  const workspaces = await query.execute();
+  for (const { id } of workspaces) await store.write((tx) => queueCalibration(tx, id, clock.now()));
+  return workspaces.map(({ id }) => id);
 }
 
 async function openEmbedder({ config: { embedding }, clock, log }: SearchParts): Promise<Embedder | undefined> {
@@ -99,6 +114,14 @@ async function troubleOf(
   return count === 0
     ? trouble
     : `the passages of ${count} workspaces are not in Typesense yet; until then the embedded index answers for them`;
+}
+
+/** Called by the command `doctor`. What the calibrations of a server found out; rejects where one found it unfit. */
+export async function checkCalibrations(read: Reader, embedder: Embedder): Promise<string> {
+  const states = await encoderStates(read, embedder);
+  const text = states.map(({ workspaceId, state }) => `workspace ${workspaceId}: ${stateText(state)}`).join("; ");
+  if (states.some(({ state }) => !isFit(state))) throw new Error(text);
+  return text === "" ? "not calibrated yet: the running server does it" : text;
 }
 
 /** Called by the command `doctor`. */

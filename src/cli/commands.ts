@@ -27,7 +27,7 @@ import { documentsAdd, documentsRecrawl } from "./documents/add.ts";
 import { documentsList, documentsRemove } from "./documents/documents.ts";
 import { audit, contactMerge, contactShow, contactUnmerge, forget, workspaceDelete } from "./customers.ts";
 import { rulesTest } from "./rules.ts";
-import { searchRebuild } from "./search.ts";
+import { searchCalibrate, searchRebuild } from "./search.ts";
 import { migrate, start } from "./start.ts";
 import {
   webhookAdd,
@@ -88,6 +88,7 @@ export const commands: Readonly<Record<string, Command>> = {
   "config export": configExport,
   "config apply": configApply,
   "search rebuild": searchRebuild,
+  "search calibrate": searchCalibrate,
   "rules test": rulesTest,
 };
 
@@ -139,6 +140,7 @@ export const usage = `parley — a support assistant that answers from your docu
   parley config apply FILE [--prune]     make it as the file says; --prune removes what it does not name
 
   parley search rebuild [--workspace W]  rebuild the collections in Typesense
+  parley search calibrate [--workspace W]   calibrate the embedding server's model again
 
   parley rules test --workspace W [--rule NAME] [--conversation C] [--limit n]
                                      show which rules would have fired, and why; changes nothing

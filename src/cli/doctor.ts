@@ -57,7 +57,9 @@ export const doctor: Command = async ({ argv, output, config }) => {
     ...(database.ok ? await channelsOf(config) : []),
     ...(config.redisUrl === undefined ? [] : [await check("Redis", () => checkRedis(config.redisUrl ?? ""))]),
     ...(config.model === undefined ? [] : [await checkLanguageModel(config.model)]),
-    ...(config.embedding === undefined ? [] : [degradedAtMost(await checkEmbeddings(config.embedding))]),
+    ...(config.embedding === undefined
+      ? []
+      : [degradedAtMost(await checkEmbeddings(config, config.embedding, database.ok))]),
     ...(config.mail === undefined ? [] : [degradedAtMost(await checkMail(config.mail))]),
     ...((await address) ?? []),
   ];
@@ -194,13 +196,24 @@ async function checkLanguageModel(model: ModelConfig): Promise<Check> {
 }
 
 /** Makes one small call. Without the server, answers are found by words only, so a failure is a warning. */
-async function checkEmbeddings(embedding: EmbeddingConfig): Promise<Check> {
+async function checkEmbeddings(config: Config, embedding: EmbeddingConfig, hasDatabase: boolean): Promise<Check> {
   if (embedding.provider === "built-in") {
     const { checkEncoder } = await import("#app/searches.ts");
     return check("built-in encoder", checkEncoder);
   }
-  const { checkEmbedder } = await import("#models/embedder.ts");
-  return check("embedding server", () => checkEmbedder(embedding, systemClock));
+  const { checkEmbedder, createEmbedder } = await import("#models/embedder.ts");
+  const { checkCalibrations } = await import("#app/searches.ts");
+  return check("embedding server", async () => {
+    const reached = await checkEmbedder(embedding, systemClock);
+    if (!hasDatabase) return reached;
+    const store = await openStore(config.databaseUrl);
+    try {
+      if ((await store.pendingMigrations()).length > 0) return reached;
+      return `${reached}; ${await checkCalibrations(store.read, createEmbedder(embedding, systemClock))}`;
+    } finally {
+      await store.close();
+    }
+  });
 }
 
 /** Connects and signs in. Without the server only mails wait, so a failure is a warning. */

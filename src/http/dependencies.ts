@@ -49,6 +49,8 @@ export interface HttpDependencies {
   readonly channelAccounts: ChannelAccounts;
   /** `/demo`; absent where there is no demo. */
   readonly demoPage?: () => Promise<WebResponse>;
+  /** What is known about the model of the embedding server in this workspace; null: nothing. */
+  encoderReport(workspaceId: string): Promise<EncoderReport | null>;
   /** The state of every dependency, within `readinessMs`. */
   readiness(): Promise<readonly DependencyState[]>;
   /** Answers a challenge so that a client with the installation's secret can recognise this installation. Undefined: no challenge. */
@@ -67,6 +69,16 @@ export interface HttpDependencies {
   readonly clock: Clock;
   readonly log: Logger;
   readonly options: HttpOptions;
+}
+
+/** What a calibration found out. */
+interface EncoderReport {
+  readonly model: string;
+  readonly dimensions: number;
+  readonly prefixes: string;
+  readonly separation: number | null;
+  readonly fit: boolean;
+  readonly calibrated_at: number;
 }
 
 /** Stored bytes without a document yet. */

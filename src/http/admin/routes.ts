@@ -16,6 +16,7 @@ import { documentAddRoutes } from "./documents/add.ts";
 import { articleRoutes } from "./documents/articles.ts";
 import { documentContentRoutes } from "./documents/contents.ts";
 import { documentRoutes } from "./documents/documents.ts";
+import { encoderRoutes } from "./documents/encoder.ts";
 import { manualRoutes } from "./documents/manual.ts";
 import { markdownRoute } from "./markdown.ts";
 import { tryQuestionRoute } from "./questions/try.ts";
@@ -57,6 +58,7 @@ export async function adminV1(app: App, resources: Resources): Promise<void> {
   channelTrialRoutes(app, resources);
   documentRoutes(app, resources);
   manualRoutes(app, resources);
+  encoderRoutes(app, resources);
   documentAddRoutes(app, resources);
   articleRoutes(app, resources);
   documentContentRoutes(app, resources);

@@ -41,7 +41,14 @@ export async function queueKnowledgeOnce(
 }
 
 /** The embedding of a workspace's passages, starting after this id. */
-export const vectorKind = workKind("embed", Type.Object({ after: Type.Optional(Type.String()) }));
+export const vectorKind = workKind(
+  "embed",
+  Type.Object({
+    after: Type.Optional(Type.String()),
+    /** Calibrates the encoder of an embedding server again. */
+    calibrate: Type.Optional(Type.Boolean()),
+  }),
+);
 export const vectorLane = (workspaceId: string): string => `embed:${workspaceId}`;
 
 export async function queueVectors(tx: Tx, workspaceId: string, now: number, after = ""): Promise<void> {
@@ -55,6 +62,11 @@ export async function queueVectors(tx: Tx, workspaceId: string, now: number, aft
     .executeTakeFirst();
   const payload = after === "" ? {} : { after };
   if (waiting === undefined) await insertWork(tx, [vectorKind.queued(lane, payload, now)], now);
+}
+
+/** Queues a calibration of the encoder, also where none is due. */
+export async function queueCalibration(tx: Tx, workspaceId: string, now: number): Promise<void> {
+  await insertWorkOnce(tx, vectorKind.queued(vectorLane(workspaceId), { calibrate: true }, now), now);
 }
 
 /** A row with this id applies to workspaces that are created later. */

@@ -13,6 +13,8 @@ const sampleMax = 100;
 const choiceMax = 10_000;
 /** Fewer pairs of a kind say nothing reliable. */
 const pairsMin = 30;
+/** Fewer passages cannot have so many. */
+const passagesMin = pairsMin / 2;
 const textsAtOnce = 64;
 
 /** Returns an empty vector for a text that the model refuses. */
@@ -32,8 +34,8 @@ interface CalibrationRequest {
 /** Whether the encoder is new, or the documents changed much since it was calibrated. */
 export function isDue(before: EncoderState | undefined, passages: number): boolean {
   if (before === undefined) return true;
-  const isLarger = passages > before.passages && passages >= 2 * before.passages;
-  return isLarger || (before.measured !== undefined && 2 * passages <= before.passages);
+  const isLarger = passages >= 2 * before.passages || before.passages < passagesMin;
+  return (isLarger && passages >= passagesMin) || (before.measured !== undefined && 2 * passages <= before.passages);
 }
 
 /**

@@ -2,7 +2,6 @@ import { Type } from "typebox";
 import Value from "typebox/value";
 import type { Static } from "typebox";
 import type { Calibration, Embedder } from "#models/embedding.ts";
-import type { Reader } from "#database/contract.ts";
 import { kindsOf } from "#database/work.ts";
 import type { PrefixName } from "./prefixes.ts";
 import { prefixesOf } from "./prefixes.ts";
@@ -88,34 +87,4 @@ export function encoderOf({ model }: Pick<Embedder, "model">, state: EncoderStat
     ...(measured === undefined ? {} : { calibration: evidence }),
     onScale: (similarity) => builtInSpread.mean + (similarity - mean) * factor,
   };
-}
-
-/** What was found out, for operators. */
-export function stateText(state: EncoderState): string {
-  const { measured, dimensions, prefixes, at } = state;
-  const made = `vectors of ${dimensions} numbers, prefixes ${prefixes}`;
-  if (measured === undefined) return `${made}, too few passages to calibrate it: its vectors only order passages`;
-  const share = `${Math.round(measured.separation * 100)} %`;
-  const day = new Date(at).toISOString().slice(0, 10);
-  return isFit(state)
-    ? `${made}, tells passages apart in ${share}, calibrated on ${day}`
-    : `${made}, tells passages apart in ${share} only, little better than chance, so words alone answer: use a model for search in the language of the documents, and check EMBEDDING_NAME and EMBEDDING_PREFIXES`;
-}
-
-/** The states of all workspaces in use, of this server only. */
-export async function encoderStates(
-  read: Reader,
-  embedder: Pick<Embedder, "server">,
-): Promise<readonly { readonly workspaceId: string; readonly state: EncoderState }[]> {
-  const rows = await read
-    .selectFrom("vector_models")
-    .innerJoin("workspaces", "workspaces.id", "vector_models.workspace_id")
-    .select(["vector_models.workspace_id", "vector_models.calibration"])
-    .where("workspaces.deleted_at", "is", null)
-    .orderBy("vector_models.workspace_id")
-    .execute();
-  return rows.flatMap(({ workspace_id: workspaceId, calibration }) => {
-    const state = readState(embedder, calibration);
-    return state === undefined ? [] : [{ workspaceId, state }];
-  });
 }

@@ -6,13 +6,17 @@ import type { EmbedAll } from "./calibrate.ts";
 import { calibrate, isDue } from "./calibrate.ts";
 import { encoderDimensions } from "./encoder/model.ts";
 import type { EncoderState, ModelRow, WorkspaceEncoder } from "./encoder-state.ts";
-import { encoderOf, evidence, isFit, readState, stateText } from "./encoder-state.ts";
+import { stateText } from "./encoder-report.ts";
+import { encoderOf, evidence, isFit, readState } from "./encoder-state.ts";
 
 export interface Encoders {
   /** Undefined: the workspace's vectors are of another model, or not fit for use. */
   encoderIn(row: ModelRow): WorkspaceEncoder | undefined;
-  /** Stores the model of the workspace, after a calibration where one is due. Undefined: its passages get no vectors. */
-  current(workspaceId: string, signal: AbortSignal): Promise<WorkspaceEncoder | undefined>;
+  /**
+   * Stores the model of the workspace, after a calibration where one is due. `again`: in any case. Undefined: its passages
+   * get no vectors.
+   */
+  current(workspaceId: string, again: boolean, signal: AbortSignal): Promise<WorkspaceEncoder | undefined>;
 }
 
 export function createEncoders({
@@ -40,13 +44,14 @@ export function createEncoders({
   async function calibrated(
     workspaceId: string,
     row: ModelRow | undefined,
+    again: boolean,
     signal: AbortSignal,
   ): Promise<EncoderState> {
     const { server } = embedder;
     if (server === undefined) throw new Error("the built-in encoder needs no calibration");
     const before = readState(embedder, row?.calibration);
     const passages = await passagesOf(store.read, workspaceId);
-    if (before !== undefined && !isDue(before, passages)) return before;
+    if (before !== undefined && !again && !isDue(before, passages)) return before;
     const now = clock.now();
     const state = await calibrate(store.read, embedAll, { server, workspaceId, passages, before, now, signal });
     const report = isFit(state) ? log.info : log.warn;
@@ -62,13 +67,9 @@ export function createEncoders({
       const encoder = encoderOf(embedder, state);
       return row.model === encoder.model ? encoder : undefined;
     },
-    async current(workspaceId, signal) {
-      const row = await store.read
-        .selectFrom("vector_models")
-        .select(["model", "calibration"])
-        .where("workspace_id", "=", workspaceId)
-        .executeTakeFirst();
-      const state = embedder.server && (await calibrated(workspaceId, row, signal));
+    async current(workspaceId, again, signal) {
+      const row = await modelRow(store.read, workspaceId);
+      const state = embedder.server && (await calibrated(workspaceId, row, again, signal));
       const encoder = state === undefined ? builtIn : encoderOf(embedder, state);
       const wanted: ModelRow = {
         model: encoder.model,
@@ -79,6 +80,14 @@ export function createEncoders({
       return state === undefined || isFit(state) ? encoder : undefined;
     },
   };
+}
+
+export function modelRow(read: Reader, workspaceId: string): Promise<ModelRow | undefined> {
+  return read
+    .selectFrom("vector_models")
+    .select(["model", "calibration"])
+    .where("workspace_id", "=", workspaceId)
+    .executeTakeFirst();
 }
 
 /** Stores the model of a workspace's vectors. */

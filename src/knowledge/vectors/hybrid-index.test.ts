@@ -122,7 +122,7 @@ eachDatabase("passages with vectors", (open) => {
   });
 
   it("skips a passage that the server refuses, which is still found by its words", async () => {
-    server.refuse("poison");
+    server.refuse("oison");
     await app.learn("poison.md", "# Poison\n\nThe poison is kept in the cellar.");
     await app.learn("car.md", "# The car\n\nTo charge it, put the plug in.");
     await have(2);

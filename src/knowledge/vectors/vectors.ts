@@ -8,8 +8,11 @@ import { finishWork } from "#database/queries/outbox.ts";
 import type { Embedder } from "#models/embedding.ts";
 import { everyWorkspace, queueVectors, vectorKind, vectorLane } from "#knowledge/index/work.ts";
 import { createEmbedAll } from "./embed-all.ts";
+import type { EncoderReport } from "./encoder-report.ts";
+import { reportOf } from "./encoder-report.ts";
 import type { WorkspaceEncoder } from "./encoder-state.ts";
-import { createEncoders, recordModel } from "./encoders.ts";
+import { readState } from "./encoder-state.ts";
+import { createEncoders, modelRow, recordModel } from "./encoders.ts";
 import { vectorsFromBytes, vectorsToBytes } from "./packed.ts";
 import { partsOf } from "./parts.ts";
 import type { VectorCache } from "./cache.ts";
@@ -22,6 +25,8 @@ export interface Vectors extends VectorCache {
   readonly work: WorkDeclaration;
   /** How the workspace's vectors are made and read. Undefined: they are not used. */
   encoderOf(workspaceId: string): Promise<WorkspaceEncoder | undefined>;
+  /** What is known about a server's encoder; null: nothing yet, or the encoder is the built-in one. */
+  report(workspaceId: string): Promise<EncoderReport | null>;
   /** Queues the embedding of all passages without a vector. */
   ensure(): Promise<void>;
 }
@@ -149,7 +154,8 @@ export function createVectors({
     const { after: from = "" } = first.payload;
     let after = from;
     let done = false;
-    const encoder = await encoders.current(workspaceId, signal);
+    const again = rows.some(({ payload }) => payload.calibrate === true);
+    const encoder = await encoders.current(workspaceId, again, signal);
     if (encoder === undefined) {
       await store.write((tx) => finishWork(tx, rows));
       return;
@@ -172,12 +178,12 @@ export function createVectors({
   return {
     ...cache,
     async encoderOf(workspaceId) {
-      const row = await store.read
-        .selectFrom("vector_models")
-        .select(["model", "calibration"])
-        .where("workspace_id", "=", workspaceId)
-        .executeTakeFirst();
+      const row = await modelRow(store.read, workspaceId);
       return row && encoderIn(row);
+    },
+    async report(workspaceId) {
+      const state = readState(embedder, (await modelRow(store.read, workspaceId))?.calibration);
+      return state === undefined ? null : reportOf(embedder, state);
     },
     work: declareWork(vectorKind, {
       batch: true,

@@ -148,6 +148,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       remove: absent,
     },
     canMail: false,
+    encoderReport: () => Promise.resolve(null),
     secrets: createSecrets("00".repeat(32)),
     guardedFetch: openGuardedFetch({ allowPrivate: false }),
     allowPrivate: false,

@@ -13,8 +13,14 @@ export interface EmbeddingServer {
   close(): Promise<void>;
 }
 
-/** A server with OpenAI's `/embeddings`. The vector of a text encodes the concepts that match it. */
-export async function startEmbeddingServer(concepts: readonly RegExp[]): Promise<EmbeddingServer> {
+/**
+ * A server with OpenAI's `/embeddings`. The vector of a text encodes the concepts that match it. `bend` changes it, as
+ * other encoders have other vectors for the same meaning.
+ */
+export async function startEmbeddingServer(
+  concepts: readonly RegExp[],
+  bend: (vector: readonly number[], text: string) => readonly number[] = (vector) => vector,
+): Promise<EmbeddingServer> {
   const apiKey = "a-key-for-embeddings";
   const asked: (readonly string[])[] = [];
   const refused: string[] = [];
@@ -54,9 +60,9 @@ export async function startEmbeddingServer(concepts: readonly RegExp[]): Promise
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
 
-  function vectorOf(text: string): unknown[] {
+  function vectorOf(text: string): readonly unknown[] {
     // The last component keeps the vector from being zero.
-    const vector = [...concepts.map((concept) => (concept.test(text) ? 3 : 0)), 1];
+    const vector = bend([...concepts.map((concept) => (concept.test(text) ? 3 : 0)), 1], text);
     if (behaviour === "not_numbers") return vector.map(() => "NaN");
     return behaviour === "other_length" ? [...vector, 1] : vector;
   }

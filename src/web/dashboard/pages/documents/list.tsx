@@ -13,6 +13,7 @@ import type { KnowledgeDocument, OneDocument } from "./documents.ts";
 import { isBusy, pathOf, readDocument } from "./documents.ts";
 import { DropZone } from "./drop-zone.tsx";
 import { usePolling } from "#web/dashboard/ui/polling.ts";
+import { EncoderNotice } from "./encoder.tsx";
 import { ManualNotice } from "./manual.tsx";
 import { DocumentTable } from "./table.tsx";
 import { useUploads } from "./uploads.ts";
@@ -83,6 +84,7 @@ export function DocumentList() {
           }}
         />
       )}
+      <EncoderNotice />
       {canWrite && <DropZone uploads={uploads} />}
       <Filters tags={tags.data ?? []} />
       {chosen.length > 0 && (
