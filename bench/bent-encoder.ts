@@ -34,7 +34,7 @@ export async function startBentEncoder(): Promise<{ readonly url: string; close(
     const bare = bend === "prefixed" ? text.replace(prefix, "") : text;
     const [vector = new Float32Array()] = known.has(bare) ? [known.get(bare)] : await encode([bare]);
     known.set(bare, vector);
-    const constant = new Array<number>(encoderDimensions).fill(Math.sqrt(constantShare / encoderDimensions));
+    const constant = Array.from({ length: encoderDimensions }, () => Math.sqrt(constantShare / encoderDimensions));
     if (bend === "squeezed") return [...vector, ...constant];
     if (bend === "faint") return [...vector, ...noise(text, noiseShare)];
     return [...vector, ...constant, ...noise(text, prefix.test(text) ? 0 : missingPrefixShare)];

@@ -72,7 +72,7 @@ export async function withMeaning(
     .select("calibration")
     .where("workspace_id", "=", workspaceId)
     .executeTakeFirst();
-  if (row?.calibration != null) console.error(`${workspaceId}: ${row.calibration}`);
+  if (typeof row?.calibration === "string") console.error(`${workspaceId}: ${row.calibration}`);
   const encoderOf = async (changed?: Partial<Calibration>): Promise<WorkspaceEncoder | undefined> => {
     const encoder = await vectors.encoderOf(workspaceId);
     if (encoder === undefined) return undefined;

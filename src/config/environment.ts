@@ -32,7 +32,7 @@ export interface EmbeddingServer {
   readonly baseUrl: string;
   readonly name: string;
   readonly apiKey: string | undefined;
-  /** What comes before texts, as the model expects it; `auto`: found out on the documents. Default: `auto`. */
+  /** The words before each text, as the model expects them; `auto`: found out on the documents. Default: `auto`. */
   readonly prefixes?: (typeof embeddingPrefixes)[number];
 }
 

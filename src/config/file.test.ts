@@ -254,6 +254,22 @@ describe("the language model", () => {
   });
 });
 
+describe("an embedding server", () => {
+  const server = { EMBEDDING_PROVIDER: "openai-compatible", EMBEDDING_NAME: "x", EMBEDDING_BASE_URL: "http://h/v1/" };
+
+  it("finds out its prefixes unless they are set", () => {
+    expect(loadConfig(server).embedding).toMatchObject({ baseUrl: "http://h/v1", prefixes: "auto" });
+    expect(loadConfig({ ...server, EMBEDDING_PREFIXES: "e5" }).embedding).toMatchObject({ prefixes: "e5" });
+  });
+
+  it.each([
+    ["an unknown prefix", { ...server, EMBEDDING_PREFIXES: "query" }, "use auto, none, e5, nomic, instruct"],
+    ["no provider", { EMBEDDING_PREFIXES: "e5" }, "EMBEDDING_PREFIXES is set and EMBEDDING_PROVIDER is not"],
+  ])("is refused with %s", (_what, env, message) => {
+    expect(() => loadConfig(env)).toThrow(message);
+  });
+});
+
 describe("channels in the configuration file", () => {
   const file = (channel: string) => `workspaces:\n  - name: A\n    channels:\n${channel}`;
 

@@ -49,7 +49,7 @@ export interface HttpDependencies {
   readonly channelAccounts: ChannelAccounts;
   /** `/demo`; absent where there is no demo. */
   readonly demoPage?: () => Promise<WebResponse>;
-  /** What is known about the model of the embedding server in this workspace; null: nothing. */
+  /** Reads the calibration of the embedding server's model in this workspace; null: there is none. */
   encoderReport(workspaceId: string): Promise<EncoderReport | null>;
   /** The state of every dependency, within `readinessMs`. */
   readiness(): Promise<readonly DependencyState[]>;
@@ -71,7 +71,7 @@ export interface HttpDependencies {
   readonly options: HttpOptions;
 }
 
-/** What a calibration found out. */
+/** The result of a calibration. */
 interface EncoderReport {
   readonly model: string;
   readonly dimensions: number;

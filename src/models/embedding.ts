@@ -17,7 +17,7 @@ export interface Embedder {
   readonly server?: {
     /** Changes with all that makes a new calibration necessary. */
     readonly key: string;
-    /** What may come before texts; `auto`: whatever separates best. */
+    /** The words before each text; `auto`: those that separate best. */
     readonly prefixes: NonNullable<EmbeddingServer["prefixes"]>;
   };
   /** True: it computes in this process, and takes time from others. */

@@ -46,7 +46,7 @@ export async function calibrate(read: Reader, embedAll: EmbedAll, request: Calib
   const { server, workspaceId, passages, before, now, signal } = request;
   const pairs = pairsOf(await sampleOf(read, workspaceId));
   const allowed: readonly PrefixName[] = server.prefixes === "auto" ? prefixNames : [server.prefixes];
-  // Changing the prefixes makes all vectors anew, so those in use are kept where others are not clearly better.
+  // Other prefixes need new vectors for all passages, so those in use are kept where others are not clearly better.
   const [first = "none", ...others] = [...allowed].toSorted(
     (left, right) => Number(right === before?.prefixes) - Number(left === before?.prefixes),
   );

@@ -3,7 +3,7 @@ import type { Embedder } from "#models/embedding.ts";
 import type { EncoderState } from "./encoder-state.ts";
 import { isFit, readState } from "./encoder-state.ts";
 
-/** What a calibration found out, for administrators. */
+/** The result of a calibration, for administrators. */
 export interface EncoderReport {
   readonly model: string;
   readonly dimensions: number;
@@ -27,7 +27,7 @@ export const reportOf = (embedder: Pick<Embedder, "model">, state: EncoderState)
 const fix =
   "use a model for search in the language of the documents, check EMBEDDING_NAME and EMBEDDING_PREFIXES; until then words alone answer";
 
-/** What was found out, for operators. */
+/** Describes the result of a calibration to operators. */
 export function stateText(state: EncoderState): string {
   const { measured, dimensions, prefixes, at } = state;
   const made = `vectors of ${dimensions} numbers, prefixes ${prefixes}`;

@@ -20,9 +20,9 @@ const fitFrom = 0.6;
 
 const prefixKinds = kindsOf<PrefixName>({ none: true, e5: true, nomic: true, instruct: true });
 
-/** What a calibration found out about the server's encoder, on a workspace's documents. */
+/** The result of a calibration of the server's encoder, on a workspace's documents. */
 const EncoderState = Type.Object({
-  /** The server, its model and the setting of prefixes. Another one is calibrated anew. */
+  /** The server, its model and the setting of prefixes. Any other one needs its own calibration. */
   server: Type.String(),
   prefixes: prefixKinds,
   dimensions: Type.Integer({ minimum: 1 }),
@@ -50,7 +50,7 @@ export interface ModelRow {
 
 /** How the vectors of a workspace are made and read. */
 export interface WorkspaceEncoder {
-  /** The model, as it is stored beside the vectors. Vectors of another one are made anew. */
+  /** The model, as it is stored beside the vectors. Vectors of another one are replaced. */
   readonly model: string;
   readonly dimensions: number;
   /** Comes before each question. */
@@ -68,7 +68,7 @@ export function readState(
   { server }: Pick<Embedder, "server">,
   calibration: string | null | undefined,
 ): EncoderState | undefined {
-  if (calibration == null || server === undefined) return undefined;
+  if (calibration === null || calibration === undefined || server === undefined) return undefined;
   const state: unknown = JSON.parse(calibration);
   return Value.Check(EncoderState, state) && state.server === server.key ? state : undefined;
 }

@@ -6,7 +6,6 @@ import type { EmbedAll } from "./calibrate.ts";
 import { calibrate, isDue } from "./calibrate.ts";
 import { encoderDimensions } from "./encoder/model.ts";
 import type { EncoderState, ModelRow, WorkspaceEncoder } from "./encoder-state.ts";
-import { stateText } from "./encoder-report.ts";
 import { encoderOf, evidence, isFit, readState } from "./encoder-state.ts";
 
 export interface Encoders {
@@ -54,8 +53,9 @@ export function createEncoders({
     if (before !== undefined && !again && !isDue(before, passages)) return before;
     const now = clock.now();
     const state = await calibrate(store.read, embedAll, { server, workspaceId, passages, before, now, signal });
-    const report = isFit(state) ? log.info : log.warn;
-    report.call(log, { workspaceId, ...state.measured, prefixes: state.prefixes }, `vectors: ${stateText(state)}`);
+    const result = { workspaceId, ...state.measured, prefixes: state.prefixes, dimensions: state.dimensions };
+    if (isFit(state)) log.info(result, "vectors: encoder calibrated");
+    else log.warn(result, "vectors: encoder unfit, words alone answer");
     return state;
   }
 

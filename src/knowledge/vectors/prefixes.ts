@@ -7,7 +7,7 @@ interface Prefixes {
   readonly passage: string;
 }
 
-/** What families of models expect before a text. Without it, they tell questions and passages apart less well. */
+/** The words that families of models expect before a text. Without them, they separate texts less well. */
 export const prefixesOf: Readonly<Record<PrefixName, Prefixes>> = {
   none: { question: "", passage: "" },
   e5: { question: "query: ", passage: "passage: " },

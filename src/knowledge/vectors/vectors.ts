@@ -25,7 +25,7 @@ export interface Vectors extends VectorCache {
   readonly work: WorkDeclaration;
   /** How the workspace's vectors are made and read. Undefined: they are not used. */
   encoderOf(workspaceId: string): Promise<WorkspaceEncoder | undefined>;
-  /** What is known about a server's encoder; null: nothing yet, or the encoder is the built-in one. */
+  /** Reads the calibration of a server's encoder; null: none yet, or the encoder is the built-in one. */
   report(workspaceId: string): Promise<EncoderReport | null>;
   /** Queues the embedding of all passages without a vector. */
   ensure(): Promise<void>;

@@ -18,7 +18,7 @@ export function EncoderNotice() {
     async () => (await api.get<{ readonly encoder: Encoder | null }>("documents/encoder")).encoder,
     [],
   );
-  if (encoder.data == null) return null;
+  if (encoder.data === undefined || encoder.data === null) return null;
   const { model, dimensions, prefixes, fit, calibrated_at: at } = encoder.data;
   return (
     <Callout tone={fit ? "good" : "bad"}>
