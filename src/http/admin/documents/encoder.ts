@@ -25,7 +25,7 @@ const schema = {
   tags: ["Administration"],
   operationId: "readEncoder",
   summary: "Read what is known about the model of the embedding server",
-  response: adminResponses({ 200: Type.Object({ encoder: schemas.nullable(encoder) }) }, []),
+  response: adminResponses({ 200: Type.Object({ encoder: schemas.nullable(encoder) }, { title: "EncoderState" }) }, []),
 };
 
 export function encoderRoutes(app: App, { encoderReport }: Resources): void {
