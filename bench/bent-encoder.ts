@@ -24,6 +24,8 @@ export function bendOf(name: string): Bend {
 const constantShare = 3;
 const noiseShare = 1;
 const missingPrefixShare = 1.5;
+/** Noise of so few numbers changes similarities, since it does not cancel out. */
+const missingPrefixDimensions = 24;
 const prefix = /^(?:query|passage): /u;
 
 export async function startBentEncoder(): Promise<{ readonly url: string; close(): Promise<void> }> {
@@ -36,8 +38,12 @@ export async function startBentEncoder(): Promise<{ readonly url: string; close(
     known.set(bare, vector);
     const constant = Array.from({ length: encoderDimensions }, () => Math.sqrt(constantShare / encoderDimensions));
     if (bend === "squeezed") return [...vector, ...constant];
-    if (bend === "faint") return [...vector, ...noise(text, noiseShare)];
-    return [...vector, ...constant, ...noise(text, prefix.test(text) ? 0 : missingPrefixShare)];
+    if (bend === "faint") return [...vector, ...noise(text, noiseShare, encoderDimensions)];
+    return [
+      ...vector,
+      ...constant,
+      ...noise(text, prefix.test(text) ? 0 : missingPrefixShare, missingPrefixDimensions),
+    ];
   }
 
   const server = createServer((request, response) => {
@@ -66,10 +72,10 @@ export async function startBentEncoder(): Promise<{ readonly url: string; close(
 }
 
 /** The same numbers for the same text; their squares add up to about `share`. */
-function noise(text: string, share: number): number[] {
+function noise(text: string, share: number, dimensions: number): number[] {
   let state = createHash("sha256").update(text).digest().readUInt32LE(0) % 2_147_483_647 || 1;
-  const scale = Math.sqrt((3 * share) / encoderDimensions);
-  return Array.from({ length: encoderDimensions }, () => {
+  const scale = Math.sqrt((3 * share) / dimensions);
+  return Array.from({ length: dimensions }, () => {
     state = (state * 48_271) % 2_147_483_647;
     return scale * ((2 * state) / 2_147_483_647 - 1);
   });

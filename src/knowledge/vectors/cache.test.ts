@@ -93,6 +93,22 @@ describe.each([
     await other.close();
   });
 
+  it("compares no more than fits into memory", async () => {
+    const few = createVectorCache({
+      store,
+      encoderIn: encoderIn(model),
+      clock,
+      log: silentLog,
+      hereMax,
+      numbersMax: 2_000,
+    });
+    const angles = Array.from({ length: 1_500 }, (__, n) => [`c${String(n).padStart(4, "0")}`, at(n * 0.1)] as const);
+    for (let start = 0; start < angles.length; start += 500)
+      await put(Object.fromEntries(angles.slice(start, start + 500)));
+    expect(await few.nearest("w", at(0), 1_500)).toHaveLength(200);
+    await few.close();
+  });
+
   it("takes a passage by its heading and its nearest sentence together", async () => {
     const parts = createVectorCache({
       store,

@@ -23,6 +23,8 @@ export interface VectorCache {
 
 /** Maximum number of passages compared per workspace. More would slow down each question. */
 const comparedMax = 50_000;
+/** Maximum size of a workspace's vectors in numbers: some models have vectors of thousands. */
+const comparedNumbersMax = 200_000_000;
 /** Maximum size of the cache in numbers, over all workspaces. */
 const cachedMax = 60_000_000;
 /** Minimum time between reads. While passages are being embedded, every batch is a change. */
@@ -57,6 +59,7 @@ export function createVectorCache({
   clock,
   log,
   hereMax,
+  numbersMax = comparedNumbersMax,
   vectorsIn = floatsIn,
 }: {
   readonly store: Pick<Store, "read">;
@@ -65,6 +68,7 @@ export function createVectorCache({
   readonly clock: Clock;
   readonly log: Log;
   readonly hereMax?: number;
+  readonly numbersMax?: number;
   /** The vectors of a passage, as they are stored. */
   readonly vectorsIn?: (bytes: Uint8Array, dimensions: number) => readonly Float32Array[];
 }): VectorCache {
@@ -109,6 +113,7 @@ export function createVectorCache({
     const known = new Set([...(all?.blocks ?? []).flatMap(({ ids }) => ids), ...(all?.useless ?? [])]);
     const fresh = [...present].filter((id) => !known.has(id));
     for (let start = 0; start < fresh.length; start += vectorsAtOnce) {
+      if (all !== undefined && sizeOf(all) >= numbersMax) break;
       const rows = await read
         .selectFrom("chunk_vectors")
         .select(["chunk_id", "vector"])
@@ -158,7 +163,6 @@ export function createVectorCache({
   function keep(workspaceId: string, all: CachedVectors): void {
     cached.delete(workspaceId);
     cached.set(workspaceId, all);
-    const sizeOf = ({ blocks, dimensions }: CachedVectors): number => blocks.length * blockSize * dimensions;
     let sum = [...cached.values()].reduce((size, each) => size + sizeOf(each), 0);
     for (const [id, each] of cached) {
       if (sum <= cachedMax || id === workspaceId) break;
@@ -214,6 +218,8 @@ export function createVectorCache({
 /** One vector of four-byte numbers; none for an empty value. The copy is aligned, which the stored bytes need not be. */
 const floatsIn = (bytes: Uint8Array): readonly Float32Array[] =>
   bytes.byteLength < 4 ? [] : [new Float32Array(bytes.slice().buffer, 0, Math.floor(bytes.byteLength / 4))];
+
+const sizeOf = ({ blocks, dimensions }: CachedVectors): number => blocks.length * blockSize * dimensions;
 
 const empty = (model: string, dimensions: number): CachedVectors => ({
   model,
