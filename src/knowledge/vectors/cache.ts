@@ -217,7 +217,7 @@ export function createVectorCache({
 
 /** One vector of four-byte numbers; none for an empty value. The copy is aligned, which the stored bytes need not be. */
 const floatsIn = (bytes: Uint8Array): readonly Float32Array[] =>
-  bytes.byteLength < 4 ? [] : [new Float32Array(bytes.slice().buffer, 0, Math.floor(bytes.byteLength / 4))];
+  bytes.byteLength < 4 ? [] : [new Float32Array(Uint8Array.from(bytes).buffer, 0, Math.floor(bytes.byteLength / 4))];
 
 const sizeOf = ({ blocks, dimensions }: CachedVectors): number => blocks.length * blockSize * dimensions;
 

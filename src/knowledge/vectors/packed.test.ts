@@ -28,6 +28,13 @@ it("keeps the similarities of vectors that are stored in bytes", () => {
   }
 });
 
+it("reads the same vectors from a Buffer that is a part of another one", () => {
+  const vectors = [made(1), made(2)];
+  const bytes = vectorsToBytes(vectors);
+  const within = Buffer.concat([Buffer.alloc(7, 1), bytes, Buffer.alloc(9, 1)]).subarray(7, 7 + bytes.length);
+  expect(vectorsFromBytes(within, dimensions)).toEqual(vectorsFromBytes(bytes, dimensions));
+});
+
 it("reads no vector from no bytes", () => {
   expect(vectorsFromBytes(vectorsToBytes([]), dimensions)).toEqual([]);
 });

@@ -16,7 +16,8 @@ export function vectorsToBytes(vectors: readonly Float32Array[]): Uint8Array {
 /** Returns unit vectors of this length. */
 export function vectorsFromBytes(bytes: Uint8Array, dimensions: number): readonly Float32Array[] {
   return Array.from({ length: Math.floor(bytes.byteLength / dimensions) }, (_, at) => {
-    const numbers = new Int8Array(bytes.slice(at * dimensions, (at + 1) * dimensions).buffer);
+    // MySQL returns a Buffer, whose memory can have other bytes before and behind it.
+    const numbers = new Int8Array(bytes.buffer, bytes.byteOffset + at * dimensions, dimensions);
     const length = Math.hypot(...numbers) || 1;
     return Float32Array.from(numbers, (each) => each / length);
   });
