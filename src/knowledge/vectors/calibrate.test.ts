@@ -108,6 +108,14 @@ eachDatabase("the encoder of an embedding server", (open) => {
     const admin = await dashboardUser(app, "admin");
     const { body } = await admin.call("GET", "documents/encoder");
     expect(body).toMatchObject({ encoder: { prefixes: "e5", dimensions: 2 * concepts.length + 2, fit: true } });
+    const before = server.asked.length;
+    await app.learn("anchor.md", "# The anchor\n\nKeep your anchor dry at all times.");
+    await eventually(() => {
+      app.clock.advance(1_000);
+      expect(server.asked.slice(before)).toEqual([
+        ["passage: The anchor", "passage: Keep your anchor dry at all times."],
+      ]);
+    });
   });
 
   it("keeps to no prefixes where none helps, and to those of the setting", async () => {
