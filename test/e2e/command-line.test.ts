@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "#database/open.ts";
 import type { TestDatabase } from "../support/database/databases.ts";
 import { eachDatabase } from "../support/database/databases.ts";
+import { startEmbeddingServer } from "../support/servers/embedding-server.ts";
 import { says, startModelServer } from "../support/servers/model-server.ts";
 import type { CommandHost } from "../support/program/program.ts";
 import { openCommandHost, parley as runProcess, startGateway } from "../support/program/program.ts";
@@ -361,6 +362,28 @@ eachDatabase("the command line", (open) => {
       expect(checked.status).toBe(1);
       expect(checked.stdout).toMatch(/✗ model: .*401.*check MODEL_API_KEY/);
       expect(`${checked.stdout}${checked.stderr}`).not.toContain("sk-test-5e1f");
+    } finally {
+      await server.close();
+    }
+  });
+
+  it("queues a calibration only with an embedding server, on which doctor reports", async () => {
+    const refused = await parley(["search", "calibrate"], env);
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain("EMBEDDING_PROVIDER names no embedding server");
+    const server = await startEmbeddingServer([]);
+    try {
+      const embedding = {
+        ...env,
+        EMBEDDING_PROVIDER: "openai-compatible",
+        EMBEDDING_NAME: "test-model",
+        EMBEDDING_BASE_URL: server.url,
+        EMBEDDING_API_KEY: server.apiKey,
+      };
+      const queued = await parley(["search", "calibrate", "--workspace", workspaceId, "--json"], embedding);
+      expect(JSON.parse(queued.stdout)).toEqual({ queued: [workspaceId] });
+      const { stdout } = await parley(["doctor"], embedding);
+      expect(stdout).toContain("✓ embedding server: test-model, vectors of 1 numbers; not calibrated yet");
     } finally {
       await server.close();
     }
