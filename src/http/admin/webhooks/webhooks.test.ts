@@ -65,7 +65,9 @@ eachDatabase("webhooks in /admin/v1", (open) => {
     if (request !== undefined) verify(made.secret, request);
     const { body } = await admin.call("GET", `webhooks/${made.id}/deliveries/${started?.id}`);
     expect((body as Delivery).request).toBe(request?.body);
-    expect((body as Delivery).request_headers).toContain(`webhook-signature: ${String(request?.headers["webhook-signature"])}`);
+    expect((body as Delivery).request_headers).toContain(
+      `webhook-signature: ${String(request?.headers["webhook-signature"])}`,
+    );
     expect((body as Delivery).response_headers).toMatch(/^date: /m);
 
     const before = receiver.received.length;
