@@ -14,7 +14,7 @@ export interface BusinessConnections {
   keep(connection: TelegramConnection): Promise<void>;
   /**
    * The owner of a connection. Asks Telegram for an unknown one, and keeps it. Undefined when Telegram does not know it
-   * either; rejects when Telegram does not answer.
+   * either, or the owner is not permitted; rejects when Telegram does not answer.
    */
   ownerOf(connectionId: string): Promise<BusinessOwner | undefined>;
   /** The connection's id if the bot may write by it; asks nobody. */
@@ -34,12 +34,20 @@ interface KeptConnection {
 
 /** Present once an account has connected the bot. */
 const usedKey = "business";
+/** The last account that has connected the bot without permission. */
+const refusedKey = "business refused";
 const ownerKey = (connectionId: string): string => `business connection ${connectionId}`;
 const connectionKey = (ownerId: number): string => `business account ${ownerId}`;
 
 /** Whether a business account has ever connected the bot. */
 export const isUsedForBusiness = async (state: ChannelHost["state"]): Promise<boolean> =>
   (await state.get(usedKey)) !== null;
+
+/** The last account that has connected the bot, and may not. */
+export async function refusedOwner(state: ChannelHost["state"]): Promise<BusinessOwner | undefined> {
+  const refused = await state.get(refusedKey);
+  return refused === null ? undefined : (JSON.parse(refused) as BusinessOwner);
+}
 
 /** Each call about a business account's chat names the connection. */
 export const byConnection = (connectionId: string | undefined) =>
@@ -80,13 +88,30 @@ function ownerFrom(user: TelegramConnection["user"]): BusinessOwner {
   return { id: user.id, name: name === "" ? `user ${user.id}` : name };
 }
 
+const ownerOfConnection = (connection: TelegramConnection | null): BusinessOwner | undefined =>
+  connection === null ? undefined : ownerFrom(connection.user);
+
+/** The ids in the setting `business_owners`. */
+export const permittedOwners = (setting = ""): ReadonlySet<number> =>
+  new Set(setting.split(",").flatMap((id) => (id.trim() === "" ? [] : [Number(id)])));
+
 export function createBusinessConnections(
   api: Pick<Api, "getBusinessConnection">,
-  { state }: Pick<ChannelHost, "state">,
+  { state, log }: Pick<ChannelHost, "state" | "log">,
   token: string,
+  permitted: ReadonlySet<number>,
 ): BusinessConnections {
+  /** Anybody can connect a bot whose name they know. Their chats must not become the company's conversations. */
+  async function refuse(owner: BusinessOwner, connectionId: string): Promise<void> {
+    log.warn({ owner: owner.id }, "telegram: business account connected without permission, see business_owners");
+    await state.set(refusedKey, JSON.stringify(owner));
+    await state.set(ownerKey(connectionId), JSON.stringify(owner));
+  }
+
   async function keep({ id, user, date, is_enabled: isEnabled, rights, can_reply }: TelegramConnection): Promise<void> {
-    const { name } = ownerFrom(user);
+    const owner = ownerFrom(user);
+    if (!permitted.has(owner.id)) return refuse(owner, id);
+    const { name } = owner;
     const canReply = (rights?.can_reply ?? can_reply) === true;
     const next = JSON.stringify({ id, date, isEnabled, canReply, name } satisfies KeptConnection);
     if (!(await isUsedForBusiness(state))) await state.set(usedKey, "used");
@@ -96,7 +121,7 @@ export function createBusinessConnections(
       if (before === next || (before !== null && isNewer(JSON.parse(before) as KeptConnection, { id, date }))) break;
       if (await state.compareAndSet(connectionKey(user.id), before, next, null)) break;
     }
-    await state.set(ownerKey(id), JSON.stringify(ownerFrom(user)));
+    await state.set(ownerKey(id), JSON.stringify(owner));
   }
 
   const isNewer = (kept: KeptConnection, given: Pick<KeptConnection, "id" | "date">): boolean =>
@@ -128,15 +153,23 @@ export function createBusinessConnections(
     keep,
     async ownerOf(connectionId) {
       const kept = await state.get(ownerKey(connectionId));
-      if (kept !== null) return JSON.parse(kept) as BusinessOwner;
-      const connection = await withoutToken(token, () => fetched(connectionId));
-      return connection === null ? undefined : ownerFrom(connection.user);
+      const owner =
+        kept === null
+          ? ownerOfConnection(await withoutToken(token, () => fetched(connectionId)))
+          : (JSON.parse(kept) as BusinessOwner);
+      return owner !== undefined && permitted.has(owner.id) ? owner : undefined;
     },
     async current(ownerId) {
-      const kept = await keptOf(ownerId);
+      const kept = permitted.has(ownerId) ? await keptOf(ownerId) : undefined;
       return kept !== undefined && isUsable(kept) ? kept.id : undefined;
     },
     async forSend(ownerId, signal) {
+      if (!permitted.has(ownerId)) {
+        throw new DeliveryError(
+          "rejected",
+          `the bot may not answer for this Telegram account: add ${ownerId} to the setting \`business_owners\``,
+        );
+      }
       const kept = await keptOf(ownerId);
       if (kept === undefined) {
         throw new DeliveryError(

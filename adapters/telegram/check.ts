@@ -2,7 +2,7 @@ import type { Api } from "grammy";
 import { GrammyError } from "grammy";
 import { isInOwnNetwork } from "#channels/http/own-network.ts";
 import type { ChannelHost } from "#channels/contract.ts";
-import { isUsedForBusiness } from "./business.ts";
+import { isUsedForBusiness, refusedOwner } from "./business.ts";
 import { withoutToken } from "./errors.ts";
 import { grammySignal } from "./client.ts";
 
@@ -14,6 +14,8 @@ export interface BotCheck {
   /** `base_url` is set. Such a server may deliver to any port, and within your network. */
   readonly isOwnServer: boolean;
   readonly state: ChannelHost["state"];
+  /** The owners of business accounts that may connect the bot. */
+  readonly permitted: ReadonlySet<number>;
 }
 
 /** The ports that Telegram delivers to; "" is the default port of https. */
@@ -21,7 +23,7 @@ const ports: readonly string[] = ["", "80", "88", "8443"];
 
 /** Returns the bot's name and transport. Throws with an instruction if the token is wrong or deliveries fail. */
 export async function checkBot(
-  { api, token, transport, webhookUrl, isOwnServer, state }: BotCheck,
+  { api, token, transport, webhookUrl, isOwnServer, state, permitted }: BotCheck,
   signal: AbortSignal,
 ): Promise<string> {
   const me = await withoutToken(token, () => whoIs(api, signal));
@@ -29,9 +31,14 @@ export async function checkBot(
     throw new Error("Telegram does not know this token: get the bot's token from @BotFather, and set `token`");
   }
   const { username, can_connect_to_business: mayConnect } = me;
+  const refused = await refusedOwner(state);
+  const refusal =
+    refused === undefined || permitted.has(refused.id)
+      ? ""
+      : `; the Telegram account ${refused.name} has connected the bot: to answer for it, add ${refused.id} to \`business_owners\``;
   const note =
     mayConnect || !(await isUsedForBusiness(state))
-      ? ""
+      ? refusal
       : "; Business Mode is off, so Telegram accounts cannot connect the bot: turn it on in @BotFather";
   const {
     url = "",

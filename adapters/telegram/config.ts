@@ -23,6 +23,16 @@ export const config = Type.Object(
           "addressed: messages that address the bot. all: every message that Telegram shows it. off: none. Default: addressed.",
       }),
     ),
+    business_owners: Type.Optional(
+      Type.String({
+        pattern: "^[0-9]{1,16}(, *[0-9]{1,16})*$",
+        maxLength: 500,
+        title: "Accounts that may connect the bot",
+        advanced: true,
+        description:
+          "The numbers of the people whose Telegram Business accounts the bot answers for, with commas between them. Connect the bot in such an account, then check this one: it names the number. Default: nobody's.",
+      }),
+    ),
     base_url: Type.Optional(
       Type.String({
         pattern: "^https?://[^\\s]*[^/\\s]$",

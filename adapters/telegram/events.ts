@@ -74,9 +74,6 @@ export function createEvents({ host, api, token, groups, botId, connections }: E
         case "connection":
           await connections.keep(reading.connection);
           return null;
-        case "deletions":
-          await Promise.all(reading.events.map((event) => host.accept({ ...event, sentAt: host.clock.now() })));
-          return null;
         case "event":
           if (reading.message !== undefined && !(await isForBot(reading.message))) {
             const continuation = ofKnownMessage(reading.event);

@@ -6,7 +6,6 @@ import type { TelegramThread } from "./thread.ts";
 import { messageIdOf, movedId, threadOf } from "./thread.ts";
 import type {
   TelegramConnection,
-  TelegramDeletions,
   TelegramFile,
   TelegramMessage,
   TelegramPress,
@@ -34,11 +33,7 @@ export type Reading =
   /** The customer pressed Start. `event`: by a link with a payload. */
   | ({ readonly kind: "start"; readonly event?: InboundEvent } & TelegramThread)
   | { readonly kind: "connection"; readonly connection: TelegramConnection }
-  /** Telegram gives no time of a deletion. */
-  | { readonly kind: "deletions"; readonly events: readonly Omit<Deletion, "sentAt">[] }
   | { readonly kind: "ignored"; readonly reason: string };
-
-type Deletion = Extract<InboundEvent, { kind: "delete" }>;
 
 /** A business account that has connected the bot. */
 export interface BusinessOwner {
@@ -50,12 +45,7 @@ const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
 
 /** The business connection that an update came by; undefined for the bot's own chats. */
 export const connectionOf = (update: TelegramUpdate): string | undefined =>
-  (
-    update.business_message ??
-    update.edited_business_message ??
-    update.deleted_business_messages ??
-    update.callback_query?.message
-  )?.business_connection_id;
+  (update.business_message ?? update.edited_business_message ?? update.callback_query?.message)?.business_connection_id;
 
 /** Reads an update. `botId`: the bot itself. `owner`: of the connection that it came by. Pure. */
 export function readUpdate(update: TelegramUpdate, botId: number, owner?: BusinessOwner): Reading {
@@ -68,15 +58,13 @@ export function readUpdate(update: TelegramUpdate, botId: number, owner?: Busine
     business_connection: connection,
     business_message: businessMessage,
     edited_business_message: editedBusiness,
-    deleted_business_messages: deleted,
   } = update;
   if (connection !== undefined) return { kind: "connection", connection };
   if ((connectionOf(update) ?? businessMessage ?? editedBusiness) !== undefined && owner === undefined) {
-    return ignored("its business connection is not known");
+    return ignored("its business connection is not known, or not permitted");
   }
   if (businessMessage !== undefined) return readMessage(businessMessage, botId, owner);
   if (editedBusiness !== undefined) return readEdit(editedBusiness, update.update_id, botId, owner);
-  if (deleted !== undefined) return readDeletions(deleted, owner);
   if (message !== undefined) return readMessage(message, botId);
   if (edited !== undefined) return readEdit(edited, update.update_id, botId);
   if (member !== undefined) return readMembership(member, update.update_id);
@@ -246,22 +234,6 @@ function readEdit(message: TelegramMessage, updateId: number, botId: number, own
       ...(files.length === 0 ? {} : { files: files.map(inboundFile) }),
     },
   };
-}
-
-/** Deletions of messages that are not a customer's have no effect. */
-function readDeletions({ chat, message_ids: ids }: TelegramDeletions, owner: BusinessOwner | undefined): Reading {
-  const thread = threadIdOf({ chat }, owner);
-  const events = ids.map((message_id): Omit<Deletion, "sentAt"> => {
-    const id = idOf({ chat, message_id }, owner);
-    return {
-      kind: "delete",
-      externalId: `delete:${id}`,
-      messageExternalId: id,
-      thread,
-      sender: { key: String(chat.id) },
-    };
-  });
-  return { kind: "deletions", events };
 }
 
 function readMembership(

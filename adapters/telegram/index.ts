@@ -2,7 +2,7 @@ import { Api } from "grammy";
 import { createServerFetch } from "#channels/http/guarded-connect.ts";
 import { createPlatformFetch } from "#channels/http/platform-fetch.ts";
 import type { AdapterModule } from "#channels/contract.ts";
-import { businessWindow, byConnection, createBusinessConnections } from "./business.ts";
+import { businessWindow, byConnection, createBusinessConnections, permittedOwners } from "./business.ts";
 import { checkBot } from "./check.ts";
 import type { TelegramConfig } from "./config.ts";
 import { config } from "./config.ts";
@@ -36,7 +36,9 @@ const telegram: AdapterModule<TelegramConfig> = {
     const key = botIdOf(token);
     return { key, name: `the bot ${key}`, setting: "token" };
   },
-  create({ config: { token, transport, groups = "addressed", base_url: apiRoot } }, host) {
+  create({ config: given }, host) {
+    const { token, transport, groups = "addressed", base_url: apiRoot } = given;
+    const permitted = permittedOwners(given.business_owners);
     const options = {
       fetch: grammyFetch(createPlatformFetch(host.lookup)),
       ...(apiRoot === undefined ? {} : { apiRoot }),
@@ -44,7 +46,7 @@ const telegram: AdapterModule<TelegramConfig> = {
     const api = new Api(token, { ...options, timeoutSeconds });
     const uploads = new Api(token, { ...options, timeoutSeconds: uploadSeconds });
     const server = { api, apiRoot: apiRoot ?? defaultRoot, token, fetch: createServerFetch(host.lookup) };
-    const connections = createBusinessConnections(api, host, token);
+    const connections = createBusinessConnections(api, host, token, permitted);
     const events = createEvents({ host, api, token, groups, botId: Number(botIdOf(token)), connections });
     const secret = webhookSecret(host);
     const kind = transport ?? (host.webhookUrl.startsWith("https:") ? "webhook" : "polling");
@@ -56,8 +58,8 @@ const telegram: AdapterModule<TelegramConfig> = {
         hint: "The number of a chat whose person has written to the bot before, such as 123456789.",
         thread: (address) => (/^-?[0-9]{1,20}$/.test(address) ? address : undefined),
       },
-      // Groups and channels have negative ids, and other people read there.
-      isPrivate: (thread) => parseThread(thread).chatId > 0,
+      // Groups and channels have negative ids, and other people read there, as the owner of a business account does.
+      isPrivate: (thread) => parseThread(thread).chatId > 0 && parseThread(thread).ownerId === undefined,
       capabilities: {
         textMax,
         typing: true,
@@ -106,6 +108,7 @@ const telegram: AdapterModule<TelegramConfig> = {
             webhookUrl: host.webhookUrl,
             isOwnServer: apiRoot !== undefined,
             state: host.state,
+            permitted,
           },
           signal,
         ),

@@ -14,13 +14,13 @@ export const updateKinds = [
   "business_connection",
   "business_message",
   "edited_business_message",
-  "deleted_business_messages",
 ] as const;
 
 /** The Bot API's other kinds of updates, with the reason to ignore each. */
 export const ignoredKinds = {
   channel_post: "a channel's own posts have no customer",
   edited_channel_post: "a channel's own posts have no customer",
+  deleted_business_messages: "Telegram does not say whether the customer or the account's owner has deleted them",
   guest_message: "a chat that the bot is not in cannot be answered for long",
   message_reaction_count: "anonymous reactions have no customer",
   inline_query: "the bot offers nothing inline",
@@ -204,12 +204,6 @@ const businessConnection = Type.Object({
   can_reply: Type.Optional(Type.Boolean()),
 });
 
-const deletedMessages = Type.Object({
-  business_connection_id: connectionId,
-  chat,
-  message_ids: Type.Array(id),
-});
-
 export const updateSchema = Type.Object({
   update_id: id,
   message: Type.Optional(message),
@@ -220,7 +214,6 @@ export const updateSchema = Type.Object({
   business_connection: Type.Optional(businessConnection),
   business_message: Type.Optional(message),
   edited_business_message: Type.Optional(message),
-  deleted_business_messages: Type.Optional(deletedMessages),
 });
 
 export type TelegramUpdate = Static<typeof updateSchema>;
@@ -228,5 +221,4 @@ export type TelegramMessage = Static<typeof message>;
 export type TelegramPress = Static<typeof press>;
 export type TelegramReaction = Static<typeof reaction>;
 export type TelegramConnection = Static<typeof businessConnection>;
-export type TelegramDeletions = Static<typeof deletedMessages>;
 export type TelegramFile = Static<typeof file>;

@@ -84,7 +84,6 @@ describe("a bot with a webhook", () => {
         "business_connection",
         "business_message",
         "edited_business_message",
-        "deleted_business_messages",
       ],
     });
     expect(telegram.calls("setWebhook").at(-1)).not.toHaveProperty("drop_pending_updates");

@@ -28,7 +28,7 @@ let bot: Bot;
 let connection: FakeConnection;
 let messageId = 0;
 beforeEach(async () => {
-  bot = await openBot();
+  bot = await openBot({ business_owners: `${owner}, 901` });
   messageId = 0;
 });
 afterEach(() => bot.close());
@@ -126,7 +126,7 @@ describe("a customer who writes to a connected account", () => {
     expect(shown()).toHaveLength(1);
   });
 
-  it("edits and deletes messages", async () => {
+  it("edits messages, and deletes none, since the account's owner may have tidied their app", async () => {
     await connect();
     await write("Frist");
     await write("Second");
@@ -136,7 +136,7 @@ describe("a customer who writes to a connected account", () => {
     const own = messages.filter(({ role }) => role === "user");
     expect(own.map(({ content, deleted_at }) => [content, deleted_at !== null])).toEqual([
       ["First", false],
-      ["", true],
+      ["Second", false],
     ]);
   });
 
@@ -359,11 +359,30 @@ describe("the end of an old connection", () => {
         return true;
       },
     };
-    const connections = createBusinessConnections(new Api(token, { apiRoot: url }), hostWith({ state }), token);
+    const connections = createBusinessConnections(
+      new Api(token, { apiRoot: url }),
+      hostWith({ state }),
+      token,
+      new Set([owner]),
+    );
     await connections.keep(before);
     meanwhile = () => connections.keep(after);
     await connections.keep(ended);
     expect(await connections.current(owner)).toBe(after.id);
+  });
+});
+
+describe("an account that is not in the setting", () => {
+  it("gets no conversations, and the check names it", async () => {
+    const stranger = bot.telegram.business.connect(666);
+    expect((await bot.post(connectionUpdate(stranger))).status).toBe(200);
+    await write("Hello?", {}, stranger);
+    const unheard = bot.telegram.business.connect(667);
+    await write("Hello?", {}, unheard);
+    await write("And now?", {}, unheard);
+    expect(await threads()).toEqual([]);
+    expect(bot.telegram.shown).toEqual([]);
+    expect(bot.telegram.calls("getBusinessConnection")).toHaveLength(1);
   });
 });
 

@@ -135,7 +135,7 @@ describe("thumbs below an answer", () => {
     const { signal } = new AbortController();
     const context = { thread: "7", key: "k", messageId: data.split(":")[2] ?? "", signal };
     const { token } = bot.telegram;
-    const connections = createBusinessConnections(api, hostWith({}), token);
+    const connections = createBusinessConnections(api, hostWith({}), token, new Set());
     await editPart({ api, token, connections }, part, `7:${answer.messageId}`, context);
     expect(now(answer)?.text).toBe("Never.");
     expect([labels(answer), dataOf(answer, "👍")]).toEqual(["👍 👎", data]);

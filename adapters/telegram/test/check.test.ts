@@ -18,7 +18,7 @@ const webhookUrl = "https://parley.test/channels/telegram/acc_1";
 
 async function doctor(given: Partial<BotCheck> = {}): Promise<string> {
   const { state } = hostWith({ state: { get: async () => null } });
-  const account = { api, token: telegram.token, webhookUrl, state };
+  const account = { api, token: telegram.token, webhookUrl, state, permitted: new Set<number>() };
   const asked = { ...account, transport: "webhook", isOwnServer: false, ...given } as const;
   try {
     return await checkBot(asked, AbortSignal.timeout(5_000));
@@ -53,6 +53,16 @@ describe("doctor's check of a bot", () => {
     expect(await doctor({ state })).toContain("Business Mode is off, so Telegram accounts cannot connect the bot");
     telegram.businessMode = true;
     expect(await doctor({ state })).toBe("@parley_test_bot, webhook");
+  });
+
+  it("names the last account that has connected the bot without permission", async () => {
+    await deliverTo(webhookUrl);
+    const refused = JSON.stringify({ id: 666, name: "Eve" });
+    const { state } = hostWith({ state: { get: async (key) => (key === "business refused" ? refused : null) } });
+    expect(await doctor({ state })).toContain(
+      "the Telegram account Eve has connected the bot: to answer for it, add 666",
+    );
+    expect(await doctor({ state, permitted: new Set([666]) })).toBe("@parley_test_bot, webhook");
   });
 
   it("lists the ports that Telegram delivers to, for Telegram's own server", async () => {

@@ -207,7 +207,7 @@ eachDatabase("accounts of the configuration file", (open) => {
       "groups must be one of addressed, all, off",
     );
     expect(await wrong(`{name: tg, channel: telegram, token: "${token}", colour: red}`)).toContain(
-      "colour is not a setting; allowed: token, transport, groups, base_url",
+      "colour is not a setting; allowed: token, transport, groups, business_owners, base_url",
     );
     expect(await wrong(`{name: tg, channel: telegram, token: "x ${token}"}`)).toMatch(/token cannot be right: \S/);
     expect(await wrong(`{name: widget, channel: telegram, token: "${token}"}`)).toContain("choose another name");
@@ -223,7 +223,8 @@ describe("doctor", () => {
     const adapter = await loadAdapter("telegram", {});
     const checked = async (given: string, publicUrl = "https://parley.test"): Promise<string> => {
       const webhookUrl = `${publicUrl}/channels/telegram/a`;
-      const host = { webhookUrl, signToken: () => "x", log: pino({ level: "silent" }) };
+      const state = { get: async () => null };
+      const host = { webhookUrl, signToken: () => "x", log: pino({ level: "silent" }), state };
       const config = { token: given, base_url: telegram.url, transport: "webhook" };
       const account = { id: "a", workspaceId: "w", channel: "telegram" as const, name: "tg", config };
       const made = adapter?.create(account, host as unknown as Parameters<typeof adapter.create>[1]);
