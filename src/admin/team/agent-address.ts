@@ -2,6 +2,7 @@ import { Problem } from "#domain/problem.ts";
 import type { Actor } from "#domain/conversation/message.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { handOnWork } from "#conversations/agents/hand-on.ts";
+import { signOutWork } from "#conversations/agents/sign-out.ts";
 import { isDuplicate } from "#database/duplicate-key.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
@@ -36,7 +37,6 @@ export async function changeAddress(
   if (user !== undefined) {
     throw new Problem("invalid_parameter", `email: ${user} assigns conversations to ${agent.email}. Change it first.`);
   }
-  const held = await heldConversations(tx, workspaceId, agent.email);
   try {
     await tx.updateTable("agents").set({ email }).where("id", "=", agentId).execute();
   } catch (error) {
@@ -50,7 +50,9 @@ export async function changeAddress(
     .where("kind", "in", ["login_link", "password_reset"])
     .execute();
   await joinExpectedTeams(tx, workspaceId, { id: agentId, email });
-  if (held > 0) await insertWork(tx, [handOnWork({ workspaceId, from: agent.email, to: email, by }, now)], now);
+  const moved = { workspaceId, from: agent.email, to: email, agentId, by };
+  // The live connections are made again with the new address.
+  await insertWork(tx, [handOnWork(moved, now), signOutWork(agentId, now)], now);
 }
 
 /** The rule or macro that assigns to the address. */

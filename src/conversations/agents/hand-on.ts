@@ -18,20 +18,22 @@ import { updateConversation } from "./update.ts";
 /** Conversations that are looked up at once; each is changed in a transaction of its own. */
 const pageSize = 50;
 
-/** The conversations of an agent who was removed. `to`: their new agent; null: they wait for one. */
+/** The conversations of an agent who was removed, or has another address. `to`: their new agent; null: they wait for one. */
 const handOnKind = workKind(
   "hand-on",
   Type.Object({
     workspaceId: Type.String(),
     from: Type.String(),
     to: Type.Union([Type.String(), Type.Null()]),
+    /** The agent's own id: not removed, but with another address, to which the conversations go as they are. */
+    agentId: Type.Optional(Type.String()),
     by: Type.Unsafe<Actor>(Type.Object({ type: Type.String() })),
   }),
 );
 
 type HandOn = PayloadOf<typeof handOnKind>;
 
-/** Queued in the transaction that removes the agent. */
+/** Queued in the transaction that removes the agent, or changes the address. */
 export const handOnWork = (given: HandOn, now: number): NewWork =>
   handOnKind.queued(`hand-on:${given.workspaceId}`, given, now);
 
@@ -79,12 +81,21 @@ async function handOnOne(
   { channels, search }: HandOnDependencies,
   workspace: Workspace,
   id: string,
-  { from, to, by }: HandOn,
+  { from, to, by, agentId }: HandOn,
   now: number,
 ): Promise<Effects | null> {
   const row = await lockConversation(tx, workspace.id, id);
   // The agents have changed it since it was looked up.
   if (row?.assigned_to !== from || (row.status !== "claimed" && row.status !== "snoozed")) return null;
+  const address = agentId === undefined ? undefined : await addressOf(tx, agentId);
+  if (address !== undefined) {
+    const moved = createUnitOfWork(now, search);
+    const draft = moved.track(row, workspace.settings, false);
+    draft.row.assigned_to = address;
+    draft.audit("assigned", by, { from, to: address });
+    draft.touch();
+    return moved.flush(tx);
+  }
   if (to !== null && (await isAgent(tx, workspace.id, to))) {
     const change = { status: "claimed", assignedTo: to, takeOver: true } as const;
     const given = row.status === "claimed" ? { assignedTo: to } : change;
@@ -96,6 +107,12 @@ async function handOnOne(
   // A person had the conversation, so the bot does not answer it.
   draft.setStatus("escalated", by, { reason: "its agent was removed" });
   return changes.flush(tx);
+}
+
+/** The agent's present address, which may have changed again. Undefined: they were removed since. */
+async function addressOf(tx: Tx, agentId: string): Promise<string | undefined> {
+  const agent = await tx.selectFrom("agents").select("email").where("id", "=", agentId).executeTakeFirst();
+  return agent?.email;
 }
 
 /** The new agent can have been removed too. */

@@ -95,6 +95,16 @@ eachDatabase("agents of a workspace", (open) => {
       });
     expect((await signIn("olga@shop.example")).status).not.toBe(303);
     expect((await signIn("olga.k@shop.example")).status).toBe(303);
+    // Two changes in a row lead to the last address, and a snoozed conversation stays so.
+    const snooze = { status: "snoozed", snooze_hours: 24 };
+    expect((await app.call("PATCH", `/v1/conversations/${conversationId}`, { body: snooze })).status).toBe(200);
+    await admin.call("PATCH", `agents/${id}`, { email: "olgak@shop.example" });
+    await admin.call("PATCH", `agents/${id}`, { email: "ok@shop.example" });
+    await eventually(async () => {
+      app.clock.advance(100);
+      const { body } = await app.get(`/v1/conversations/${conversationId}`);
+      expect(body).toMatchObject({ status: "snoozed", assigned_to: "ok@shop.example" });
+    });
     expect(await audited("olga@shop.example")).toContainEqual({
       action: "agent_changed",
       from_value: "olga@shop.example",
