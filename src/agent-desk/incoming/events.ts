@@ -109,7 +109,7 @@ async function deskEvent(
       const agent = await writerOf(store.read, workspaceId, await personOf(found, event.by, signal));
       if (agent.kind === "stranger") {
         log.warn({ account: accountId, reason: agent.reason }, "desk: event of a person who is no agent skipped");
-        const notice = { text: `Nothing was done: ${agent.reason}.` };
+        const notice = { text: `Nothing was done: ${agent.reason}.${unsentText(event)}` };
         publishEffects(await store.write((tx) => finish(tx, { effects: null, notice })));
         return;
       }
@@ -142,7 +142,7 @@ async function deskEvent(
     // A retry cannot restore a removed account.
     const refused = error instanceof DeliveryError && error.outcome === "rejected";
     if (!(error instanceof Problem) && !refused) throw error;
-    const notice = { text: `Nothing was done: ${error.message}.` };
+    const notice = { text: `Nothing was done: ${error.message}.${unsentText(event)}` };
     effects = await store.write((tx) => finish(tx, { effects: null, notice }));
   }
   publishEffects(effects);
@@ -163,6 +163,10 @@ async function deskEvent(
     };
   }
 }
+
+/** The text of a dialog that is closed by now. */
+const unsentText = (event: StoredDeskEvent): string =>
+  event.kind === "asked" && event.ask.kind === "reply" ? ` Your text was:\n${event.ask.text}` : "";
 
 async function personOf(desk: Desk, by: string, signal: AbortSignal): Promise<DeskPerson> {
   try {

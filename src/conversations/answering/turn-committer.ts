@@ -97,7 +97,8 @@ export function createTurnCommitter({
 /** Whether the platform can tell, after the process has ended, what became of a part. */
 function canBeAsked(channels: Channels, accountId: string): boolean {
   const account = { id: accountId };
-  if (!channels.loaded(account)) return false;
+  // While the account is paused, the part waits, and must stay certainly unsent.
+  if (!channels.loaded(account) || channels.paused(account)) return false;
   const { capabilities, reconcile } = channels.adapter(account);
   return !capabilities.idempotentSend && reconcile !== undefined;
 }

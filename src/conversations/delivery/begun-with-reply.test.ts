@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench, BenchOptions } from "#test/support/engine-bench.ts";
-import { openBench } from "#test/support/engine-bench.ts";
+import { anna, openBench } from "#test/support/engine-bench.ts";
 
 // The state "sending" is stored with the bot's reply if the platform can be asked for the outcome of a send.
 
@@ -69,6 +69,31 @@ eachDatabase("a reply whose sending begins with it", (open) => {
       expect(questions).toBe(1);
     });
   }
+
+  it("is not begun with it while the account is paused", async () => {
+    const bench = await newBench({ script: { reconcile: async () => null } });
+    const id = await bench.begin("anna", "Hello");
+    await bench.settle();
+    await bench.store.write((tx) =>
+      tx
+        .updateTable("accounts")
+        .set((eb) => ({ paused: 1, revision: eb("revision", "+", 1) }))
+        .where("id", "=", bench.accountId)
+        .execute(),
+    );
+    const { workspaceId } = bench;
+    const reply = { workspaceId, conversationId: id, content: "Hi", authorEmail: "anna@test.example", actor: anna };
+    await bench.until("the pause is noticed, and replies wait", async () => {
+      bench.clock.advance(500);
+      await bench.engine.reply(reply);
+      const held = bench.store.read.selectFrom("outbox").select("id").where("last_error", "like", "%is paused");
+      return (await held.execute()).length > 0;
+    });
+    const before = (await deliveries(bench)).length;
+    await bench.begin("ben", "And now?");
+    await bench.until("the reply is stored", async () => (await deliveries(bench)).length > before);
+    expect((await deliveries(bench)).filter(({ state }) => state !== "sent" && state !== "queued")).toEqual([]);
+  });
 
   it("is not begun with it where nobody can tell the outcome afterwards", async () => {
     let ended = false;
