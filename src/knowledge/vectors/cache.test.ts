@@ -56,6 +56,19 @@ describe.each([
   const near = async (degrees: number, limit = 3): Promise<readonly string[]> =>
     (await cache.nearest("w", at(degrees), limit)).map(({ chunkId }) => chunkId);
 
+  it("has room for new vectors after all were replaced several times", async () => {
+    await cache.close();
+    const small = { store, encoderIn: encoderIn(model), clock, log: silentLog, hereMax, numbersMax: 20_000 };
+    cache = createVectorCache(small);
+    for (let round = 0; round < 5; round += 1) {
+      await store.write((tx) => tx.deleteFrom("chunk_vectors").execute());
+      await put(Object.fromEntries(Array.from({ length: 2_500 }, (__, n) => [`${round} ${n}`, at(n * 0.1)])));
+      clock.advance(10_000);
+      await cache.prepare("w");
+      expect(await near(0, 2_500)).toHaveLength(2_500);
+    }
+  });
+
   it("returns the nearest first, from several blocks", async () => {
     const angles = Array.from({ length: 2_500 }, (__, n) => [`c${String(n).padStart(4, "0")}`, at(n * 0.1)] as const);
     for (let start = 0; start < angles.length; start += 500)

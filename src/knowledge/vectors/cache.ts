@@ -23,8 +23,11 @@ export interface VectorCache {
 
 /** Maximum number of passages compared per workspace. More would slow down each question. */
 const comparedMax = 50_000;
-/** Maximum size of a workspace's vectors in numbers: some models have vectors of thousands. */
-const comparedNumbersMax = 200_000_000;
+/**
+ * Maximum size of a workspace's vectors in numbers of four bytes: some models have vectors of thousands. As many as 50,000
+ * passages have with the built-in encoder.
+ */
+const comparedNumbersMax = 128_000_000;
 /** Maximum size of the cache in numbers, over all workspaces. */
 const cachedMax = 60_000_000;
 /** Minimum time between reads. While passages are being embedded, every batch is a change. */
@@ -75,6 +78,8 @@ export function createVectorCache({
   // Most recently used last.
   const cached = new Map<string, CachedVectors>();
   const refreshes = new Map<string, Promise<void>>();
+  /** Workspaces of which only a part is compared, so that each is logged once. */
+  const cut = new Set<string>();
   const comparison = createNearest({ log, ...(hereMax === undefined ? {} : { hereMax }) });
 
   async function stateOf(workspaceId: string): Promise<(VectorModel & { readonly stamp: number }) | undefined> {
@@ -107,13 +112,20 @@ export function createVectorCache({
     let all = cached.get(workspaceId);
     if (all?.model !== model || (dimensions !== undefined && all.dimensions !== dimensions)) all = undefined;
     if (all !== undefined) {
-      all.blocks = all.blocks.map((block) => without(block, present, all?.dimensions ?? 0));
+      all.blocks = compact(
+        all.blocks.map((block) => without(block, present, all?.dimensions ?? 0)),
+        all.dimensions,
+      );
       all.useless = new Set([...all.useless].filter((id) => present.has(id)));
     }
     const known = new Set([...(all?.blocks ?? []).flatMap(({ ids }) => ids), ...(all?.useless ?? [])]);
     const fresh = [...present].filter((id) => !known.has(id));
     for (let start = 0; start < fresh.length; start += vectorsAtOnce) {
-      if (all !== undefined && sizeOf(all) >= numbersMax) break;
+      if (all !== undefined && sizeOf(all) >= numbersMax) {
+        if (!cut.has(workspaceId)) log.warn({ workspaceId }, "vectors: too many for the memory, comparing a part");
+        cut.add(workspaceId);
+        break;
+      }
       const rows = await read
         .selectFrom("chunk_vectors")
         .select(["chunk_id", "vector"])
@@ -251,6 +263,30 @@ function put(all: CachedVectors, id: string, vectors: readonly Float32Array[]): 
     block.ids.push(id);
   }
   block.count += vectors.length;
+}
+
+/** Joins blocks that deletions have half emptied: new vectors are only added to the last one. */
+function compact(blocks: readonly Block[], dimensions: number): readonly Block[] {
+  const used = blocks.filter(({ count }) => count > 0);
+  const joined: Block[] = [];
+  for (const block of used) {
+    const last = joined.at(-1);
+    if (last === undefined || last.count + block.count > blockSize) {
+      joined.push(block);
+      continue;
+    }
+    // A copy: a comparison may be reading the blocks.
+    const made = newBlock(dimensions);
+    const [numbers, firsts] = [new Float32Array(made.numbers), new Uint8Array(made.firsts)];
+    for (const each of [last, block]) {
+      numbers.set(new Float32Array(each.numbers).subarray(0, each.count * dimensions), made.count * dimensions);
+      firsts.set(new Uint8Array(each.firsts).subarray(0, each.count), made.count);
+      made.ids.push(...each.ids);
+      made.count += each.count;
+    }
+    joined[joined.length - 1] = made;
+  }
+  return joined;
 }
 
 /** A copy of the block without deleted passages. The old block must not change: a comparison may be reading it. */

@@ -5,6 +5,7 @@ import type { StartOptions, TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EmbeddingServer } from "#test/support/servers/embedding-server.ts";
+import { queueVectors } from "#knowledge/index/work.ts";
 import { startEmbeddingServer } from "#test/support/servers/embedding-server.ts";
 
 const subjects =
@@ -208,6 +209,41 @@ eachDatabase("the encoder of an embedding server", (open) => {
     const before = clock.now();
     expect(await second.app.services.calibrateAgain?.(workspace.id)).toEqual([workspace.id]);
     await calibrated({ ...second, workspace }, ({ at }) => expect(at).toBeGreaterThanOrEqual(before));
+    await second.close();
+    apps.pop();
+    await database.remove();
+  });
+
+  it("waits for a server that refuses every text, as one does whose model is not loaded", async () => {
+    const server = await serve(squeezed);
+    server.behave("refusing");
+    const app = await start(server);
+    await learn(app);
+    await eventually(() => {
+      app.clock.advance(1_000);
+      expect(server.asked.length).toBeGreaterThan(0);
+    });
+    expect(await vectors(app)).toEqual([]);
+    server.behave("well");
+    await haveVectors(app, `openai-compatible:bent#${2 * concepts.length + 2}`);
+  });
+
+  it("is calibrated again if the server has another model under the same name after a restart", async () => {
+    const server = await serve(squeezed);
+    const database = await open();
+    const first = await start(server, { databaseUrl: database.url });
+    await learn(first);
+    await haveVectors(first, `openai-compatible:bent#${2 * concepts.length + 2}`);
+    await first.close();
+    apps.pop();
+    server.behave("other_length");
+    const { workspace, clock } = first;
+    const second = await start(server, { databaseUrl: database.url, clock });
+    await second.store.write(async (tx) => {
+      await tx.deleteFrom("chunk_vectors").execute();
+      await queueVectors(tx, workspace.id, clock.now());
+    });
+    await haveVectors({ ...second, workspace }, `openai-compatible:bent#${2 * concepts.length + 3}`);
     await second.close();
     apps.pop();
     await database.remove();

@@ -1,5 +1,6 @@
 import type { Reader } from "#database/contract.ts";
 import type { Embedder } from "#models/embedding.ts";
+import { EmbedderAway } from "#models/embedding.ts";
 import type { EncoderState } from "./encoder-state.ts";
 import type { PrefixName } from "./prefixes.ts";
 import { prefixesOf, prefixNames } from "./prefixes.ts";
@@ -105,7 +106,9 @@ async function measured(
       const parts = pair.parts.flatMap((part) => vectors.get(passage + part) ?? []);
       return asked === undefined || parts.length === 0 ? [] : [similarityOfParts(asked, parts)];
     });
-  const dimensions = vectors.values().next().value?.length ?? 1;
+  const dimensions = vectors.values().next().value?.length;
+  // A server that refuses everything has not loaded the model, or does not know it. A later try may find it.
+  if (dimensions === undefined) throw new EmbedderAway("the embedding server refuses every text");
   return { prefixes, dimensions, related: similarities(pairs.related), unrelated: similarities(pairs.unrelated) };
 }
 

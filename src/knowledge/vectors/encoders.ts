@@ -12,10 +12,10 @@ export interface Encoders {
   /** Undefined: the workspace's vectors are of another model, or not fit for use. */
   encoderIn(row: ModelRow): WorkspaceEncoder | undefined;
   /**
-   * Stores the model of the workspace, after a calibration where one is due. `again`: in any case. Undefined: its passages
-   * get no vectors.
+   * Stores the model of the workspace, after a calibration where one is due, or where the last one was before
+   * `notBefore`. Undefined: its passages get no vectors.
    */
-  current(workspaceId: string, again: boolean, signal: AbortSignal): Promise<WorkspaceEncoder | undefined>;
+  current(workspaceId: string, notBefore: number, signal: AbortSignal): Promise<WorkspaceEncoder | undefined>;
 }
 
 export function createEncoders({
@@ -43,14 +43,14 @@ export function createEncoders({
   async function calibrated(
     workspaceId: string,
     row: ModelRow | undefined,
-    again: boolean,
+    notBefore: number,
     signal: AbortSignal,
   ): Promise<EncoderState> {
     const { server } = embedder;
     if (server === undefined) throw new Error("the built-in encoder needs no calibration");
     const before = readState(embedder, row?.calibration);
     const passages = await passagesOf(store.read, workspaceId);
-    if (before !== undefined && !again && !isDue(before, passages)) return before;
+    if (before !== undefined && before.at >= notBefore && !isDue(before, passages)) return before;
     const now = clock.now();
     const state = await calibrate(store.read, embedAll, { server, workspaceId, passages, before, now, signal });
     const result = { workspaceId, ...state.measured, prefixes: state.prefixes, dimensions: state.dimensions };
@@ -67,9 +67,9 @@ export function createEncoders({
       const encoder = encoderOf(embedder, state);
       return row.model === encoder.model ? encoder : undefined;
     },
-    async current(workspaceId, again, signal) {
+    async current(workspaceId, notBefore, signal) {
       const row = await modelRow(store.read, workspaceId);
-      const state = embedder.server && (await calibrated(workspaceId, row, again, signal));
+      const state = embedder.server && (await calibrated(workspaceId, row, notBefore, signal));
       const encoder = state === undefined ? builtIn : encoderOf(embedder, state);
       const wanted: ModelRow = {
         model: encoder.model,

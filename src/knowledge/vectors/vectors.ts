@@ -57,7 +57,7 @@ export function createVectors({
   /** Embeds passages after this id. Returns the last id; undefined where no passage is left. */
   async function embedBatch(
     workspaceId: string,
-    { model, passage }: WorkspaceEncoder,
+    { model, passage, dimensions }: WorkspaceEncoder,
     after: string,
     signal: AbortSignal,
   ): Promise<string | undefined> {
@@ -96,6 +96,7 @@ export function createVectors({
       fresh.flatMap(({ parts }) => parts.map((part) => passage + part)),
       signal,
     );
+    if (encoded.some((vector) => vector.length > 0 && vector.length !== dimensions)) throw new OtherDimensions();
     let at = 0;
     for (const { digest, parts } of fresh) {
       const own = encoded.slice(at, (at += parts.length)).filter((vector) => vector.length > 0);
@@ -154,18 +155,25 @@ export function createVectors({
     const { after: from = "" } = first.payload;
     let after = from;
     let done = false;
-    const again = rows.some(({ payload }) => payload.calibrate === true);
-    const encoder = await encoders.current(workspaceId, again, signal);
+    // A retry of the work must not repeat the calibration that it was queued for.
+    const asked = rows.flatMap(({ payload, created_at: at }) => (payload.calibrate === true ? [at] : []));
+    const encoder = await encoders.current(workspaceId, Math.max(Number.NEGATIVE_INFINITY, ...asked), signal);
     if (encoder === undefined) {
       await store.write((tx) => finishWork(tx, rows));
       return;
     }
-    for (let batch = 0; batch < batchesMax && !done; batch += 1) {
-      signal.throwIfAborted();
-      const last = await embedBatch(workspaceId, encoder, after, signal);
-      // Passages that were committed late can have lower ids, so a last pass starts from the beginning.
-      done = last === undefined && after === "";
-      after = last ?? "";
+    try {
+      for (let batch = 0; batch < batchesMax && !done; batch += 1) {
+        signal.throwIfAborted();
+        const last = await embedBatch(workspaceId, encoder, after, signal);
+        // Passages that were committed late can have lower ids, so a last pass starts from the beginning.
+        done = last === undefined && after === "";
+        after = last ?? "";
+      }
+    } catch (error) {
+      if (!(error instanceof OtherDimensions)) throw error;
+      await encoders.current(workspaceId, Number.POSITIVE_INFINITY, signal);
+      after = "";
     }
     // Removed last, since a rewritten passage reuses the vector of the previous one.
     if (done) await removeOld(workspaceId, encoder);
@@ -203,6 +211,9 @@ export function createVectors({
     },
   };
 }
+
+/** The server has another model under the same name. */
+class OtherDimensions extends Error {}
 
 async function raiseStamp(tx: Tx, workspaceId: string): Promise<void> {
   await tx

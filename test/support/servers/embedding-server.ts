@@ -7,7 +7,9 @@ export interface EmbeddingServer {
   readonly apiKey: string;
   /** The texts of each request. */
   readonly asked: readonly (readonly string[])[];
-  behave(as: "well" | "away" | "failing" | "broken" | "too_few" | "not_numbers" | "other_length" | "hang"): void;
+  behave(
+    as: "well" | "away" | "refusing" | "failing" | "broken" | "too_few" | "not_numbers" | "other_length" | "hang",
+  ): void;
   /** Refuses requests with a text that contains this one. */
   refuse(text: string): void;
   close(): Promise<void>;
@@ -42,6 +44,7 @@ export async function startEmbeddingServer(
       asked.push(texts);
       if (behaviour === "hang") return undefined;
       if (behaviour === "away") return request.socket.destroy();
+      if (behaviour === "refusing") return reply(400, { error: "model not loaded" });
       if (behaviour === "failing") return reply(500, { error: "overloaded" });
       if (behaviour === "broken") return reply(200, '{"data": [{"embedding": [0.1,');
       if (refused.some((each) => texts.some((one) => one.includes(each)))) return reply(400, { error: "too long" });
