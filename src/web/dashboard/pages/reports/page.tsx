@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Metric } from "#domain/reporting/metrics.ts";
 import { Empty } from "#web/shared/ui/elements.tsx";
@@ -34,16 +35,14 @@ export const reportsPage: DashboardPage = {
 interface Reported {
   readonly report: Report;
   readonly before: Report;
-  readonly hours: Report;
 }
 
 async function load({ from, to, before }: Range): Promise<Reported> {
-  const [report, earlier, hours] = await Promise.all([
+  const [report, earlier] = await Promise.all([
     api.get<Report>("analytics", { from, to }),
     api.get<Report>("analytics", { ...before, by: "channel" }),
-    api.get<Report>(hoursPath(from, to)),
   ]);
-  return { report, before: earlier, hours };
+  return { report, before: earlier };
 }
 
 function Reports() {
@@ -187,7 +186,7 @@ const scores = [
   { label: "1, poor", metric: "rated_1" },
 ] as const;
 
-function Numbers({ report, before, hours, range }: Reported & { readonly range: Range }) {
+function Numbers({ report, before, range }: Reported & { readonly range: Range }) {
   const isSurveyed = [report, before].some(({ totals }) => (totals.surveys ?? 0) + (totals.ratings ?? 0) > 0);
   return (
     <>
@@ -225,14 +224,38 @@ function Numbers({ report, before, hours, range }: Reported & { readonly range: 
           />
         </Section>
       )}
-      <Section title="Hours of the week">
-        <HourTable report={hours} />
-      </Section>
-      <Section title="In detail">
-        <Breakdown range={range} />
-      </Section>
+      <AfterPaint>
+        <Section title="Hours of the week">
+          <Hours {...range} />
+        </Section>
+        <Section title="In detail">
+          <Breakdown range={range} />
+        </Section>
+      </AfterPaint>
     </>
   );
+}
+
+/** Draws what is below the charts after them: its numbers are requested, and its cells made, in their time. */
+function AfterPaint({ children }: { readonly children: ComponentChildren }) {
+  const [isPainted, setPainted] = useState(false);
+  useEffect(() => {
+    // A frame's callbacks run before its paint, so the timer is set in one.
+    let timer: number | undefined;
+    const frame = requestAnimationFrame(() => {
+      timer = window.setTimeout(() => setPainted(true));
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      window.clearTimeout(timer);
+    };
+  }, []);
+  return isPainted ? <>{children}</> : null;
+}
+
+function Hours({ from, to }: Pick<Range, "from" | "to">) {
+  const resource = useResource(() => api.get<Report>(hoursPath(from, to)), [from, to]);
+  return <Loaded of={resource}>{(report) => <HourTable report={report} />}</Loaded>;
 }
 
 /** A count, divided into its parts. */
