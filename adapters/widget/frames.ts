@@ -2,6 +2,7 @@ import Type from "typebox";
 import type { Static } from "typebox";
 import { Compile } from "typebox/compile";
 import type { Validator } from "typebox/compile";
+import type { ThreadReaction } from "#channels/thread.ts";
 import type { Block } from "#channels/text/markdown.ts";
 import type { Role, Score, Source } from "#domain/conversation/message.ts";
 
@@ -163,6 +164,8 @@ export interface MessageFrame {
   readonly choices?: true;
   /** On surveys: the rating so far. */
   readonly rating?: { readonly score: Score; readonly commented: boolean } | null;
+  /** The company's reaction to a customer's message, and the customer's to any other. */
+  readonly reaction?: ThreadReaction | null;
   /** The message that it answers. */
   readonly refersTo?: QuotedMessage;
   /** On messages of this session: the id that the browser gave it. */

@@ -44,6 +44,8 @@ const widget: AdapterModule<WidgetConfig> = {
       // The host signals the change when the history has the new text.
       edit: () => Promise.resolve(),
       remove: () => Promise.resolve(),
+      // The same for a reaction.
+      react: () => Promise.resolve(),
       async close() {
         await Promise.all([sockets.close(), exchanges.close()]);
       },

@@ -57,6 +57,7 @@ export function createRenderer(): Renderer {
         ...(isAnswer ? { feedback: message.feedback } : {}),
         ...(!deleted && isRefusal ? { choices: true } : {}),
         ...(!deleted && message.kind === "survey" ? { rating: message.rating } : {}),
+        ...(message.reaction === null || deleted ? {} : { reaction: message.reaction }),
         ...(message.refersTo === null || deleted ? {} : { refersTo: message.refersTo }),
         ...(clientId === undefined ? {} : { clientId }),
       };

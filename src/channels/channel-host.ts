@@ -81,7 +81,7 @@ export interface HostThreads {
   get(thread: string): Promise<ThreadState | null>;
   /** Messages after `afterSeq` in order, at most `limit`. Empty for a thread without a conversation. */
   history(thread: string, afterSeq: number, limit: number): Promise<readonly ThreadMessage[]>;
-  /** Messages up to `seq` that were edited or deleted, in order; only the newest ones when there are many. */
+  /** Messages up to `seq` that were edited, deleted or reacted to, in order; only the newest ones when there are many. */
   amended(thread: string, seq: number): Promise<readonly ThreadMessage[]>;
   /** Threads with a message since then that are not archived, for an adapter that looks for missed messages. */
   recent(since: number): Promise<readonly RecentThread[]>;

@@ -19,10 +19,18 @@ export interface ThreadMessage {
   readonly externalId: string | null;
   readonly createdAt: number;
   readonly files: readonly ThreadFile[];
+  /** The company's reaction to a customer's message, and the customer's to any other; null: none. */
+  readonly reaction: ThreadReaction | null;
   /** The earlier message that it answers; null: none, or it was deleted. */
   readonly refersTo: ThreadReference | null;
   /** Deleted: `markdown` and `files` are empty. */
   readonly deleted: boolean;
+}
+
+export interface ThreadReaction {
+  readonly emoji: string;
+  /** Null: not known. */
+  readonly author: string | null;
 }
 
 export interface ThreadReference {

@@ -67,6 +67,7 @@ import { reactions } from "./migrations/0062-reactions.ts";
 import { forwardedMessages } from "./migrations/0063-forwarded-messages.ts";
 import { encoderCalibration } from "./migrations/0065-encoder-calibration.ts";
 import { webhookHeaders } from "./migrations/0066-webhook-headers.ts";
+import { messageReactionTime } from "./migrations/0067-message-reaction-time.ts";
 import type { Database } from "./schema/tables.ts";
 import { openDatabase, sqliteAccess, sqliteSelect } from "./dialects/sqlite.ts";
 import { inTransaction, isInTransaction } from "./transaction-context.ts";
@@ -124,6 +125,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0063-forwarded-messages": forwardedMessages,
   "0065-encoder-calibration": encoderCalibration,
   "0066-webhook-headers": webhookHeaders,
+  "0067-message-reaction-time": messageReactionTime,
 };
 
 export interface OpenStore extends Store {

@@ -5,9 +5,11 @@ import { recentThreads, threadOfMessage, threadsBeginning } from "#conversations
 import { createThreadStates } from "#conversations/delivery/thread-states.ts";
 import { shownReferences } from "#conversations/references/shown-references.ts";
 import { opinionsOf } from "#conversations/feedback/message-opinions.ts";
+import { reactionsOf } from "#conversations/feedback/reactions/stored-reactions.ts";
 import type { Reader } from "#database/contract.ts";
+import type { ReactionsTable } from "#database/schema/feedback.ts";
 import { avatarsOf } from "#database/queries/agents.ts";
-import type { Source } from "#domain/conversation/message.ts";
+import type { Role, Source } from "#domain/conversation/message.ts";
 import { previewTypes } from "#domain/media-types.ts";
 import type { Files } from "#files/contract.ts";
 import type { Engine } from "#conversations/contract.ts";
@@ -44,7 +46,13 @@ export function createAccountThreads(
     async amended(thread, seq) {
       const newest = await messagesOf(thread)
         .where("message.seq", "<=", seq)
-        .where((eb) => eb.or([eb("message.edited_at", "is not", null), eb("message.deleted_at", "is not", null)]))
+        .where((eb) =>
+          eb.or([
+            eb("message.edited_at", "is not", null),
+            eb("message.deleted_at", "is not", null),
+            eb("message.reacted_at", "is not", null),
+          ]),
+        )
         .orderBy("message.seq", "desc")
         .limit(amendedMax)
         .execute();
@@ -104,6 +112,7 @@ export function createAccountThreads(
         "message.refers_to",
         "message.created_at",
         "message.deleted_at",
+        "message.reacted_at",
         "message.kind",
       ])
       .where("conversation.account_id", "=", account.id)
@@ -119,6 +128,10 @@ export function createAccountThreads(
     const avatars = await avatarsOf(read, account.workspaceId, agents);
     const { opinions, ratings } = await opinionsOf(read, rows);
     const references = await shownReferences(read, rows);
+    const reactions = await reactionsOf(
+      read,
+      rows.filter((row) => row.reacted_at !== null),
+    );
     return rows.map((row): ThreadMessage => ({
       id: row.id,
       seq: row.seq,
@@ -134,10 +147,17 @@ export function createAccountThreads(
       externalId: row.external_id,
       createdAt: row.created_at,
       files: row.deleted_at === null ? (attachments.get(row.id) ?? []).map((each) => threadFile(each, files)) : [],
+      reaction: reactionTo(row, reactions.get(row.id) ?? []),
       refersTo: references.get(row.id) ?? null,
       deleted: row.deleted_at !== null,
     }));
   }
+}
+
+/** The newest one of the side that did not write the message. */
+function reactionTo({ role }: { readonly role: Role }, all: readonly ReactionsTable[]): ThreadMessage["reaction"] {
+  const found = all.findLast((reaction) => (reaction.role === "user") !== (role === "user"));
+  return found === undefined ? null : { emoji: found.emoji, author: found.author_name };
 }
 
 function threadFile(

@@ -30,7 +30,7 @@ export interface ConversationDraft extends Draft {
   changed: boolean;
   /** The customer's view has new content. */
   visible: boolean;
-  /** A message that the customer has seen was changed. */
+  /** A message that the customer has seen was changed, or its reactions. */
   edited: boolean;
   /** The text to index for search has changed. */
   textChanged: boolean;
@@ -124,6 +124,9 @@ export function createDraft(
     },
     messageReacted(messageId) {
       draft.syncDesk({ kind: "reacted", id: messageId });
+      draft.visible = true;
+      draft.edited = true;
+      writes.reacted.add(messageId);
       writes.events.emitUpdate(draft, messageId);
     },
     joinMessage: (message, content, files) => joinMessage(writes, draft, message, content, files),

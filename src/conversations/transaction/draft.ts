@@ -46,7 +46,7 @@ export interface Draft {
   joinMessage(message: Grouped, content: string, files: MessageFiles): void;
   /** Publishes the edit or deletion of a stored message to the desk, the customer's thread and webhooks. */
   messageUpdated(messageId: string): void;
-  /** Publishes new or removed reactions to a message, in the inbox and by webhooks. */
+  /** Publishes new or removed reactions to a message, in the inbox, in the customer's thread and by webhooks. */
   messageReacted(messageId: string): void;
   /** Appends a message and queues its parts. */
   addMessage(message: NewMessage): MessagesTable;

@@ -64,6 +64,7 @@ export function messageRow(row: ConversationRow, message: NewMessage, now: numbe
     created_at: now,
     edited_at: null,
     deleted_at: null,
+    reacted_at: null,
     kind: message.kind ?? null,
   };
 }

@@ -14,6 +14,8 @@ import { createTagEffects } from "./effects/tag-effects.ts";
 export interface PendingWrites {
   readonly now: number;
   readonly messages: MessagesTable[];
+  /** Ids of messages whose reactions have changed. */
+  readonly reacted: Set<string>;
   readonly deliveries: Insertable<DeliveriesTable>[];
   readonly links: ConversationLinksTable[];
   readonly audits: AuditTable[];
@@ -29,6 +31,7 @@ export function createPendingWrites(now: number): PendingWrites {
   return {
     now,
     messages: [],
+    reacted: new Set(),
     deliveries: [],
     links: [],
     audits: [],

@@ -370,6 +370,8 @@ export interface MessagesTable {
   created_at: number;
   edited_at: number | null;
   deleted_at: number | null;
+  /** When its reactions last changed; null: it never had any. */
+  reacted_at: number | null;
   /** Null: an ordinary message, or one of an earlier version. */
   kind: MessageKind | null;
 }

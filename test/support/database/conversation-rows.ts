@@ -121,6 +121,7 @@ export function messageRow(conversationId: string, seq: number, content: string,
     created_at: createdAt,
     edited_at: null,
     deleted_at: null,
+    reacted_at: null,
     kind: null,
   };
 }

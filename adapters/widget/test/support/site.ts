@@ -88,7 +88,7 @@ export interface TestHost extends ChannelHost {
   answer: ((thread: string, text: string) => void) | undefined;
   say(thread: string, message: NewMessage): void;
   /** A message is changed or taken back. */
-  amend(thread: string, id: string, change: Partial<Pick<ThreadMessage, "markdown" | "deleted">>): void;
+  amend(thread: string, id: string, change: Partial<Pick<ThreadMessage, "markdown" | "deleted" | "reaction">>): void;
   readonly amendments: Set<string>;
   set(thread: string, change: Partial<Omit<Thread, "messages">>): void;
   /** The conversation is gone, as after its deletion. */
@@ -307,6 +307,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceBranding> = 
       kind: null,
       feedback: null,
       rating: null,
+      reaction: null,
       refersTo: null,
       externalId: null,
       files: [],

@@ -6,7 +6,7 @@ export interface Effects {
   /** Work that this process has already leased. */
   readonly taken?: readonly OutboxRow[];
   readonly wake: readonly { readonly lane: string; readonly dueAt: number }[];
-  /** `amended`: a message that was already shown has changed. */
+  /** `amended`: a message that was already shown has changed, or its reactions. */
   readonly threads: readonly { readonly accountId: string; readonly contextKey: string; readonly amended?: boolean }[];
   readonly workspaces: readonly ConversationSignal[];
 }
