@@ -4,6 +4,7 @@ import { Compile } from "typebox/compile";
 import type { Validator } from "typebox/compile";
 import type { ThreadReaction } from "#channels/thread.ts";
 import type { Block } from "#channels/text/markdown.ts";
+import { agentReactions } from "#domain/conversation/reaction.ts";
 import type { Role, Score, Source } from "#domain/conversation/message.ts";
 
 /** The frames of the socket, one JSON object each. README.md describes them. The browser imports the types only. */
@@ -69,6 +70,12 @@ const rating = Type.Object({
   score: Type.Union([Type.Literal(1), Type.Literal(2), Type.Literal(3), Type.Literal(4), Type.Literal(5)]),
   comment: Type.Optional(Type.String({ maxLength: 2_000 })),
 });
+/** The customer's reaction to a message of the bot or an agent; null: taken back. */
+const reaction = Type.Object({
+  kind: Type.Literal("reaction"),
+  message: Type.String({ pattern: "^msg_[0-9a-z]{26}$" }),
+  emoji: Type.Union([Type.Enum(agentReactions), Type.Null()]),
+});
 const ping = Type.Object({ kind: Type.Literal("ping") });
 
 export type HelloFrame = Static<typeof hello>;
@@ -76,6 +83,7 @@ export type SendFrame = Static<typeof send>;
 export type LeadFrame = Static<typeof lead>;
 export type FeedbackFrame = Static<typeof feedback>;
 export type RatingFrame = Static<typeof rating>;
+export type ReactionFrame = Static<typeof reaction>;
 export type ClientFrame =
   | HelloFrame
   | SendFrame
@@ -86,6 +94,7 @@ export type ClientFrame =
   | Static<typeof seen>
   | FeedbackFrame
   | RatingFrame
+  | ReactionFrame
   | Static<typeof ping>;
 
 /** How the chat presents the workspace. */
@@ -216,6 +225,8 @@ export type ServerFrame =
   | { readonly kind: "typing"; readonly role: "assistant" | "agent"; readonly name: string | null }
   /** The opinion is stored. */
   | FeedbackFrame
+  /** The reaction is stored. */
+  | ReactionFrame
   /** The rating as it is stored. */
   | { readonly kind: "rated"; readonly message: string; readonly score: Score; readonly commented: boolean }
   | { readonly kind: "lead_saved"; readonly clientId: string }
@@ -235,10 +246,9 @@ export type ErrorCode = "bad_frame" | "identity_rejected" | "limited" | "unavail
 export const closeCodes = { badFrames: 4400, badToken: 4401, expired: 4402, forbidden: 4403, limited: 4429 } as const;
 
 const validators = new Map<string, Validator<Record<never, never>>>(
-  Object.entries({ hello, send, resume, older, typing, lead, seen, feedback, rating, ping }).map(([kind, schema]) => [
-    kind,
-    Compile(schema),
-  ]),
+  Object.entries({ hello, send, resume, older, typing, lead, seen, feedback, rating, reaction, ping }).map(
+    ([kind, schema]) => [kind, Compile(schema)],
+  ),
 );
 
 export type ParsedFrame = { readonly frame: ClientFrame } | { readonly error: string };

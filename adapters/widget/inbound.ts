@@ -1,6 +1,6 @@
 import type { InboundEvent, Sender } from "#channels/contract.ts";
 import { newId } from "#domain/ids.ts";
-import type { FeedbackFrame, LeadFrame, RatingFrame, SendFrame } from "./frames.ts";
+import type { FeedbackFrame, LeadFrame, RatingFrame, ReactionFrame, SendFrame } from "./frames.ts";
 import type { VisitorIdentity } from "./visitor/session.ts";
 
 /** `sentAt`: epoch milliseconds. A repeated `clientId` makes the same event, which is stored once. */
@@ -49,6 +49,22 @@ export const feedbackEvent = (
   sentAt,
   of: { messageId },
   value,
+});
+
+/** The customer has one reaction at a message: a new one replaces it. */
+export const reactionEvent = (
+  visitor: VisitorIdentity,
+  { message: messageId, emoji }: ReactionFrame,
+  sentAt: number,
+): InboundEvent => ({
+  kind: "reaction",
+  externalId: newId("req", sentAt),
+  thread: visitor.thread,
+  sender: senderOf(visitor),
+  sentAt,
+  of: { externalIds: [], messageId },
+  added: emoji === null ? [] : [emoji],
+  removed: "all",
 });
 
 export const ratingEvent = (

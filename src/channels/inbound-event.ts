@@ -186,8 +186,7 @@ export type InboundEvent =
    */
   | (InboundBase & {
       readonly kind: "reaction";
-      /** The ids that the message may have here: as a receipt gives it, and as an event does. */
-      readonly of: { readonly externalIds: readonly string[] };
+      readonly of: Pick<Reference, "externalIds" | "messageId">;
       /** Emoji, or names of the platform's own pictures such as `:party:`. Longer ones than 32 UTF-16 units are ignored. */
       readonly added: readonly string[];
       /** `all`: the customer has no others than `added`. */

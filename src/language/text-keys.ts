@@ -87,6 +87,8 @@ export const widgetTextKeys = [
   "reply",
   "inReply",
   "replyToNone",
+  "react",
+  "reactionBy",
 ] as const;
 export type WidgetTextKey = (typeof widgetTextKeys)[number];
 

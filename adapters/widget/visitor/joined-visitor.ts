@@ -62,6 +62,8 @@ export function joinThread(
           return socket.run(() => submissions.feedback(frame));
         case "rating":
           return socket.run(() => submissions.rating(frame));
+        case "reaction":
+          return socket.run(() => submissions.reaction(frame));
         case "seen":
           return socket.run(() => reportSeen(frame.seq));
       }

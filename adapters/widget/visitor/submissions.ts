@@ -1,8 +1,8 @@
 import type { ChannelHost } from "#channels/contract.ts";
 import { codePoints, messageCodePointsMax } from "#domain/conversation/message.ts";
 import type { Limits } from "../config.ts";
-import type { FeedbackFrame, LeadFrame, RatingFrame, RefusalCode, SendFrame } from "../frames.ts";
-import { contactEvent, feedbackEvent, hasFiles, messageEvent, ratingEvent } from "../inbound.ts";
+import type { FeedbackFrame, LeadFrame, RatingFrame, ReactionFrame, RefusalCode, SendFrame } from "../frames.ts";
+import { contactEvent, feedbackEvent, hasFiles, messageEvent, ratingEvent, reactionEvent } from "../inbound.ts";
 import type { HistoryFeed } from "./history-feed.ts";
 import type { VisitorIdentity } from "./session.ts";
 import type { VisitorSocket } from "./visitor-socket.ts";
@@ -16,6 +16,7 @@ export interface Submissions {
   lead(frame: LeadFrame): Promise<void>;
   feedback(frame: FeedbackFrame): Promise<void>;
   rating(frame: RatingFrame): Promise<void>;
+  reaction(frame: ReactionFrame): Promise<void>;
 }
 
 export function createSubmissions(
@@ -88,6 +89,13 @@ export function createSubmissions(
       }
       await host.accept(feedbackEvent(visitor, frame, host.clock.now()));
       socket.send(frame);
+    },
+    async reaction(frame) {
+      if (!limits.feedback(visitor.session.id)) {
+        return socket.send({ kind: "error", code: "limited", detail: "Too many reactions in a short time." });
+      }
+      const { messageId } = await host.accept(reactionEvent(visitor, frame, host.clock.now()));
+      if (messageId !== null) socket.send(frame);
     },
     async rating(frame) {
       if (!limits.feedback(visitor.session.id)) {

@@ -139,7 +139,11 @@ async function write(
   await saveConversations(tx, stored);
   await insertRows(tx, "messages", writes.messages);
   if (writes.reacted.size > 0) {
-    await tx.updateTable("messages").set({ reacted_at: now }).where("id", "in", [...writes.reacted]).execute();
+    await tx
+      .updateTable("messages")
+      .set({ reacted_at: now })
+      .where("id", "in", [...writes.reacted])
+      .execute();
   }
   await writes.files.write(tx);
   await insertRows(tx, "deliveries", writes.deliveries);

@@ -91,6 +91,8 @@ export const ar: Locale = {
     reply: "الرد على هذه الرسالة",
     inReply: "ردًا على:",
     replyToNone: "عدم الرد على رسالة بعينها",
+    react: "التفاعل مع هذه الرسالة",
+    reactionBy: "تفاعل من {name}",
   },
   voice: null,
   ...unrecognised,

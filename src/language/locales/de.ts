@@ -97,6 +97,8 @@ export const de: Locale = {
     reply: "Auf diese Nachricht antworten",
     inReply: "Antwort auf:",
     replyToNone: "Auf keine bestimmte Nachricht antworten",
+    react: "Auf diese Nachricht reagieren",
+    reactionBy: "Reaktion von {name}",
   },
   voice: {
     greeting: "Hallo, hier ist {bot}. Wie kann ich helfen?",

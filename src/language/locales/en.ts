@@ -60,6 +60,8 @@ export const widgetTexts = {
   reply: "Reply to this message",
   inReply: "In reply to:",
   replyToNone: "Reply to no message in particular",
+  react: "React to this message",
+  reactionBy: "Reaction by {name}",
 };
 
 /** English. */

@@ -94,6 +94,8 @@ export const es: Locale = {
     reply: "Responder a este mensaje",
     inReply: "En respuesta a:",
     replyToNone: "No responder a ningún mensaje en concreto",
+    react: "Reaccionar a este mensaje",
+    reactionBy: "Reacción de {name}",
   },
   voice: {
     greeting: "Hola, soy {bot}. ¿En qué puedo ayudarle?",

@@ -95,6 +95,8 @@ export const fa: Locale = {
     reply: "پاسخ به این پیام",
     inReply: "در پاسخ به:",
     replyToNone: "بدون پاسخ به پیامی خاص",
+    react: "واکنش به این پیام",
+    reactionBy: "واکنش {name}",
   },
   voice: null,
   ...unrecognised,

@@ -96,6 +96,8 @@ export const fr: Locale = {
     reply: "Répondre à ce message",
     inReply: "En réponse à :",
     replyToNone: "Ne répondre à aucun message en particulier",
+    react: "Réagir à ce message",
+    reactionBy: "Réaction de {name}",
   },
   voice: {
     greeting: "Bonjour, ici {bot}. Comment puis-je vous aider ?",

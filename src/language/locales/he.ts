@@ -89,6 +89,8 @@ export const he: Locale = {
     reply: "תגובה להודעה הזו",
     inReply: "בתגובה ל:",
     replyToNone: "לא להגיב להודעה מסוימת",
+    react: "הוספת תגובת אמוג'י להודעה הזו",
+    reactionBy: "תגובת אמוג'י מאת {name}",
   },
   voice: null,
   ...unrecognised,

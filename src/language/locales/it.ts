@@ -95,6 +95,8 @@ export const it: Locale = {
     reply: "Rispondi a questo messaggio",
     inReply: "In risposta a:",
     replyToNone: "Non rispondere a un messaggio in particolare",
+    react: "Reagisci a questo messaggio",
+    reactionBy: "Reazione di {name}",
   },
   voice: null,
   stopWords: `come cosa quando dove chi perché quanto quanta quali posso può possono puoi vorrei voglio devo fare essere

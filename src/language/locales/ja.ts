@@ -94,6 +94,8 @@ export const ja: Locale = {
     reply: "このメッセージに返信",
     inReply: "返信先：",
     replyToNone: "特定のメッセージへの返信をやめる",
+    react: "このメッセージにリアクションする",
+    reactionBy: "{name}のリアクション",
   },
   voice: null,
   stopWords:

@@ -95,6 +95,8 @@ export const nl: Locale = {
     reply: "Op dit bericht antwoorden",
     inReply: "Antwoord op:",
     replyToNone: "Op geen bepaald bericht antwoorden",
+    react: "Op dit bericht reageren",
+    reactionBy: "Reactie van {name}",
   },
   voice: null,
   stopWords: `hoe wat wie waar wanneer waarom welke welk hoeveel kan kunt mag wil graag alstublieft bedankt hallo jullie

@@ -95,6 +95,8 @@ export const pt: Locale = {
     reply: "Responder a esta mensagem",
     inReply: "Em resposta a:",
     replyToNone: "Não responder a nenhuma mensagem em particular",
+    react: "Reagir a esta mensagem",
+    reactionBy: "Reação de {name}",
   },
   voice: null,
   stopWords: `como que qual quais quando onde quem porque porquê quanto quanta quantos posso pode podem quero queria

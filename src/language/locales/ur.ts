@@ -96,6 +96,8 @@ export const ur: Locale = {
     reply: "اس پیغام کا جواب دیں",
     inReply: "کے جواب میں:",
     replyToNone: "کسی خاص پیغام کا جواب نہ دیں",
+    react: "اس پیغام پر ردِعمل دیں",
+    reactionBy: "{name} کا ردِعمل",
   },
   voice: null,
   ...unrecognised,

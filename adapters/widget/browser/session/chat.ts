@@ -1,4 +1,5 @@
 import type { Score } from "#domain/conversation/message.ts";
+import type { AgentReactionSign } from "#domain/conversation/reaction.ts";
 import type { Branding, UploadedFile } from "../../frames.ts";
 import type { Settings } from "../settings.ts";
 import { createChatStorage } from "../storage/chat-storage.ts";
@@ -27,6 +28,8 @@ export interface Chat extends Pick<ChatSession, "connect" | "identify" | "sendLe
   judge(message: string, value: "up" | "down" | null): void;
   /** Sends the rating of the conversation, or a comment on it. */
   rate(message: string, score: Score, comment?: string): void;
+  /** Sends the reaction to a message, which is shown once it is stored; null takes it back. */
+  react(message: string, emoji: AgentReactionSign | null): void;
   dismissLead(): void;
   /** Sets the branding that was fetched without a connection. */
   setBranding(branding: Branding): void;
@@ -93,6 +96,7 @@ export function createChat(settings: Settings, ended: AbortSignal, changed: () =
     judge: (message, value) => void session.send({ kind: "feedback", message, value }),
     rate: (message, score, comment) =>
       void session.send({ kind: "rating", message, score, ...(comment === undefined ? {} : { comment }) }),
+    react: (message, emoji) => void session.send({ kind: "reaction", message, emoji }),
     dismissLead() {
       storage.lead.write("dismissed");
       update({ lead: "none" });

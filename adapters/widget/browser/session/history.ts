@@ -21,8 +21,10 @@ export interface History {
   prepend(page: OlderFrame): boolean;
   /** Replaces a message. False: nothing visible changed. */
   amend(frame: MessageFrame): boolean;
-  /** Stores the customer's opinion of an answer, or the rating in a survey. False: the message is not here. */
-  setOpinion(key: string, opinion: Pick<ChatMessage, "feedback" | "rating">): boolean;
+  /**
+   * Stores the customer's opinion of an answer, the rating in a survey, or the reaction. False: the message is not here.
+   */
+  setReply(key: string, reply: Pick<ChatMessage, "feedback" | "rating" | "reaction">): boolean;
 }
 
 /** `base`: see {@link storedMessage}. */
@@ -83,15 +85,18 @@ export function createHistory(base: URL): History {
       const shown = bySeq.get(frame.seq);
       if (shown === undefined) return hasForgotten;
       const next = storedMessage(frame, base);
-      if (next.deleted === shown.deleted && JSON.stringify(next.content) === JSON.stringify(shown.content))
-        return hasForgotten;
+      if (next.deleted === shown.deleted && JSON.stringify(next.content) === JSON.stringify(shown.content)) {
+        if (JSON.stringify(next.reaction ?? null) === JSON.stringify(shown.reaction ?? null)) return hasForgotten;
+        bySeq.set(frame.seq, { ...shown, reaction: next.reaction ?? null });
+        return true;
+      }
       bySeq.set(frame.seq, { ...next, key: shown.key, revision: shown.revision + 1 });
       return true;
     },
-    setOpinion(key, opinion) {
+    setReply(key, reply) {
       const shown = [...bySeq.values()].find((message) => message.key === key);
       if (shown === undefined || shown.seq === null) return false;
-      bySeq.set(shown.seq, { ...shown, ...opinion });
+      bySeq.set(shown.seq, { ...shown, ...reply });
       return true;
     },
   };

@@ -113,10 +113,15 @@ export function createSession(
         if (history.amend(frame.message)) update();
         return;
       case "feedback":
-        if (history.setOpinion(frame.message, { feedback: frame.value })) update();
+        if (history.setReply(frame.message, { feedback: frame.value })) update();
         return;
+      case "reaction": {
+        const { message, emoji } = frame;
+        if (history.setReply(message, { reaction: emoji === null ? null : { emoji, author: null } })) update();
+        return;
+      }
       case "rated":
-        if (history.setOpinion(frame.message, { rating: { score: frame.score, commented: frame.commented } })) update();
+        if (history.setReply(frame.message, { rating: { score: frame.score, commented: frame.commented } })) update();
         return;
       case "standing":
         return update({ status: statusOf(frame) });

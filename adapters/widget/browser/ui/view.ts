@@ -54,7 +54,7 @@ export function createView(
     if (chat.submit(text)) log.toEnd();
   };
   const answer = (message: AnsweredMessage): void => composer.answer(message);
-  const actions = { retry, judge: chat.judge, rate: chat.rate, choose, answer };
+  const actions = { retry, judge: chat.judge, rate: chat.rate, react: chat.react, choose, answer };
   const log = createMessageLog(strings, lang, actions, chat.loadOlder);
   const lead = createLeadForm(strings, chat);
   const composer = createComposer(strings, chat, tab, log.toEnd);

@@ -62,7 +62,7 @@ async function reactedMessage(
     .map((externalId) => newMessages.get(targetOf(account.id, event.thread, externalId)))
     .find((message) => message !== undefined && message.deleted_at === null);
   if (arriving !== undefined) return { id: arriving.id, isAnswer: false };
-  const id = await messageNamed(tx, account.id, conversationId, { externalIds });
+  const id = await messageNamed(tx, account.id, conversationId, event.of);
   const message = await tx
     .selectFrom("messages")
     .select(["id", "kind"])

@@ -1,4 +1,5 @@
 import type { Score } from "#domain/conversation/message.ts";
+import type { AgentReactionSign } from "#domain/conversation/reaction.ts";
 import type { ChatMessage } from "../../session/chat-message.ts";
 import { blockText } from "#web/shared/block-text.ts";
 import type { AnsweredMessage } from "../../storage/stored-values.ts";
@@ -8,6 +9,8 @@ import { fileList } from "../files/file-list.ts";
 import type { Strings } from "../strings.ts";
 import { fill } from "../strings.ts";
 import { offerChoices } from "./choices.ts";
+import type { Reactions } from "./reactions.ts";
+import { createReactionChoice, createShownReaction } from "./reactions.ts";
 import type { Thumbs } from "./thumbs.ts";
 import type { Stars } from "./stars.ts";
 import { createStars } from "./stars.ts";
@@ -33,6 +36,7 @@ interface Row {
   readonly answer: HTMLElement;
   readonly thumbs: Thumbs | undefined;
   readonly stars: Stars | undefined;
+  readonly reactions: Reactions | undefined;
   drawn: ChatMessage;
 }
 
@@ -41,6 +45,8 @@ export interface MessageActions {
   retry(key: string): void;
   judge(key: string, value: "up" | "down" | null): void;
   rate(key: string, score: Score, comment?: string): void;
+  /** Sends the customer's reaction; null takes it back. */
+  react(key: string, emoji: AgentReactionSign | null): void;
   /** Sends the text of a choice. */
   choose(text: string): void;
   /** Begins a message that answers this one. */
@@ -91,6 +97,7 @@ export function createMessageRows(
       if (row.drawn.state !== message.state || row.drawn.seq !== message.seq) drawMeta(row, message, name);
       row.thumbs?.render(message.feedback);
       row.stars?.render(message.rating);
+      row.reactions?.render(message.reaction);
       row.drawn = message;
       return row.node;
     },
@@ -116,7 +123,7 @@ function drawRow(
   message: ChatMessage,
   name: string,
   strings: Strings,
-  { judge, rate, choose }: MessageActions,
+  { judge, rate, react, choose }: MessageActions,
   beginAnswer: () => void,
 ): Row {
   const { role, content, files, refersTo } = message;
@@ -136,6 +143,14 @@ function drawRow(
       : createStars(strings, (score, comment) => rate(message.key, score, comment));
   stars?.render(message.rating);
   const isOwn = role === "user";
+  // An opinion is given by the thumbs and the stars alone.
+  const isRated = thumbs !== undefined || stars !== undefined;
+  const reactions = isOwn
+    ? createShownReaction(strings)
+    : isRated
+      ? undefined
+      : createReactionChoice(strings, (emoji) => react(message.key, emoji));
+  reactions?.render(message.reaction);
   const body = el(
     "div",
     { class: "body" },
@@ -145,7 +160,7 @@ function drawRow(
     fileList(files, strings),
     isOwn ? undefined : sources(message.sources, message.uncertain ? strings.related : strings.sources, strings),
     stars?.element,
-    el("div", { class: "foot" }, meta, thumbs?.element, bubble === undefined ? answer : undefined),
+    el("div", { class: "foot" }, meta, thumbs?.element, reactions?.element, bubble === undefined ? answer : undefined),
   );
   const kind = role === "assistant" ? "bot" : role;
   return {
@@ -154,6 +169,7 @@ function drawRow(
     answer,
     thumbs,
     stars,
+    reactions,
     drawn: message,
   };
 }
