@@ -366,8 +366,8 @@ export const rules: readonly Rule[] = [
       expect(react).toBe(platform.reactions !== undefined);
       for (const emoji of react ? [...agentReactions, null] : []) {
         await reactAsAgent(bench, emoji);
-        const shown = platform.reactions?.(customer).map((each) => each.replaceAll("\uFE0F", ""));
-        expect(shown).toEqual(emoji === null ? [] : [emoji.replaceAll("\uFE0F", "")]);
+        const shown = () => platform.reactions?.(customer).map((each) => each.replaceAll("\uFE0F", ""));
+        await expect.poll(shown).toEqual(emoji === null ? [] : [emoji.replaceAll("\uFE0F", "")]);
       }
       expect(await bench.notes(conversationId)).toEqual([]);
     },

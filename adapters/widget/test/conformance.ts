@@ -187,6 +187,15 @@ async function start(channel: "widget" | "hosted"): Promise<FakePlatform> {
         }),
       );
     },
+    reactions(name) {
+      const { frames } = customerOf(name);
+      const current = new Map<string, string | undefined>();
+      for (const frame of frames) {
+        const message = frame.kind === "changed" ? frame.message : frame;
+        if (message.kind === "message" && message.role === "user") current.set(message.id, message.reaction?.emoji);
+      }
+      return [...current.values()].filter((emoji) => emoji !== undefined);
+    },
     misbehave(how) {
       throw new Error(`a browser cannot ${how}`);
     },
