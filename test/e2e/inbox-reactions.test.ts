@@ -27,8 +27,8 @@ function inTheBrowser(): void {
   );
   const shownThere: (string | null)[] = [];
 
-  /** The widget's channel as one that shows reactions. */
-  const withReactions = (module: AdapterModule): AdapterModule => ({
+  /** Keeps the reactions that the widget's channel is asked to show. */
+  const keepReactions = (module: AdapterModule): AdapterModule => ({
     ...module,
     create: (...given) => ({
       ...module.create(...given),
@@ -40,7 +40,7 @@ function inTheBrowser(): void {
     await buildBrowserCode();
     app = await startApp(newSqlite, {
       loadAdapter: (channel, config) =>
-        channel === "widget" ? loadAdapter(channel, config)?.then(withReactions) : loadAdapter(channel, config),
+        channel === "widget" ? loadAdapter(channel, config)?.then(keepReactions) : loadAdapter(channel, config),
     });
     await addAgent(app, "Anna");
     browser = await openBrowser();

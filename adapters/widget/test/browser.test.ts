@@ -88,7 +88,8 @@ function inBrowser(): void {
     // Focus is on the launcher again: the same key opens it.
     await page.keyboard.press("Enter");
     await expect.poll(() => dialog.isVisible()).toBe(true);
-    // Past the button that replies to the answer, and the log.
+    // Past the buttons that react and reply to the answer, and the log.
+    await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Shift+Tab");

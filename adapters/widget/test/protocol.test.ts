@@ -17,6 +17,40 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((each) => each.close()));
 });
 
+describe("reactions", () => {
+  it("are confirmed once they are stored, and are one of six emoji to a message of the thread", async () => {
+    const shop = await site();
+    const client = await greet(shop);
+    client.send({ kind: "send", clientId: newClientId(), text: "Hello" });
+    await client.next("message");
+    shop.host.say(shop.host.thread1(), { role: "agent", markdown: "Good morning" });
+    const { id } = await client.next("message");
+    client.send({ kind: "reaction", message: id.replace(/.$/u, id.endsWith("0") ? "1" : "0"), emoji: "🎉" });
+    client.send({ kind: "reaction", message: id, emoji: "🎉" });
+    expect(await client.next("reaction")).toEqual({ kind: "reaction", message: id, emoji: "🎉" });
+    client.send({ kind: "reaction", message: id, emoji: null });
+    expect(await client.next("reaction")).toEqual({ kind: "reaction", message: id, emoji: null });
+    const { session } = client.ready;
+    const event = { kind: "reaction", thread: `web:${session}`, sender: { key: session }, removed: "all" };
+    expect(shop.host.events.slice(-2)).toMatchObject([
+      { ...event, of: { externalIds: [], messageId: id }, added: ["🎉"] },
+      { ...event, of: { externalIds: [], messageId: id }, added: [] },
+    ]);
+    client.send({ kind: "reaction", message: id, emoji: "🍕" });
+    expect(await client.next("error")).toMatchObject({ code: "bad_frame" });
+    client.send({ kind: "reaction", message: "1", emoji: "🎉" });
+    expect(await client.next("error")).toMatchObject({ code: "bad_frame" });
+    shop.host.allow = (name) => !name.startsWith("feedback:");
+    client.send({ kind: "reaction", message: id, emoji: "👀" });
+    expect(await client.next("error")).toMatchObject({ code: "limited" });
+    shop.host.allow = () => true;
+    shop.host.failure = new Error("the disk is full");
+    client.send({ kind: "reaction", message: id, emoji: "👀" });
+    await client.closed;
+    expect(client.frames.filter(({ kind }) => kind === "reaction")).toHaveLength(2);
+  });
+});
+
 describe("messages", () => {
   it("are acknowledged once they are stored, and return numbered with the browser's own id", async () => {
     const { host, ...rest } = await site();

@@ -237,6 +237,9 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceBranding> = 
         thread.userId ??= event.sender.verified?.userId ?? null;
         const stored = append(thread, { role: "user", markdown: event.text, externalId: event.externalId });
         result = { ...result, conversationId: thread.conversationId, messageId: stored.id, seq: stored.seq };
+      } else if (event.kind === "reaction") {
+        const messages = host.storedThreads.get(event.thread)?.messages ?? [];
+        result = { ...result, messageId: messages.find(({ id }) => id === event.of.messageId)?.id ?? null };
       } else if (event.kind === "contact") {
         host.set(event.thread, { email: event.contact.email ?? null, name: event.contact.name ?? null });
       }

@@ -100,11 +100,13 @@ eachDatabase("reactions to messages", (open) => {
     const id = await begin();
     await bench.begin("other", "Hello");
     await react("asked", { added: ["👀"] }, "other");
+    const [asked] = await bench.messages(id);
+    await react("", { of: { externalIds: [], messageId: asked?.id ?? "" }, added: ["👀"] }, "other");
     await react("nothing", { added: ["👀"] });
     await react("asked", { added: ["👀"] }, "no conversation");
     await react("asked", { added: ["👀"], sender: { key: "somebody else" } });
     expect(await stored()).toEqual([]);
-    await react("asked", { added: ["👀"] });
+    await react("", { of: { externalIds: [], messageId: asked?.id ?? "" }, added: ["👀"] });
     expect(await stored()).toHaveLength(1);
     await bench.accept({
       kind: "delete",

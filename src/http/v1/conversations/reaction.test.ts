@@ -10,8 +10,8 @@ eachDatabase("a reaction over the API", (open) => {
   let app: TestApp;
   const shownThere: (string | null)[] = [];
 
-  /** The widget's channel as one that shows reactions. */
-  const withReactions = (module: AdapterModule): AdapterModule => ({
+  /** Keeps the reactions that the widget's channel is asked to show. */
+  const keepReactions = (module: AdapterModule): AdapterModule => ({
     ...module,
     create: (...given) => ({
       ...module.create(...given),
@@ -22,7 +22,7 @@ eachDatabase("a reaction over the API", (open) => {
   beforeAll(async () => {
     app = await startApp(open, {
       loadAdapter: (channel, config) =>
-        channel === "widget" ? loadAdapter(channel, config)?.then(withReactions) : loadAdapter(channel, config),
+        channel === "widget" ? loadAdapter(channel, config)?.then(keepReactions) : loadAdapter(channel, config),
     });
   });
   afterAll(() => app.close());
