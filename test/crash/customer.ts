@@ -114,6 +114,7 @@ export function openCustomer(name: string, socketUrl: string, random: () => numb
         case "older":
         case "changed":
         case "feedback":
+        case "reaction":
         case "rated":
         case "standing":
         case "typing":

@@ -64,12 +64,12 @@ function throughTheProgram(open: () => Promise<TestDatabase>): void {
     await say(page, "Thank you");
     const own = row(page, "Thank you").first();
     await expect.poll(async () => (await messageOf("Thank you").catch(() => undefined))?.id).toBeDefined();
-    const shown = (page: Page, text: string) => row(page, text).first().locator(".reaction");
+    const shown = (text: string) => row(page, text).first().locator(".reaction");
 
     await agentReacts("Thank you", "❤️");
-    await expect.poll(() => shown(page, "Thank you").textContent()).toBe("Reaction by Mia: ❤️");
+    await expect.poll(() => shown("Thank you").textContent()).toBe("Reaction by Mia: ❤️");
     await agentReacts("Thank you", "🎉");
-    await expect.poll(() => shown(page, "Thank you").textContent()).toBe("Reaction by Mia: 🎉");
+    await expect.poll(() => shown("Thank you").textContent()).toBe("Reaction by Mia: 🎉");
     // The row stays the same element: screen readers do not read the message again.
     await own.evaluate((node) => node.setAttribute("data-seen", ""));
     expect(await accessibilityViolations(page)).toEqual([]);
@@ -78,15 +78,15 @@ function throughTheProgram(open: () => Promise<TestDatabase>): void {
     await page.getByText("You are offline.", { exact: false }).waitFor();
     await agentReacts("Thank you", null);
     await agentReacts(question, "👍");
-    expect(await shown(page, "Thank you").textContent()).toBe("Reaction by Mia: 🎉");
+    expect(await shown("Thank you").textContent()).toBe("Reaction by Mia: 🎉");
     await context.setOffline(false);
-    await expect.poll(() => shown(page, question).textContent()).toBe("Reaction by Mia: 👍");
-    expect(await shown(page, "Thank you").isVisible()).toBe(false);
+    await expect.poll(() => shown(question).textContent()).toBe("Reaction by Mia: 👍");
+    expect(await shown("Thank you").isVisible()).toBe(false);
     expect(await own.getAttribute("data-seen")).toBe("");
 
     await page.reload();
-    await expect.poll(() => shown(page, question).textContent()).toBe("Reaction by Mia: 👍");
-    expect(await shown(page, "Thank you").textContent()).toBe("");
+    await expect.poll(() => shown(question).textContent()).toBe("Reaction by Mia: 👍");
+    expect(await shown("Thank you").textContent()).toBe("");
     expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0);
     expect(errors).toEqual([]);
     await context.close();
