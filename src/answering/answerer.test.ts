@@ -146,6 +146,7 @@ describe("answerer", () => {
       vectors: {
         encoderOf: () => Promise.resolve(encoder),
         nearest: () => Promise.resolve([]),
+        embedded: () => 0,
         prepare: () => Promise.resolve(),
         close: () => Promise.resolve(),
       },
@@ -185,6 +186,8 @@ describe("answerer", () => {
         text: covered,
         history: [],
       },
+      /** Share of the passages that have a vector. */
+      share = 1,
     ) {
       const chunks = await store.read.selectFrom("chunks").select(["id", "title"]).execute();
       const near = chunks
@@ -195,6 +198,7 @@ describe("answerer", () => {
         vectors: {
           encoderOf: () => Promise.resolve(encoder),
           nearest: () => Promise.resolve(near),
+          embedded: () => Math.floor(chunks.length * share),
           prepare: () => Promise.resolve(),
           close: () => Promise.resolve(),
         },
@@ -221,6 +225,12 @@ describe("answerer", () => {
         answered: true,
         text: "Our phone line is open Monday to Friday from 9:00 to 17:00.",
       });
+    });
+
+    it("goes by the words alone while passages wait for their vectors", async () => {
+      expect((await answerWith({ "Opening hours": 0.7 }, undefined, 0.8)).answered).toBe(false);
+      const clear = { text: "How long is the warranty?", history: [] };
+      expect((await answerWith({ "Opening hours": 0.7 }, clear, 0.8)).text).toContain("three years");
     });
 
     it("refuses where another heading means as much", async () => {

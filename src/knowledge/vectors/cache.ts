@@ -16,13 +16,15 @@ export interface Near {
 export interface VectorCache {
   /** The passages nearest to this vector, nearest first. */
   nearest(workspaceId: string, vector: Float32Array, limit: number, signal?: AbortSignal): Promise<readonly Near[]>;
+  /** Number of passages that had a vector, or are known to get none, when the vectors were read last. */
+  embedded(workspaceId: string): number;
   /** Loads the changes, so that no question waits for them. */
   prepare(workspaceId: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Maximum number of passages compared per workspace. More would slow down each question. */
-const comparedMax = 50_000;
+export const comparedMax = 50_000;
 /**
  * Maximum size of a workspace's vectors in numbers of four bytes: some models have vectors of thousands. As many as 50,000
  * passages have with the built-in encoder.
@@ -48,6 +50,8 @@ interface CachedVectors {
   readonly dimensions: number;
   stamp: number;
   readAt: number;
+  /** Passages with a row of this model. */
+  embedded: number;
   blocks: readonly Block[];
   /** Passages without a vector, or with one of another length. */
   useless: Set<string>;
@@ -146,6 +150,7 @@ export function createVectorCache({
     }
     if (all === undefined) return;
     all.stamp = stamp;
+    all.embedded = present.size;
     all.readAt = clock.now();
     keep(workspaceId, all);
   }
@@ -205,6 +210,7 @@ export function createVectorCache({
         return chunkId === undefined ? [] : [{ chunkId, similarity }];
       });
     },
+    embedded: (workspaceId) => cached.get(workspaceId)?.embedded ?? 0,
     async prepare(workspaceId) {
       const state = await stateOf(workspaceId);
       const known = cached.get(workspaceId);
@@ -238,6 +244,7 @@ const empty = (model: string, dimensions: number): CachedVectors => ({
   dimensions,
   stamp: -1,
   readAt: Number.NEGATIVE_INFINITY,
+  embedded: 0,
   blocks: [],
   useless: new Set(),
 });

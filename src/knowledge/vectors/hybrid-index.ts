@@ -5,8 +5,11 @@ import type { Calibration, Embedder } from "#models/embedding.ts";
 import { EmbedderAway, TextRefused } from "#models/embedding.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "#knowledge/index/contract.ts";
 import type { Near, VectorCache } from "./cache.ts";
+import { comparedMax } from "./cache.ts";
 import type { Vectors } from "./vectors.ts";
 
+/** Share of the passages from which vectors count. A few new passages may wait for theirs. */
+const embeddedFrom = 0.9;
 /** Maximum number of passages found by vector. */
 const nearMax = 30;
 const questionCharactersMax = 2_000;
@@ -78,6 +81,9 @@ export function createHybridIndex({
       const [result, { passages: nearest, calibration }] = await Promise.all([byWords, near(request)]);
       // The full-text index has no passages when the workspace was deleted. Nothing must be shown then.
       if (nearest.length === 0 || result.chunkCount === 0) return result;
+      // Passages that wait for their vectors would seem far, and the nearest one only the nearest of some.
+      if (vectors.embedded(request.workspaceId) < embeddedFrom * Math.min(result.chunkCount, comparedMax))
+        return result;
       const similarityOf = new Map(nearest.map(({ chunkId, similarity }) => [chunkId, similarity]));
       const found = new Set(result.candidates.map(({ chunkId }) => chunkId));
       const more = nearest.filter(({ chunkId }) => !found.has(chunkId)).map(({ chunkId }) => ({ id: chunkId }));
