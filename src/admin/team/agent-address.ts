@@ -26,10 +26,10 @@ export async function changeAddress(
   tx: Tx,
   { workspaceId, agentId, by }: { readonly workspaceId: string; readonly agentId: string; readonly by: Actor },
   agent: { readonly email: string; readonly invited_until: number | null },
-  given: string,
+  /** As {@link usableAddress} returns it. */
+  email: string,
   now: number,
 ): Promise<void> {
-  const email = usableAddress(given);
   if (agent.invited_until !== null) {
     throw new Problem("invalid_parameter", "email: revoke the invitation, and invite the other address.");
   }

@@ -145,9 +145,10 @@ export async function changeAgent(
     }
     if (name.trim() === "") throw new Problem("invalid_parameter", "name: customers see it, so it cannot be empty");
     if (name.trim() !== agent.name) await record(agent.name, name.trim());
-    if (email.trim().toLowerCase() !== agent.email) {
-      await changeAddress(tx, { workspaceId, agentId, by }, agent, email, now);
-      await record(agent.email, email.trim().toLowerCase());
+    const address = usableAddress(email);
+    if (address !== agent.email) {
+      await changeAddress(tx, { workspaceId, agentId, by }, agent, address, now);
+      await record(agent.email, address);
     }
     if (away !== (agent.away === 1)) await record(away ? "here" : "away", away ? "away" : "here");
     const set = { role, name: name.trim(), away: away ? 1 : 0 } as const;

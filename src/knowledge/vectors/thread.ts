@@ -99,7 +99,7 @@ function similarityAt(all: Float32Array, at: number, vector: Float32Array): numb
   return similarity;
 }
 
-/** As {@link nearest} for the vectors of one passage, that of its heading first. */
+/** The similarity of one passage, as {@link nearest} computes it. `parts`: its vectors, that of its heading first. */
 export function similarityOfParts(question: Float32Array, parts: readonly Float32Array[]): number {
   const numbers = Float32Array.from(parts.flatMap((part) => [...part]));
   const [heading = 0, ...sentences] = parts.map((_, at) => similarityAt(numbers, at, question));
