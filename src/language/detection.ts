@@ -11,7 +11,9 @@ const split = (words: string): string[] => words.split(/\s+/).filter((word) => w
 
 /** Stop words of the packages that customers ask about. */
 const asked = new Set(
-  split("cuenta cuentas tiempo trabajo horas dias días nuevo nueva nuevos nuevas uso usar país nulla"),
+  split(
+    "cuenta cuentas tiempo trabajo horas dias días nuevo nueva nuevos nuevas uso usar país nulla رجع زيارة سنة سنوات عدد اعادة الوقت",
+  ),
 );
 
 function stopsOf(language: WordLanguage): ReadonlySet<string> {
@@ -48,11 +50,16 @@ export function isStopWord(language: WordLanguage, word: string): boolean {
 }
 
 const german = wordLanguages.indexOf("de");
+const turkish = wordLanguages.indexOf("tr");
 /** Indexes of the languages other than German that have a stop word. */
 const placesOfStop = new Map<string, number[]>();
 for (const [place, language] of wordLanguages.entries()) {
   if (place === german) continue;
-  for (const word of stopWordsOf(language)) placesOfStop.set(word, [...(placesOfStop.get(word) ?? []), place]);
+  for (const word of stopWordsOf(language)) {
+    const places = placesOfStop.get(word) ?? [];
+    // Short words of Turkish are short words of its neighbours, too: "en", "var", "her". They are no evidence for it.
+    if (place !== turkish || places.length === 0) placesOfStop.set(word, [...places, place]);
+  }
 }
 
 /** The places of the languages that have this as a stop word. */
@@ -69,6 +76,9 @@ const wordsReadMax = 400;
 /** Minimum share of stop words in prose; usual prose has a third. */
 const proseShare = 0.12;
 const proseWordsMin = 25;
+
+/** Letters that Arabic lacks. */
+const persianOrUrdu = /[پچژگکیٹڈڑںےہھ]/u;
 
 export interface Guess {
   /** The likely languages, the likeliest first. */
@@ -87,6 +97,11 @@ export function guessLanguages(text: string): Guess {
   const lower = read.toLowerCase();
   if (/\p{Script=Cyrillic}/u.test(lower) && !/[a-z]{4}/.test(lower))
     return { languages: ["ru"], sure: true, weak: false };
+  if (/\p{Script=Arabic}/u.test(lower) && !/[a-z]{4}/.test(lower)) {
+    return persianOrUrdu.test(lower)
+      ? { languages: [], sure: false, weak: true }
+      : { languages: ["ar"], sure: true, weak: false };
+  }
   // Skip acronyms: "AI" is not French.
   const plainly = /\p{Ll}/u.test(read) ? read.replaceAll(/(?<![\p{L}\p{M}])\p{Lu}{2,}(?![\p{L}\p{M}])/gu, " ") : read;
   // Skip single letters, which are often part of a code or an option such as -y.

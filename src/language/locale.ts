@@ -21,6 +21,7 @@ export const spokenLanguages = [
   "he",
   "fa",
   "ur",
+  "tr",
 ] as const;
 export type SpokenLanguage = (typeof spokenLanguages)[number];
 

@@ -16,6 +16,7 @@ import { pl } from "./locales/pl.ts";
 import { pt } from "./locales/pt.ts";
 import { ru } from "./locales/ru.ts";
 import { sv } from "./locales/sv.ts";
+import { tr } from "./locales/tr.ts";
 import { ur } from "./locales/ur.ts";
 import { zh } from "./locales/zh.ts";
 import type { Locale, LocaleCode } from "./locale.ts";
@@ -41,6 +42,7 @@ export const locales: Readonly<Record<LocaleCode, Locale>> = {
   he,
   fa,
   ur,
+  tr,
   pl,
 };
 

@@ -4,7 +4,7 @@ import { wordLanguages } from "./words/word-languages.ts";
 import { wordsOf } from "./words/tokens.ts";
 
 /** Languages that a rule can ask for. */
-export const languages = [...wordLanguages, "pl", "ja", "zh", "ko", "ar", "el"] as const;
+export const languages = [...wordLanguages, "pl", "ja", "zh", "ko", "el"] as const;
 export type Language = (typeof languages)[number];
 
 const scripts: readonly (readonly [RegExp, Language])[] = [

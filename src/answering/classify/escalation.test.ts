@@ -205,6 +205,7 @@ describe("without phrases of the workspace, the wording of the bot's own offer i
     he: "אני רוצה לדבר עם נציג",
     fa: "می‌خواهم با اپراتور صحبت کنم",
     ur: "میں کسی نمائندے سے بات کرنا چاہتا ہوں",
+    tr: "Bir temsilciyle görüşmek istiyorum",
   };
   it.each(spokenLanguages)("%s", (language) => {
     expect(asks(asked[language])).toBe(true);

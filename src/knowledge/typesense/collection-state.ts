@@ -11,7 +11,7 @@ export const aliasPrefix = "parley_knowledge_";
 export const aliasOf = (workspaceId: string): string => `${aliasPrefix}${workspaceId}`;
 
 /** Older forms are searched until a collection of the present form is full. A later form belongs to a newer program. */
-const formsServed = [1, 3, passagesForm];
+const formsServed = [1, 3, 5, passagesForm];
 /** The first form that also holds the passages' words. */
 export const wordsFrom = 2;
 /** The first form with a mark of the last write. */

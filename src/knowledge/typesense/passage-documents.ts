@@ -11,7 +11,7 @@ import { wordsDoc } from "./word-documents.ts";
 // database. Filter values are hexadecimal digests and numbers, since Typesense cannot quote every character.
 
 /** Raised with every change of the schema, of the documents or of the terms; collections of older forms are then rebuilt. */
-export const passagesForm = 5;
+export const passagesForm = 6;
 
 export interface PassageDocument {
   readonly id: string;

@@ -30,7 +30,8 @@ export function otherWordsOf(
   language: OtherLanguage,
 ): { readonly word: string; readonly term: string }[] {
   const words: { readonly word: string; readonly term: string }[] = [];
-  for (const run of runsOf(text.normalize("NFC").toLowerCase())) {
+  // The capital of the Turkish i becomes two characters in lower case, which no stemmer knows.
+  for (const run of runsOf(text.normalize("NFC").toLowerCase().replaceAll("i\u0307", "i"))) {
     const apart = unspacedWords(fold(run));
     if (apart !== undefined) {
       words.push(...apart.map((word) => ({ word, term: word })));

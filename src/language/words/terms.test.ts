@@ -24,6 +24,20 @@ describe("terms", () => {
     expect(termsOf("back", "en")).toEqual(["back"]);
   });
 
+  it("take the forms of a Turkish word for one, also where the stemmer cuts too far or not far enough", () => {
+    const words = (text: string): string[] => termsOf(text, "tr");
+    expect(words("iadesi")).toEqual(words("iade"));
+    expect(words("IŞIĞI")).toEqual(words("ışık"));
+    expect(words("Hesabımı nasıl silebilirim?")).toEqual(words("hesap silmek"));
+    expect(words("şifremi nasıl değiştiririm")).toEqual(words("şifre değiştirmek"));
+    expect(words("İade süresi kaç gün?")).toEqual(words("iade"));
+  });
+
+  it("leave out the articles and particles that Arabic writes with a word", () => {
+    expect(termsOf("كم مدة الإرجاع؟", "ar")).toEqual(termsOf("ارجاع", "ar"));
+    expect(termsOf("هل يمكنني الدفع بالبطاقة؟", "ar")).toEqual(termsOf("دفع البطاقة", "ar"));
+  });
+
   it("are few and short however long a word is", () => {
     expect(termsOf("x".repeat(100_000))[0]?.length).toBeLessThanOrEqual(64);
     expect(termsOf("😀 … — !!!")).toEqual([]);
@@ -36,6 +50,11 @@ describe("the language of a document", () => {
     expect(languageOf("Model names: Vertex AI, Prime AI, Other AI")).toBe("en");
     expect(languageOf("Zahlung mit Kreditkarte")).toBe("de");
     expect(languageOf("WIE LANGE DAUERT DER VERSAND")).toBe("de");
+    expect(languageOf("Kargo ücretsiz mi, yoksa ne kadar lazım?")).toBe("tr");
+    expect(languageOf("We rely on her, in the end")).toBe("en");
+    expect(languageOf("Ik ben er en de bus is weg")).toBe("nl");
+    expect(languageOf("هل الشحن مجاني؟")).toBe("ar");
+    expect(languageOf("آیا ارسال رایگان است؟ چگونه پرداخت کنم؟")).toBe("en");
   });
 });
 

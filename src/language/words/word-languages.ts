@@ -1,3 +1,4 @@
+import { stopwords as arabicStops } from "@orama/stopwords/arabic";
 import { stopwords as danishStops } from "@orama/stopwords/danish";
 import { stopwords as dutchStops } from "@orama/stopwords/dutch";
 import { stopwords as finnishStops } from "@orama/stopwords/finnish";
@@ -9,6 +10,8 @@ import { stopwords as portugueseStops } from "@orama/stopwords/portuguese";
 import { stopwords as russianStops } from "@orama/stopwords/russian";
 import { stopwords as spanishStops } from "@orama/stopwords/spanish";
 import { stopwords as swedishStops } from "@orama/stopwords/swedish";
+import { stopwords as turkishStops } from "@orama/stopwords/turkish";
+import { stemmer as arabic } from "@orama/stemmers/arabic";
 import { stemmer as danish } from "@orama/stemmers/danish";
 import { stemmer as dutch } from "@orama/stemmers/dutch";
 import { stemmer as finnish } from "@orama/stemmers/finnish";
@@ -20,9 +23,25 @@ import { stemmer as portuguese } from "@orama/stemmers/portuguese";
 import { stemmer as russian } from "@orama/stemmers/russian";
 import { stemmer as spanish } from "@orama/stemmers/spanish";
 import { stemmer as swedish } from "@orama/stemmers/swedish";
+import { stemmer as turkish } from "@orama/stemmers/turkish";
 
 /** Languages whose inflected words are recognised. Texts of any other language are compared word by word. */
-export const wordLanguages = ["en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "nb", "fi", "ru"] as const;
+export const wordLanguages = [
+  "en",
+  "de",
+  "fr",
+  "es",
+  "it",
+  "pt",
+  "nl",
+  "sv",
+  "da",
+  "nb",
+  "fi",
+  "ru",
+  "tr",
+  "ar",
+] as const;
 export type WordLanguage = (typeof wordLanguages)[number];
 /** English has its own rules in `terms.ts`. */
 export type OtherLanguage = Exclude<WordLanguage, "en">;
@@ -45,4 +64,26 @@ export const wordPackages: Readonly<Record<OtherLanguage, WordPackages>> = {
   nb: { stopWords: norwegianStops, stem: norwegian },
   fi: { stopWords: finnishStops, stem: finnish },
   ru: { stopWords: russianStops, stem: russian },
+  // Words of the package that were read in a wrong charset are left out.
+  tr: { stopWords: turkishStops.filter((word) => /^[a-zçğıöşü]+$/u.test(word)), stem: turkishStem },
+  ar: { stopWords: arabicStops, stem: arabic },
 };
+
+const turkishLetters = 5;
+
+/** Endings of infinitives and of "can I" and "do I" questions, which the stemmer leaves: "silmek", "silebilir miyim", "silerim". */
+const turkishVerb =
+  /(?<=\p{L}{3})(?:m[ae](?:k|m|liyim|lıyım)?|(?:y?[ae]bil)?[ıiuüae]?r(?:[ıiuü]m|[ıi]z|[uü]z)|y?[ae]bilir|[ıiuü]yor(?:um|uz)?)$/u;
+
+/**
+ * The first letters of a Turkish word, without its endings. The stemmer cuts short words too far ("iade" becomes "ia")
+ * and leaves the s of a possessive ("süresi" becomes "süres").
+ */
+function turkishStem(word: string): string {
+  const verb = word.replace(turkishVerb, "");
+  if (verb !== word) return verb.slice(0, turkishLetters);
+  const cut = turkish(word);
+  if (cut.length < turkishLetters - 1) return word.slice(0, turkishLetters - 1);
+  const isPossessive = cut.endsWith("s") && /^[ıiuü]/u.test(word.slice(cut.length));
+  return (isPossessive ? cut.slice(0, -1) : cut).slice(0, turkishLetters);
+}

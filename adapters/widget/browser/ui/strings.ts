@@ -7,7 +7,21 @@ export type Strings = Readonly<Record<WidgetTextKey, string>>;
 const keys = Object.keys(widgetTexts) as readonly WidgetTextKey[];
 
 /** Languages that have texts. All but English are fetched from the server. */
-export const languages: readonly string[] = ["en", "de", "fr", "es", "it", "pt", "nl", "ja", "ar", "he", "fa", "ur"];
+export const languages: readonly string[] = [
+  "en",
+  "de",
+  "fr",
+  "es",
+  "it",
+  "pt",
+  "nl",
+  "ja",
+  "tr",
+  "ar",
+  "he",
+  "fa",
+  "ur",
+];
 
 /** The first of the wanted languages that has texts. */
 export const languageOf = (wanted: readonly string[]): string =>

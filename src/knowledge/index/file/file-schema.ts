@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 
 /** Raised when terms are made or stored in another way; older files are then rebuilt. */
-const format = 8;
+const format = 9;
 
 /** Creates the table of workspaces. A file of another format is emptied first. */
 export function prepareFile(database: DatabaseSync): void {
