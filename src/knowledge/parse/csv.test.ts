@@ -51,9 +51,26 @@ it("finds question and answer by the names that programs write", () => {
     { id: 7, uuid: "d3-b7", subject: "Is it heavy?", content_html: "<p>Two kilograms.</p>" },
     { id: 7, post_title: "Is it heavy?", post_content: "<p>Two kilograms.</p>" },
     { id: 7, faqQuestion: "Is it heavy?", answerText: "Two kilograms." },
+    { id: 7, question: { text: "Is it heavy?" }, answer: { html: "<p>Two kilograms.</p>" } },
+    {
+      "@type": "Question",
+      name: "Is it heavy?",
+      acceptedAnswer: [{ "@type": "Answer", text: "<p>Two kilograms.</p>" }],
+    },
+    {
+      id: 7,
+      date: "2026-01-01T00:00:00",
+      guid: { rendered: "https://shop.example/?p=7" },
+      status: "publish",
+      title: { rendered: "Is it&nbsp;heavy?" },
+      content: { rendered: "<p>Two kilograms.</p>", protected: false },
+      excerpt: { rendered: "<p>Two […]</p>", protected: false },
+      _links: { self: [{ href: "https://shop.example/wp-json/7" }] },
+    },
   ]) {
     expect(answers(article)).toEqual(["Is it heavy?", "Two kilograms."]);
   }
+  expect(answers({ title: { rendered: "About" }, pages: 3 })).toEqual(["pages: 3", "title", "rendered: About"]);
   expect(shown(parseCsv('Nr,Question text,Answer HTML\n7,Is it heavy?,"<p>Two kilograms.</p>"\n'))).toContain(
     "Two kilograms.",
   );

@@ -65,5 +65,5 @@ const internal = new Set([
 
 export const isInternal = (key: string): boolean => {
   const plain = key.trim().toLowerCase();
-  return internal.has(plain) || plain.endsWith("_id");
+  return internal.has(plain) || plain.endsWith("_id") || plain.startsWith("@");
 };

@@ -44,17 +44,20 @@ function writeArray(list: BlockList, values: readonly unknown[], name: string | 
 function writeFields(list: BlockList, fields: Fields, name: string | null, depth: number, alone: boolean): void {
   const keys = Object.keys(fields).filter((key) => fields[key] !== "" && fields[key] !== null);
   const found = questionFields(keys);
-  const question = found === undefined ? undefined : fields[keys[found.question] ?? ""];
-  const answer = found === undefined ? undefined : fields[keys[found.answer] ?? ""];
-  const asked = typeof question === "string" && typeof answer === "string";
+  const questionField = found === undefined ? undefined : fields[keys[found.question] ?? ""];
+  const answerField = found === undefined ? undefined : fields[keys[found.answer] ?? ""];
+  const question = fieldText(questionField);
+  const answer = fieldText(answerField);
+  const asked = question !== undefined && answer !== undefined;
   addHeading(list, name, depth);
   if (asked) {
-    addHeading(list, question, depth + 1);
+    addHeading(list, fieldLine(question), depth + 1);
     writeText(list, null, answer);
   }
+  if (asked && isRendered(questionField)) return;
   const below = asked ? depth + 2 : depth + 1;
   const rest = Object.entries(fields).filter(
-    ([key, value]) => !asked || (!isInternal(key) && value !== question && value !== answer),
+    ([key, value]) => !asked || (!isInternal(key) && value !== questionField && value !== answerField),
   );
   const short = rest.filter(([, value]) => !isNested(value) && textOf(value).length <= longCharacters);
   const cells = short.map(([key, value]) => (textOf(value) === "" ? "" : `${words(key)}: ${fieldLine(textOf(value))}`));
@@ -66,6 +69,18 @@ function writeFields(list: BlockList, fields: Fields, name: string | null, depth
     else if (textOf(value).length > longCharacters) writeText(list, key, textOf(value));
   }
 }
+
+/** The text of a field: itself, or that of the object around it, as in `{"rendered": …}` and `{"@type": "Answer", "text": …}`. */
+function fieldText(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  const field = Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
+  if (!isFields(field)) return undefined;
+  const text = field["rendered"] ?? field["text"] ?? field["html"] ?? field["value"];
+  return typeof text === "string" ? text : undefined;
+}
+
+/** A post of WordPress: the fields beside its title and content are for programs. */
+const isRendered = (value: unknown): boolean => isFields(value) && typeof value["rendered"] === "string";
 
 /** Keeps the paragraphs and lists of a text. */
 function writeText(list: BlockList, name: string | null, text: string): void {

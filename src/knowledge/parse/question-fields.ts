@@ -1,6 +1,9 @@
-const questionNames = new Set(["question", "q", "frage", "pregunta", "faq", "title", "heading", "subject", "topic"]);
+const questionNames = new Set(["question", "q", "frage", "pregunta", "faq", "title", "headline", "heading", "subject", "topic"]);
+/** "acceptedAnswer" of schema.org, where the question is the name of its object. */
+const acceptedAnswer = "accepted answer";
 /** In the order of preference: a description beside a body is a summary of it. */
 const answerNames = [
+  acceptedAnswer,
   "answer",
   "a",
   "antwort",
@@ -37,7 +40,9 @@ export interface QuestionFields {
 /** Finds the fields with a question and its answer, or a title and its text, in exported FAQs. */
 export function questionFields(names: readonly string[]): QuestionFields | undefined {
   const plain = names.map(coreOf);
-  const question = plain.findIndex((name) => questionNames.has(name));
   const answerName = answerNames.find((name) => plain.includes(name));
+  const question = plain.findIndex(
+    (name) => questionNames.has(name) || (answerName === acceptedAnswer && name === "name"),
+  );
   return question === -1 || answerName === undefined ? undefined : { question, answer: plain.indexOf(answerName) };
 }
