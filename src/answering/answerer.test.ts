@@ -227,6 +227,11 @@ describe("answerer", () => {
       });
     });
 
+    it("reads the cells of a row by words, since it is no sentence that could mean something", async () => {
+      const code = { text: "what do i do about BK-102", history: [] };
+      expect((await answerWith({ "Gift cards": 0.3 }, code)).text).toContain("Base");
+    });
+
     it("goes by the words alone while passages wait for their vectors", async () => {
       expect((await answerWith({ "Opening hours": 0.7 }, undefined, 0.8)).answered).toBe(false);
       const clear = { text: "How long is the warranty?", history: [] };
@@ -343,6 +348,11 @@ describe("answerer", () => {
   it("does not answer about another thing when the question is about the number itself", async () => {
     expect((await ask("What does error 50012 mean?")).answered).toBe(false);
     expect((await ask("What does the part BK-101 cost?")).text).toContain("4 €");
+  });
+
+  it("takes what follows a preposition for another thing of the same question", async () => {
+    const history = [{ role: "user", content: "How long is the warranty?" }] as const;
+    expect((await ask("for a gift card?", { history })).text).toContain("valid for three years");
   });
 
   it("ignores the history when a question is complete", async () => {

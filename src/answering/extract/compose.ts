@@ -16,6 +16,8 @@ export interface Composed {
   readonly text: string;
   /** The passages that the text is taken from, most used first. */
   readonly used: readonly Ranked[];
+  /** The units of the text, in its order. */
+  readonly units: readonly Placed[];
   /** Confidence that the text answers the question: the best used passage's confidence less the evidence penalty. */
   readonly evidence: number;
 }
@@ -69,12 +71,16 @@ export function compose(
     if (placed.length === 0) continue;
     const penalty = evidencePenalty(placed, question, asked);
     const used = usedOf(placed);
-    const evidence = Math.max(...used.map(({ score, lead }) => confidenceOfScore(score) + lead)) - penalty;
+    const isRow = placed.every(({ unit }) => unit.kind === "row");
+    const evidence =
+      Math.max(...used.map(({ score, lead }) => confidenceOfScore(score) + (isRow ? Math.max(0, lead) : lead))) -
+      penalty;
     const worth = at.score + evidenceShare * evidence;
     if (chosen === undefined || worth > chosen.worth) chosen = { placed, used, evidence, worth };
   }
   if (chosen === undefined) return undefined;
-  return { text: renderUnits(withSection(chosen.placed, asked)), used: chosen.used, evidence: chosen.evidence };
+  const { placed, used, evidence } = chosen;
+  return { text: renderUnits(withSection(placed, asked)), used, units: placed, evidence };
 }
 
 /**
@@ -189,7 +195,7 @@ function scoreOf(
     0.5 * (bestWorth === 0 ? 0 : passage.worth / bestWorth) -
     laterCost * Math.min(laterMax, passage.candidate.position) +
     0.15 * about +
-    (question.measured.length > 0 ? measuredShare : kindShare) * fits(units, at, question, asked) -
+    (question.measured.length > 0 || question.another ? measuredShare : kindShare) * fits(units, at, question, asked) -
     emptyWords
   );
 }
@@ -216,8 +222,11 @@ function fits(units: readonly Placed[], at: number, question: Understood, asked:
       const { counted } = question;
       const isCounted = counted !== null && terms.has(asked.askedBy(counted) ?? counted);
       if (!hasAskedKind(unit.text, "amount", asked)) return 0;
-      return isCounted || (asksForPrice(question) && price.test(unit.text)) ? namedFit : 1;
+      return isCounted ? namedFit : 1;
     }
+    case "price":
+      if (hasAskedKind(unit.text, "price", asked)) return namedFit;
+      return hasAskedKind(unit.text, "amount", asked) ? 1 : 0;
     case "number":
     case "time":
     case "difference":
@@ -234,12 +243,6 @@ function fits(units: readonly Placed[], at: number, question: Understood, asked:
       return 0;
   }
 }
-
-const price = /\bprice\w*: \S*\d|[€£$¥₹]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|cents?|pence|free)\b/iu;
-
-/** "How much is", not "how much time". */
-const asksForPrice = ({ wording }: Understood): boolean =>
-  /\bhow much (?:is|are|was|does|do|will|would|to|for|extra)\b/u.test(wording.join(" "));
 
 function usedOf(placed: readonly Placed[]): Ranked[] {
   const counts = new Map<Ranked, number>();

@@ -19,6 +19,7 @@ const subjectWordsMax = 8;
 const sameQuestion = 0.8;
 /** Cost of an answer that lacks the kind of thing asked for. */
 const lackingCost: Readonly<Record<Understood["asks"], number>> = {
+  price: 0.2,
   amount: 0.5,
   difference: 0.15,
   number: 0.03,
@@ -32,6 +33,8 @@ const lackingCost: Readonly<Record<Understood["asks"], number>> = {
 /** Digits inside a word, such as the name of a product, are no amount. */
 const amounts =
   /(?<![\p{L}\p{N}])\p{N}|\b(?:one(?! (?:or more|of)\b)|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|dozens?|hundreds?|thousands?|millions?|billions?|free|half|twice|no (?:limit|charge|fee)|unlimited|unlimitedly|any number)\b/iu;
+const prices =
+  /[€£$¥₹]|(?<!\p{L})(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|cents?|pence|francs?|free|nothing|no (?:charge|fee|cost))(?!\p{L})|(?<!\p{L})(?:price|cost|fee|charge|rate)[^.!?]{0,40}\d|\d ?%/iu;
 const times =
   /\b(?:1[5-9]|20)\d\d\b|\d{1,2}:\d\d|\b(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?|january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|daily|weekly|monthly|yearly|always|never|immediately|instantly|after|before|during|until|once|when|as soon as)\b/iu;
 
@@ -72,6 +75,8 @@ const clock = /\p{N}|\b(?:noon|midnight|(?:mon|tues|wednes|thurs|fri|satur|sun)d
 /** Whether a text has the kind of thing asked for. True when the question asks for no particular kind. */
 export function hasAskedKind(text: string, asks: Understood["asks"], asked: AskedTerms): boolean {
   switch (asks) {
+    case "price":
+      return prices.test(text);
     case "amount":
     case "number":
       return amounts.test(text);

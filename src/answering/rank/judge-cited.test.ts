@@ -79,6 +79,12 @@ it("does not repeat the answer", async () => {
   expect(again.text).not.toBe(first.text);
 });
 
+it("gives the part of the answer before that is asked for now, and nothing else", async () => {
+  const conditions = "What are the conditions?";
+  expect((await ask(conditions)).text).toContain("Shelves are included at no charge.");
+  expect((await askAfter(conditions, "shelves?")).text).toBe("Shelves are included at no charge.");
+});
+
 it("answers a question on another subject from its own document", async () => {
   expect((await askAfter(aboutKilns, "How long do open glaze jars keep?")).text).toContain("two years");
 });

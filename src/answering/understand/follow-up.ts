@@ -96,7 +96,7 @@ export function isFollowUp(text: string, own: readonly string[], language: WordL
 }
 
 const another =
-  /^(?:and|or|what about|how about|and what about)(?: (?:for|with|in|on|the|a|an|my|our))* (?!(?:is|are|do|does|did|can|could|will|would|should|how|what|when|where|why|who|which|if)(?=\s|$))/u;
+  /^(?:and|or|what about|how about|and what about|for|with|without|in|on)(?: (?:for|with|without|in|on|the|a|an|my|our))* (?!(?:is|are|do|does|did|can|could|will|would|should|how|what|when|where|why|who|which|if)(?=\s|$))/u;
 const anotherTermsMax = 2;
 const anotherWordsMax = 6;
 

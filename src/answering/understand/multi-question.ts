@@ -90,6 +90,7 @@ export async function judgeMultiQuestion(
     extract: {
       text: judged.map(({ part, extract }) => `**${headingFor(part)}**\n\n${extract?.text ?? unknown}`).join("\n\n"),
       used: [...new Map(known.flatMap(({ used }) => used).map((each) => [each.candidate.chunkId, each])).values()],
+      units: known.flatMap(({ units }) => units),
       evidence: known.length < judged.length ? Math.min(least, belowHigh) : least,
     },
   };

@@ -28,7 +28,7 @@ export interface Understood {
   readonly language: WordLanguage;
   /** The question words, as {@link askingWords} returns them. */
   readonly asking: string | null;
-  readonly asks: "steps" | "amount" | "number" | "time" | "person" | "difference" | "definition" | "anything";
+  readonly asks: "steps" | "price" | "amount" | "number" | "time" | "person" | "difference" | "definition" | "anything";
 }
 
 /** How many messages back a follow-up can refer. */
@@ -137,7 +137,11 @@ function countedIn(text: string): string | null {
   return termsOf(name).at(-1) ?? termsOf(after)[0] ?? null;
 }
 
+const asksPrice =
+  /\bhow (?:much (?:is|are|was|were|for|to)|expensive)\b|\b(?:how much|what) (?:does|do|did|will|would) (?:\S+ ){0,6}?(?:costs?|charge|pay|owe)\b|\bwhat(?: is| are|s)? (?:\S+ ){0,3}?(?:price|cost|fee|charge)s?\b|\b(?:price|cost) (?:of|for)\b/;
+
 function kindOf(words: string): Understood["asks"] {
+  if (asksPrice.test(words)) return "price";
   if (/^(?:what is|what are|whats) (?!the difference)(?:\S+ ){0,4}\S+$/.test(words)) return "definition";
   if (/\bhow (?:many|much)\b/.test(words)) return "amount";
   if (/\b(?:differences?|differ|differs|versus|vs|compared?)\b/.test(words)) return "difference";

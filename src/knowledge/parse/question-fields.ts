@@ -1,4 +1,15 @@
-const questionNames = new Set(["question", "q", "frage", "pregunta", "faq", "title", "headline", "heading", "subject", "topic"]);
+const questionNames = new Set([
+  "question",
+  "q",
+  "frage",
+  "pregunta",
+  "faq",
+  "title",
+  "headline",
+  "heading",
+  "subject",
+  "topic",
+]);
 /** "acceptedAnswer" of schema.org, where the question is the name of its object. */
 const acceptedAnswer = "accepted answer";
 /** In the order of preference: a description beside a body is a summary of it. */
