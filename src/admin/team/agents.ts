@@ -6,6 +6,7 @@ import type { Clock } from "#runtime/clock.ts";
 import type { Reader, Store, Tx } from "#database/contract.ts";
 import { signOutWork } from "#conversations/agents/sign-out.ts";
 import { handOnWork } from "#conversations/agents/hand-on.ts";
+import { deleteOwned } from "#conversations/retention/purge-plan.ts";
 import { isDuplicate } from "#database/duplicate-key.ts";
 import { lockWorkspace } from "#database/queries/workspaces.ts";
 import { insertWork } from "#database/queries/outbox.ts";
@@ -199,13 +200,7 @@ export async function removeAgent(store: Store, clock: Clock, { workspaceId, age
 
 /** Deletes an agent's rows, and ends their live connections. */
 export async function deleteAgent(tx: Tx, workspaceId: string, agentId: string, now: number): Promise<void> {
-  await tx.deleteFrom("agent_tokens").where("agent_id", "=", agentId).execute();
-  await tx.deleteFrom("access_tokens").where("agent_id", "=", agentId).execute();
-  await tx.deleteFrom("team_members").where("agent_id", "=", agentId).execute();
-  await tx.deleteFrom("recovery_codes").where("agent_id", "=", agentId).execute();
-  await tx.deleteFrom("channel_installs").where("agent_id", "=", agentId).execute();
-  await tx.deleteFrom("agent_identities").where("agent_id", "=", agentId).execute();
   await dropAvatar(tx, workspaceId, agentId, now);
-  await tx.deleteFrom("agents").where("id", "=", agentId).execute();
+  await deleteOwned(tx, "agent", [agentId]);
   await insertWork(tx, [signOutWork(agentId, now)], now);
 }

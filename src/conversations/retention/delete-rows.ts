@@ -1,20 +1,6 @@
 import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
 import type { Store, Tx } from "#database/contract.ts";
-import type { Database } from "#database/schema/tables.ts";
-
-/** A table, and its column that names the owner of a row. */
-export type OwnedTable = {
-  readonly [T in keyof Database]: { readonly table: T; readonly key: keyof Database[T] & string };
-}[keyof Database];
-
-/** Deletes the owners' rows from all tables, in the given order. */
-export async function deleteOwned(tx: Tx, owned: readonly OwnedTable[], owners: readonly string[]): Promise<void> {
-  if (owners.length === 0) return;
-  for (const { table, key } of owned) {
-    await sql`delete from ${sql.table(table)} where ${sql.ref(key)} in (${sql.join(owners)})`.execute(tx);
-  }
-}
 
 /** Removes what `next` returns until it returns nothing, with one transaction for each batch. `progress`: rows so far. */
 export async function removeInBatches<T>(

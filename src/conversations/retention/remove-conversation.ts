@@ -12,22 +12,7 @@ import { eraseWork } from "#conversations/transaction/desk-erase-work.ts";
 import { deskLanes } from "#conversations/transaction/desk-sync-work.ts";
 import type { Effects } from "#conversations/transaction/effects/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
-import type { OwnedTable } from "./delete-rows.ts";
-import { deleteOwned } from "./delete-rows.ts";
-
-const contentTables: readonly OwnedTable[] = [
-  { table: "messages", key: "conversation_id" },
-  { table: "notes", key: "conversation_id" },
-  { table: "rule_firings", key: "conversation_id" },
-  { table: "skill_calls", key: "conversation_id" },
-  { table: "answer_feedback", key: "conversation_id" },
-  { table: "reactions", key: "conversation_id" },
-  { table: "weak_answers", key: "conversation_id" },
-  { table: "surveys", key: "conversation_id" },
-  { table: "ratings", key: "conversation_id" },
-  { table: "conversation_tags", key: "conversation_id" },
-  { table: "conversation_links", key: "conversation_id" },
-];
+import { deleteOwned } from "./purge-plan.ts";
 
 /** Deletes the conversation and what belongs to it. The audit log stays. */
 export async function removeConversation(
@@ -54,7 +39,7 @@ export async function removeConversation(
     .where("conversation_id", "=", id)
     .execute();
   for (const work of await dropAttachments(tx, files, now)) changes.addWork(work);
-  await deleteOwned(tx, contentTables, [id]);
+  await deleteOwned(tx, "conversation", [id]);
   const lanes = [turnLane, sendLane, followLane, rerouteLane, timerLane, ruleReplyLane, reactionLane].map((laneOf) =>
     laneOf(id),
   );

@@ -1,28 +1,14 @@
 import type { Store } from "#database/contract.ts";
-import type { OwnedTable } from "./delete-rows.ts";
-import { deleteOwned, removeInBatches } from "./delete-rows.ts";
+import { removeInBatches } from "./delete-rows.ts";
+import { deleteOwned, purgePlan } from "./purge-plan.ts";
 
 /** A document's bytes are large, so that a transaction deletes a few parts only. */
 const partsPerBatch = 4;
-const chunksPerBatch = 500;
-
-const crawlTables: readonly OwnedTable[] = [
-  { table: "crawls", key: "document_id" },
-  { table: "crawl_pages", key: "document_id" },
-];
-const chunkTables: readonly OwnedTable[] = [
-  { table: "chunk_vectors", key: "chunk_id" },
-  { table: "chunks", key: "id" },
-];
-const documentTables: readonly OwnedTable[] = [
-  { table: "document_bodies", key: "document_id" },
-  { table: "documents", key: "id" },
-];
 
 export async function removeDocument(store: Store, id: string, signal: AbortSignal): Promise<void> {
   // The crawl goes first, so that no page of the website is stored any more.
   await store.write(async (tx) => {
-    await deleteOwned(tx, crawlTables, [id]);
+    await deleteOwned(tx, "crawl", [id]);
     await tx.deleteFrom("outbox").where("lane", "=", `recrawl:${id}`).execute();
   });
   const parts = store.read
@@ -41,7 +27,11 @@ export async function removeDocument(store: Store, id: string, signal: AbortSign
       }
     },
   );
-  const chunks = store.read.selectFrom("chunks").select("id").where("document_id", "=", id).limit(chunksPerBatch);
+  const chunks = store.read
+    .selectFrom("chunks")
+    .select("id")
+    .where("document_id", "=", id)
+    .limit(purgePlan.chunk.batch);
   await removeInBatches(
     store,
     signal,
@@ -49,13 +39,13 @@ export async function removeDocument(store: Store, id: string, signal: AbortSign
     (tx, batch) =>
       deleteOwned(
         tx,
-        chunkTables,
+        "chunk",
         batch.map((chunk) => chunk.id),
       ),
   );
   await store.write(async (tx) => {
     await tx.deleteFrom("outbox").where("lane", "=", `ingest:${id}`).execute();
-    await deleteOwned(tx, documentTables, [id]);
+    await deleteOwned(tx, "document", [id]);
   });
 }
 

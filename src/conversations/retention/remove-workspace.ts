@@ -17,16 +17,15 @@ import { rescheduleWork } from "#conversations/automation/reschedule-timers.ts";
 import { groupWork } from "#conversations/feedback/group-work-kind.ts";
 import { RetryLater } from "#conversations/delivery/retry-later.ts";
 import { eraseLane, eraseTries } from "#conversations/transaction/desk-erase-work.ts";
-import type { OwnedTable } from "./delete-rows.ts";
-import { deleteOwned, removeInBatches } from "./delete-rows.ts";
+import { removeInBatches } from "./delete-rows.ts";
 import { recordDeletion } from "./deletion-record.ts";
 import { purgeIndex } from "./erase-customer.ts";
+import { deleteOwned, purgePlan } from "./purge-plan.ts";
 import { removeConversation } from "./remove-conversation.ts";
 import { removeCrawlWork, removeDocument } from "./remove-document.ts";
 import { removeContacts } from "./retention.ts";
 
 const actor = systemActor("workspace delete");
-const conversationsPerBatch = 10;
 const rowsPerBatch = 500;
 const responsesPerBatch = 100;
 
@@ -99,35 +98,6 @@ async function purge(
   await store.write((tx) => finishWork(tx, rows));
 }
 
-const accountTables: readonly OwnedTable[] = [
-  { table: "connection_leases", key: "account_id" },
-  { table: "account_status", key: "account_id" },
-  { table: "skipped_messages", key: "account_id" },
-  { table: "account_state", key: "account_id" },
-  { table: "accounts", key: "id" },
-];
-const agentTables: readonly OwnedTable[] = [
-  { table: "agent_tokens", key: "agent_id" },
-  { table: "recovery_codes", key: "agent_id" },
-  { table: "channel_installs", key: "agent_id" },
-  { table: "agent_identities", key: "agent_id" },
-  { table: "access_tokens", key: "agent_id" },
-  { table: "team_members", key: "agent_id" },
-  { table: "agents", key: "id" },
-];
-/** Rows that are left when everything else is gone, such as identities of contacts that were deleted before. */
-const workspaceTables: readonly OwnedTable[] = [
-  { table: "teams", key: "workspace_id" },
-  { table: "report_changes", key: "workspace_id" },
-  { table: "report_counts", key: "workspace_id" },
-  { table: "question_groups", key: "workspace_id" },
-  { table: "rule_turns", key: "workspace_id" },
-  { table: "vector_models", key: "workspace_id" },
-  { table: "identities", key: "workspace_id" },
-  { table: "contact_merges", key: "workspace_id" },
-  { table: "sign_in_settings", key: "workspace_id" },
-];
-
 /**
  * Deletes the data of a closed workspace in small transactions. Its id, the hashes of its keys and one audit entry stay,
  * so that clients learn that it was deleted. Can be repeated. Returns false if the account of the desk is still needed to
@@ -152,7 +122,7 @@ export async function emptyWorkspace(
   await removeInBatches(
     store,
     signal,
-    () => idsIn("conversations", conversationsPerBatch),
+    () => idsIn("conversations", purgePlan.conversation.batch),
     (tx, ids) => removeConversations(tx, dependencies, workspaceId, ids),
     (removed) => (removed % 1_000 === 0 ? progress(`${removed} conversations`) : undefined),
   );
@@ -168,17 +138,17 @@ export async function emptyWorkspace(
   await removeInBatches(
     store,
     signal,
-    () => idsIn("agents", rowsPerBatch),
+    () => idsIn("agents", purgePlan.agent.batch),
     async (tx, ids) => {
       await removePictures(tx, ids, clock.now());
-      await deleteOwned(tx, agentTables, ids);
+      await deleteOwned(tx, "agent", ids);
     },
   );
   for (const id of await idsIn("api_keys")) await emptyKey(store, id, signal);
   await removeInBatches(
     store,
     signal,
-    () => idsIn("contacts", rowsPerBatch),
+    () => idsIn("contacts", purgePlan.contact.batch),
     async (tx, ids) => {
       await removeContacts(tx, ids);
       await removeWork(tx, ids.map(moveLane));
@@ -191,8 +161,8 @@ export async function emptyWorkspace(
   await removeInBatches(
     store,
     signal,
-    () => idsIn("audit", rowsPerBatch),
-    (tx, ids) => deleteOwned(tx, [{ table: "audit", key: "id" }], ids),
+    () => idsIn("audit", purgePlan.auditEntry.batch),
+    (tx, ids) => deleteOwned(tx, "auditEntry", ids),
   );
   // Events of documents and tests. Events of conversations are deleted with the conversations.
   while (await deleteEventsOfWorkspace(store, workspaceId, rowsPerBatch)) signal.throwIfAborted();
@@ -258,7 +228,7 @@ async function removeAccount(store: Store, id: string, signal: AbortSignal): Pro
       await tx.deleteFrom("inbound_events").where("id", "in", ids).execute();
     },
   );
-  await store.write((tx) => deleteOwned(tx, accountTables, [id]));
+  await store.write((tx) => deleteOwned(tx, "account", [id]));
 }
 
 /** Whether the desk's messages are still being deleted. Work that has failed too often is not awaited. */
@@ -325,7 +295,7 @@ async function removeWork(tx: Tx, lanes: readonly string[]): Promise<void> {
 async function emptyRow(tx: Tx, workspaceId: string, now: number): Promise<void> {
   await tx.deleteFrom("counters").where("name", "=", `queries:${workspaceId}`).execute();
   await removeWork(tx, [rescheduleWork(workspaceId, 0).lane, groupWork(workspaceId, 0).lane]);
-  await deleteOwned(tx, workspaceTables, [workspaceId]);
+  await deleteOwned(tx, "workspace", [workspaceId]);
   await tx
     .updateTable("workspaces")
     .set({ name: "", settings: "{}", identity_secret: "" })

@@ -1,5 +1,6 @@
 import { systemActor } from "#domain/conversation/message.ts";
 import { retentionMs, storedSettings } from "#domain/workspace/settings.ts";
+import { chunks } from "#database/queries/customers.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import { deleteEventsOf } from "#database/queries/webhooks.ts";
 import type { Effects } from "#conversations/transaction/effects/effects.ts";
@@ -7,13 +8,10 @@ import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Reader, Store, Tx } from "#database/contract.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
-import type { OwnedTable } from "./delete-rows.ts";
-import { deleteOwned } from "./delete-rows.ts";
+import { deleteOwned, purgePlan } from "./purge-plan.ts";
 import { removeConversation } from "./remove-conversation.ts";
 
-/** Rows per page, and conversations deleted per transaction. */
 const pageSize = 500;
-const deletedAtOnce = 10;
 
 export interface RetentionDependencies {
   readonly store: Store;
@@ -55,9 +53,8 @@ export async function expireConversations(
     for (let after: ListCursor | undefined; ;) {
       const page = await begunBefore(store.read, workspace.id, end, after);
       const ids = page.filter((row) => row.last_message_at <= end).map(({ id }) => id);
-      for (let at = 0; at < ids.length; at += deletedAtOnce) {
+      for (const some of chunks(ids, purgePlan.conversation.batch)) {
         signal.throwIfAborted();
-        const some = ids.slice(at, at + deletedAtOnce);
         const effects = await store.write(async (tx) => {
           const done: Effects[] = [];
           for (const id of some) {
@@ -146,15 +143,8 @@ async function removeUnused(tx: Tx, rows: readonly { readonly id: string; readon
   );
 }
 
-const contactTables: readonly OwnedTable[] = [
-  { table: "identities", key: "contact_id" },
-  { table: "contact_merges", key: "from_contact_id" },
-  { table: "contact_merges", key: "into_contact_id" },
-  { table: "contacts", key: "id" },
-];
-
 /** Deletes contacts with their identities and events. */
 export async function removeContacts(tx: Tx, ids: readonly string[]): Promise<void> {
   await deleteEventsOf(tx, ids);
-  await deleteOwned(tx, contactTables, ids);
+  await deleteOwned(tx, "contact", ids);
 }
