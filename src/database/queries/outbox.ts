@@ -338,8 +338,8 @@ export async function releaseLeases(tx: Tx, leaseIds: readonly string[], lanes?:
 }
 
 /**
- * Puts work back after a failure, to be retried at `dueAt`; `dead`: only when an administrator replays it. False, without
- * a change: another process has the work, or it was withdrawn.
+ * Puts work back after a failure, to be retried at `dueAt`; `dead`: never retried. False, without a change: another
+ * process has the work, or it was withdrawn.
  */
 export async function deferWork(
   tx: Tx,
