@@ -1,13 +1,25 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { eachDatabase } from "#test/support/database/databases.ts";
+import type { Rule } from "#domain/workspace/automation.ts";
 import { hourMs } from "#test/support/engine-bench.ts";
 import type { IntercomBench } from "./support/account.ts";
 import { openIntercom } from "./support/account.ts";
 
+const noteOnInvoices: Rule = {
+  name: "invoices",
+  when: { kind: "message", by: "user" },
+  conditions: { words: ["invoice"] },
+  actions: [{ kind: "note", text: "Check the invoice first." }],
+};
+
 eachDatabase("a conversation handled in Intercom and in Parley", (open) => {
   let account: IntercomBench;
   beforeAll(async () => {
-    account = await openIntercom(open, { handover_to_team: "5017", handover_to_admin: "814861" });
+    account = await openIntercom(
+      open,
+      { handover_to_team: "5017", handover_to_admin: "814861" },
+      { settings: { rules: [noteOnInvoices] } },
+    );
   });
   afterAll(() => account.close());
 
@@ -149,6 +161,16 @@ eachDatabase("a conversation handled in Intercom and in Parley", (open) => {
       "note: anna@test.example:\nAsk him about <b>the</b> bill",
     ]);
     expect(await account.talk(id)).toEqual(["user: Hello", "assistant: You asked: Hello"]);
+  });
+
+  it("shows the note of a rule in Intercom, once", async () => {
+    const id = await account.write("ivo", "My invoice is wrong");
+    await comeToRest();
+    expect(account.done(id).toSorted()).toEqual([
+      "comment: You asked: My invoice is wrong",
+      "note: rule:invoices:\nCheck the invoice first.",
+    ]);
+    expect(await account.notes(id)).toEqual([{ author: "rule:invoices", content: "Check the invoice first." }]);
   });
 
   it("shows a handover in Intercom with reason and assignees, once, and not to the customer", async () => {

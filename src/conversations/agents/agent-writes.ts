@@ -16,7 +16,8 @@ import { applyAction } from "./actions.ts";
 import { applyMacro } from "./macros.ts";
 import { handleAgentMessage } from "./inbox-messages.ts";
 import { readyToReply, storeAgentReply } from "./store-reply.ts";
-import { insertNote, requireConversation, updateConversation } from "./update.ts";
+import { requireConversation, updateConversation } from "./update.ts";
+import { insertNote } from "#conversations/transaction/insert-note.ts";
 
 export interface AgentWritesDependencies {
   readonly store: Store;

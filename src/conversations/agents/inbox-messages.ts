@@ -14,7 +14,8 @@ import type { Files } from "#files/contract.ts";
 import type { Reader, Tx } from "#database/contract.ts";
 import { isRepeated, recordRequest } from "./repeated-requests.ts";
 import { storeAgentReply } from "./store-reply.ts";
-import { insertNote, requireConversation } from "./update.ts";
+import { requireConversation } from "./update.ts";
+import { insertNote } from "#conversations/transaction/insert-note.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
 /** A message that an agent posts in the inbox. `clientId`: idempotency key. */

@@ -1,5 +1,4 @@
 import type { Actor } from "#domain/conversation/message.ts";
-import { newId } from "#domain/ids.ts";
 import { undoneDetail } from "#domain/conversation/audit-details.ts";
 import { wakeTarget } from "#domain/conversation/status.ts";
 import { Problem } from "#domain/problem.ts";
@@ -8,9 +7,10 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
 import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import { insertNote, storedNote } from "#conversations/transaction/insert-note.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { colleagueWith } from "./conflict.ts";
-import type { ConversationChange, NewNote, Note } from "./requests.ts";
+import type { ConversationChange } from "./requests.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
@@ -52,7 +52,7 @@ export async function updateConversation(
   for (const [i, note] of (change.notes ?? []).entries()) {
     // Only the first note carries the client's id: a change is atomic, so if that note exists, all notes do.
     const once = clientId === undefined || i > 0 ? note : { ...note, clientId };
-    if (once.clientId !== undefined && (await noteOf(tx, draft.row.id, once.clientId)) !== undefined) break;
+    if (once.clientId !== undefined && (await storedNote(tx, draft.row.id, once.clientId)) !== undefined) break;
     await insertNote(tx, draft, once, actor, now);
   }
   return changes.flush(tx);
@@ -173,41 +173,4 @@ async function changeTags(
     before.filter((tag) => !after.has(tag) && !kept.includes(tag)),
     actor,
   );
-}
-
-/** Adds a note. Returns the existing note if the client repeats its request. */
-export async function insertNote(tx: Tx, draft: Draft, note: NewNote, actor: Actor, now: number): Promise<Note> {
-  const before = note.clientId === undefined ? undefined : await noteOf(tx, draft.row.id, note.clientId);
-  if (before !== undefined) return before;
-  const author = note.authorEmail ?? authorOf(actor);
-  const id = note.clientId === undefined ? newId("note", now) : noteIdOf(note.clientId);
-  await tx
-    .insertInto("notes")
-    .values({ id, conversation_id: draft.row.id, content: note.content, author, created_at: now })
-    .execute();
-  draft.audit("note_added", actor, { detail: id });
-  draft.syncDesk({ kind: "note", id });
-  if (note.hereOnly !== true) draft.pushNote(id);
-  const added = { id, conversationId: draft.row.id, content: note.content, author, createdAt: now };
-  draft.emit("note.created", actor, { note: added });
-  return added;
-}
-
-const noteIdOf = (clientId: string): string => clientId.replace(/^req_/, "note_");
-
-async function noteOf(tx: Tx, conversationId: string, clientId: string): Promise<Note | undefined> {
-  const row = await tx
-    .selectFrom("notes")
-    .selectAll()
-    .where("id", "=", noteIdOf(clientId))
-    .where("conversation_id", "=", conversationId)
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
-  const { id, content, author, created_at } = row;
-  return { id, conversationId, content, author, createdAt: created_at };
-}
-
-function authorOf(actor: Actor): string {
-  if (actor.type === "api_key") return `api_key:${actor.name ?? actor.id ?? ""}`.slice(0, 190);
-  return actor.id ?? actor.type;
 }

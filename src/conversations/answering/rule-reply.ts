@@ -17,7 +17,7 @@ import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { readyIfLoaded, addBotMessage } from "./bot-message.ts";
-import { insertNote } from "#conversations/agents/update.ts";
+import { insertNote } from "#conversations/transaction/insert-note.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 
 export interface RuleReplyDependencies {

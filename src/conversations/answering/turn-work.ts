@@ -5,7 +5,7 @@ import type { Tx } from "#database/contract.ts";
 import type { WorkDeclaration } from "#database/work.ts";
 import { declareWork } from "#database/work.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
-import { insertNote } from "#conversations/agents/update.ts";
+import { insertNote } from "#conversations/transaction/insert-note.ts";
 import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import type { WorkSubjectDependencies } from "#conversations/transaction/work-subject.ts";

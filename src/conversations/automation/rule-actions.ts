@@ -1,9 +1,9 @@
 import type { Action, Rule } from "#domain/workspace/automation.ts";
-import { newId } from "#domain/ids.ts";
 import { transitionEvent, wakeTarget } from "#domain/conversation/status.ts";
 import type { Actor } from "#domain/conversation/message.ts";
 import { systemActor } from "#domain/conversation/message.ts";
 import type { Tx } from "#database/contract.ts";
+import { insertNote } from "#conversations/transaction/insert-note.ts";
 import { nextAgent } from "./assignment.ts";
 import type { RuleSubject } from "./rule-facts.ts";
 
@@ -52,10 +52,10 @@ export async function runAction(
     case "escalate":
       return escalate(subject, rule, action, firing, actor);
     case "note":
-      await addNote(tx, subject, action.text, actor, firing.now);
+      await insertNote(tx, subject, { content: action.text, authorEmail: null }, actor, firing.now);
       return undefined;
     case "notify":
-      await addNote(tx, subject, action.text, actor, firing.now);
+      await insertNote(tx, subject, { content: action.text, authorEmail: null }, actor, firing.now);
       subject.emit("conversation.notice", actor, { notice: { rule: rule.name, text: action.text } });
       return undefined;
     case "reply":
@@ -121,17 +121,4 @@ function escalate(
   row.settled_seq = row.last_customer_seq;
   subject.queueRuleReply(settings.handoverMessage, name, answers);
   return undefined;
-}
-
-async function addNote(tx: Tx, subject: RuleSubject, content: string, actor: Actor, now: number): Promise<void> {
-  const id = newId("note", now);
-  const author = actor.id ?? actor.type;
-  await tx
-    .insertInto("notes")
-    .values({ id, conversation_id: subject.row.id, content, author, created_at: now })
-    .execute();
-  subject.audit("note_added", actor, { detail: id });
-  subject.syncDesk({ kind: "note", id });
-  const note = { id, conversationId: subject.row.id, content, author, createdAt: now };
-  subject.emit("note.created", actor, { note });
 }

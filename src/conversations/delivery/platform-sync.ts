@@ -16,7 +16,8 @@ import { RetryLater } from "./retry-later.ts";
 import { noteProblem } from "./failures.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
-import { claim, insertNote } from "#conversations/agents/update.ts";
+import { claim } from "#conversations/agents/update.ts";
+import { insertNote } from "#conversations/transaction/insert-note.ts";
 
 // On some platforms agents open, close and snooze conversations and write notes too. Both sides are kept in sync, and no
 // change is sent back to the side that made it.

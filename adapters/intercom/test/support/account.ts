@@ -2,7 +2,7 @@ import { htmlText } from "#channels/text/html-text.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { TestDatabase } from "#test/support/database/databases.ts";
-import type { EngineBench } from "#test/support/engine-bench.ts";
+import type { BenchOptions, EngineBench } from "#test/support/engine-bench.ts";
 import { anna, openBench } from "#test/support/engine-bench.ts";
 import type { FakeIntercom, Notification } from "./fake-intercom.ts";
 import { startFakeIntercom } from "./fake-intercom.ts";
@@ -31,9 +31,14 @@ export interface IntercomBench {
   close(): Promise<void>;
 }
 
-export async function openIntercom(open: () => Promise<TestDatabase>, config: object = {}): Promise<IntercomBench> {
+export async function openIntercom(
+  open: () => Promise<TestDatabase>,
+  config: object = {},
+  { settings = {} }: Pick<BenchOptions, "settings"> = {},
+): Promise<IntercomBench> {
   const intercom = await startFakeIntercom();
   const bench = await openBench(open, {
+    settings,
     account: {
       channel: "intercom",
       load: loadAdapter,

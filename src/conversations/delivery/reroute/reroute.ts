@@ -28,7 +28,8 @@ import type { Reroute } from "./reroute-work.ts";
 import { rerouteKind } from "./reroute-work.ts";
 import type { OtherRoute } from "./reply-window.ts";
 import { contactOf, findOtherRoute, provenAddress } from "./reply-window.ts";
-import { claim, insertNote } from "#conversations/agents/update.ts";
+import { claim } from "#conversations/agents/update.ts";
+import { insertNote } from "#conversations/transaction/insert-note.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 
 /** Tag of conversations in which an agent's reply did not reach the customer. The next sent reply removes it. */
