@@ -3,6 +3,7 @@ import type { Source } from "#domain/conversation/message.ts";
 import { slaState } from "#domain/conversation/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
+import { slaClock } from "#database/queries/conversations.ts";
 import type { RatingsTable, ReactionsTable } from "#database/schema/feedback.ts";
 import type { ContactsTable, MessagesTable } from "#database/schema/tables.ts";
 import type { DocumentsTable } from "#database/schema/knowledge.ts";
@@ -75,8 +76,7 @@ export const contactItem = (row: ContactsTable) => ({
 /** The stored state is as old as the row's last change; while the clock runs, what it shows now counts. */
 function currentSlaState(row: ConversationRow, settings: WorkspaceSettings, now: number): string {
   if (row.sla_running_since === null) return row.sla_state;
-  const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
-  return slaState(clock, settings.slaTargets[row.priority], now);
+  return slaState(slaClock(row), settings.slaTargets[row.priority], now);
 }
 
 /**

@@ -5,6 +5,7 @@ import { slaState } from "#domain/conversation/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { nameInConversation } from "#database/queries/agents.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
+import { slaClock } from "#database/queries/conversations.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import { shownForward } from "#conversations/references/forwarded.ts";
 import { shownReferences } from "#conversations/references/shown-references.ts";
@@ -80,7 +81,7 @@ export async function deskConversations(
 
 function slaOf(row: ConversationRow, settings: WorkspaceSettings, now: number): DeskConversation["sla"] {
   const targetMinutes = settings.slaTargets[row.priority];
-  const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
+  const clock = slaClock(row);
   const leftMs = targetMinutes * 60_000 - clock.elapsedMs;
   return {
     state: slaState(clock, targetMinutes, now),

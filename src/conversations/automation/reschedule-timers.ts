@@ -3,6 +3,7 @@ import { statuses } from "#domain/conversation/status.ts";
 import { slaState } from "#domain/conversation/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
+import { slaClock } from "#database/queries/conversations.ts";
 import { Type } from "typebox";
 import type { PayloadOf, Work, WorkDeclaration } from "#database/work.ts";
 import { declareWork, workKind } from "#database/work.ts";
@@ -139,8 +140,10 @@ function pageOf(
 }
 
 function isWrong(row: ConversationRow, settings: WorkspaceSettings, now: number): boolean {
-  const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
-  if (row.sla_running_since !== null && slaState(clock, settings.slaTargets[row.priority], now) !== row.sla_state)
+  if (
+    row.sla_running_since !== null &&
+    slaState(slaClock(row), settings.slaTargets[row.priority], now) !== row.sla_state
+  )
     return true;
   return (nextTimer(row, settings, now) ?? Number.POSITIVE_INFINITY) < (row.timer_at ?? Number.POSITIVE_INFINITY);
 }

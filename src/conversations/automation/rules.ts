@@ -5,6 +5,7 @@ import { isOpen } from "#domain/workspace/business-hours.ts";
 import { languageOf } from "#language/message-language.ts";
 import { slaState } from "#domain/conversation/sla.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
+import { slaClock } from "#database/queries/conversations.ts";
 import type { Tx } from "#database/contract.ts";
 import type { Firing } from "./rule-actions.ts";
 import { ruleActor, runAction } from "./rule-actions.ts";
@@ -36,8 +37,7 @@ export async function runRules(tx: Tx, all: readonly RuleSubject[], now: number)
 function ruleEventsOf(subject: RuleSubject, now: number): readonly RuleEvent[] {
   const { row, before, settings, isNew } = subject;
   const found: RuleEvent[] = [...subject.ruleEvents];
-  const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
-  const state = slaState(clock, settings.slaTargets[row.priority], now);
+  const state = slaState(slaClock(row), settings.slaTargets[row.priority], now);
   if (!isNew && state !== before.sla_state && state !== "in_compliance") found.push({ kind: "sla", state });
   for (const rule of settings.rules) {
     const at = ruleDueAt(row, rule);

@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { workKind } from "#database/work.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
+import { slaClock } from "#database/queries/conversations.ts";
 import { ruleDueAt } from "./rules.ts";
 
 const dayMs = 86_400_000;
@@ -30,12 +31,11 @@ const dueRule = (row: ConversationRow, at: number | null): number | null =>
  * at this time or earlier.
  */
 export function nextTimer(row: ConversationRow, settings: WorkspaceSettings, now: number): number | null {
-  const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
   const times = [
     row.status === "snoozed" ? row.snoozed_until : null,
     autoResolveAt(row, settings),
     autoArchiveAt(row, settings),
-    nextSlaChange(clock, settings.slaTargets[row.priority], now),
+    nextSlaChange(slaClock(row), settings.slaTargets[row.priority], now),
     ...settings.rules.map((rule) => dueRule(row, ruleDueAt(row, rule))),
   ].filter((at) => at !== null);
   return times.length === 0 ? null : Math.min(...times);

@@ -1,5 +1,6 @@
 import type { Progress, Resolution } from "#domain/reporting/tally.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
+import { slaClock } from "#database/queries/conversations.ts";
 
 /** The progress that a conversation's row holds. `openedAt`: its `opened_at`, which is null if it is not counted yet. */
 export function progressOf(row: ConversationRow, openedAt: number, tags: Iterable<string>): Progress {
@@ -8,7 +9,7 @@ export function progressOf(row: ConversationRow, openedAt: number, tags: Iterabl
     snoozedFrom: row.snoozed_from,
     assignedTo: row.assigned_to,
     priority: row.priority,
-    clock: { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since },
+    clock: slaClock(row),
     startedAt: row.started_at,
     openedAt,
     resolution: row.resolution === null ? null : (JSON.parse(row.resolution) as Resolution),

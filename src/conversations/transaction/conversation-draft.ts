@@ -10,6 +10,7 @@ import { Problem } from "#domain/problem.ts";
 import { clockOnStatus, slaState } from "#domain/conversation/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
+import { slaClock } from "#database/queries/conversations.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import type { SyncItem } from "./desk-sync-work.ts";
 import type { Grouped, MessageFiles } from "#conversations/attachments/attachments.ts";
@@ -251,7 +252,7 @@ function setStatus(
       `a conversation that is ${from} cannot become ${to}${stepBefore(from, to)}`,
     );
   }
-  const before = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
+  const before = slaClock(row);
   const clock = clockOnStatus(before, from, to, now, undoes);
   row.sla_elapsed_ms = clock.elapsedMs;
   row.sla_running_since = clock.runningSince;

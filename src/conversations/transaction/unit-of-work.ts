@@ -4,7 +4,12 @@ import type { UnitOfWork } from "./draft.ts";
 import { emitSla, emitUpdates } from "./effects/change-events.ts";
 import type { Effects } from "./effects/effects.ts";
 import { slaState } from "#domain/conversation/sla.ts";
-import { insertConversations, linkConversations, saveConversations } from "#database/queries/conversations.ts";
+import {
+  insertConversations,
+  linkConversations,
+  saveConversations,
+  slaClock,
+} from "#database/queries/conversations.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import { hasWork, insertWork } from "#database/queries/outbox.ts";
@@ -95,8 +100,7 @@ function queueFollowUps({ works, now }: PendingWrites, changed: readonly Convers
     works.push(...platformWork(row, draft, now));
     works.push(...surveyWork(before, row, draft.settings, now));
     row.version += 1;
-    const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
-    row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);
+    row.sla_state = slaState(slaClock(row), draft.settings.slaTargets[row.priority], now);
     // Comparisons are written out because a loop over field names made V8 deoptimize this function repeatedly.
     draft.refiltered ||=
       row.status !== before.status ||

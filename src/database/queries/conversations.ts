@@ -1,11 +1,17 @@
 import type { ExpressionBuilder, Insertable, Selectable } from "kysely";
 import type { Reader, Tx } from "#database/contract.ts";
+import type { SlaClock } from "#domain/conversation/sla.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
 import { prepareStatement } from "#database/dialects/prepared.ts";
 import type { ConversationLinksTable, ConversationsTable } from "#database/schema/tables.ts";
 
 export type ConversationRow = Selectable<ConversationsTable>;
+
+export const slaClock = (row: Pick<ConversationRow, "sla_elapsed_ms" | "sla_running_since">): SlaClock => ({
+  elapsedMs: row.sla_elapsed_ms,
+  runningSince: row.sla_running_since,
+});
 
 /** The value of `customer_email_key` for this address. */
 export function emailKey(email: string): string {

@@ -6,6 +6,7 @@ import type { Tx } from "#database/contract.ts";
 import type { AuditTable } from "#database/schema/tables.ts";
 import type { ConversationDraft } from "#conversations/transaction/conversation-draft.ts";
 import type { PendingWrites } from "#conversations/transaction/pending-writes.ts";
+import { slaClock } from "#database/queries/conversations.ts";
 
 /** The newest targets are remembered, as many as the column holds. */
 const noticesMax = 20;
@@ -15,7 +16,7 @@ const noticesMax = 20;
  * noticed only after its end is not at risk any more. Called before and after the rules, which may change the priority.
  */
 export function emitSla({ row, before, settings, isNew, emit }: ConversationDraft, now: number): void {
-  const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
+  const clock = slaClock(row);
   const targetMinutes = settings.slaTargets[row.priority];
   const state = slaState(clock, targetMinutes, now);
   if (isNew || state === "in_compliance" || state === before.sla_state) return;

@@ -2,6 +2,7 @@ import { slaState } from "#domain/conversation/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { Reader } from "#database/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
+import { slaClock } from "#database/queries/conversations.ts";
 import type { Colleague, Person, SlaView } from "#http/inbox/wire.ts";
 
 export async function tagsOf(
@@ -50,6 +51,6 @@ export function personOf(people: ReadonlyMap<string, Person>, email: string | nu
 
 export function slaOf(row: ConversationRow, settings: WorkspaceSettings, now: number): SlaView {
   const target = settings.slaTargets[row.priority];
-  const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
+  const clock = slaClock(row);
   return { ...clock, state: slaState(clock, target, now), targetMs: target * 60_000 };
 }
