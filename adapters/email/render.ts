@@ -4,6 +4,7 @@ import type { Block, Cell, Inline } from "#channels/text/markdown.ts";
 import { safeHref, safeTree } from "#channels/text/markdown.ts";
 import { styledText, textOf, withAddresses, withQuoteMarks } from "#channels/text/styled-text.ts";
 import type { Source } from "#domain/conversation/message.ts";
+import { escapeHtml } from "#channels/text/escape-html.ts";
 import type { MailRecord } from "./inbound/record.ts";
 
 /** The stored payload of one mail. */
@@ -54,19 +55,16 @@ export function withQuotedMail(
   // In no language: the customer's is not known for certain.
   const head = `${new Date(answered.at).toISOString().slice(0, 16).replace("T", " ")} UTC, <${answered.record.from}>:`;
   const lines = quoted.split("\n").map((line) => (line.startsWith(">") ? `>${line}` : `> ${line}`.trimEnd()));
-  const block = `<div class="gmail_quote"><p>${escape(head)}</p>\n<blockquote type="cite" style="border-left:1px solid #d0d7de;margin:0;padding-left:12px;white-space:pre-wrap">${escape(quoted)}</blockquote></div>`;
+  const block = `<div class="gmail_quote"><p>${escapeHtml(head)}</p>\n<blockquote type="cite" style="border-left:1px solid #d0d7de;margin:0;padding-left:12px;white-space:pre-wrap">${escapeHtml(quoted)}</blockquote></div>`;
   return {
     text: `${text}\n\n${head}\n${lines.join("\n")}`,
     html: html.replace(/\n<\/body><\/html>$/u, () => `\n${block}\n</body></html>`),
   };
 }
 
-const escape = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-
 function htmlOf(markdown: string, sources: readonly Source[], signature: string | null): string {
   const body = safeTree(markdown).map(blockHtml).join("\n");
-  const signed = signature === null ? "" : `\n<p style="color:#57606a">${escape(signature)}</p>`;
+  const signed = signature === null ? "" : `\n<p style="color:#57606a">${escapeHtml(signature)}</p>`;
   return `<!doctype html>\n<html><body style="font-family:system-ui,sans-serif;font-size:15px;line-height:1.5">\n${body}${sourcesHtml(sources)}${signed}\n</body></html>`;
 }
 
@@ -74,8 +72,8 @@ function sourcesHtml(sources: readonly Source[]): string {
   const documents = new Map<string, string>();
   for (const { title, url } of sources) {
     const href = safeHref(url);
-    const name = escape(title || url);
-    documents.set(href ?? title, href === undefined ? name : `<a href="${escape(href)}">${name}</a>`);
+    const name = escapeHtml(title || url);
+    documents.set(href ?? title, href === undefined ? name : `<a href="${escapeHtml(href)}">${name}</a>`);
   }
   if (documents.size === 0) return "";
   const items = [...documents.values()].map((each) => `<li>${each}</li>`).join("");
@@ -95,7 +93,7 @@ function blockHtml(block: Block): string {
     case "quote":
       return `<blockquote style="border-left:3px solid #d0d7de;margin:0;padding-left:12px">${block.c.map(blockHtml).join("")}</blockquote>`;
     case "pre":
-      return `<pre style="background:#f6f8fa;padding:8px;white-space:pre-wrap">${escape(block.text)}</pre>`;
+      return `<pre style="background:#f6f8fa;padding:8px;white-space:pre-wrap">${escapeHtml(block.text)}</pre>`;
     case "table":
       return `<table border="1" cellpadding="6" style="border-collapse:collapse"><tr>${block.head.map((cell) => cellHtml("th", cell)).join("")}</tr>${block.rows
         .map((row) => `<tr>${row.map((cell) => cellHtml("td", cell)).join("")}</tr>`)
@@ -110,7 +108,7 @@ const cellHtml = (tag: "td" | "th", cell: Cell): string => `<${tag}>${inlineHtml
 function inlineHtml(inlines: readonly Inline[]): string {
   return inlines
     .map((inline) => {
-      if (typeof inline === "string") return escape(inline);
+      if (typeof inline === "string") return escapeHtml(inline);
       switch (inline.t) {
         case "b":
           return `<strong>${inlineHtml(inline.c)}</strong>`;
@@ -119,11 +117,11 @@ function inlineHtml(inlines: readonly Inline[]): string {
         case "s":
           return `<s>${inlineHtml(inline.c)}</s>`;
         case "code":
-          return `<code>${escape(inline.text)}</code>`;
+          return `<code>${escapeHtml(inline.text)}</code>`;
         case "br":
           return "<br>";
         case "a":
-          return `<a href="${escape(inline.href)}">${inlineHtml(inline.c)}</a>`;
+          return `<a href="${escapeHtml(inline.href)}">${inlineHtml(inline.c)}</a>`;
       }
     })
     .join("");

@@ -2,6 +2,7 @@ import type { OutboundFile, OutboundMessage } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
 import type { Run, Style } from "#channels/text/styled-text.ts";
 import { splitRuns, styledText, textOf, withQuoteMarks } from "#channels/text/styled-text.ts";
+import { escapeHtml } from "#channels/text/escape-html.ts";
 
 /** Characters of one reply. Intercom documents no limit; this one keeps replies readable in the messenger. */
 export const textMax = 7_000;
@@ -54,9 +55,6 @@ function grouped(files: readonly OutboundFile[]): readonly (readonly OutboundFil
   return groups;
 }
 
-const escape = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-
 const tags: Readonly<Record<Exclude<Style["kind"], "link" | "quote">, string>> = {
   bold: "strong",
   italic: "em",
@@ -72,9 +70,9 @@ export function htmlOf(runs: readonly Run[]): string {
 
 function runHtml({ text, styles }: Run): string {
   const isPre = styles.some(({ kind }) => kind === "pre");
-  let html = isPre ? escape(text) : lines(escape(text));
+  let html = isPre ? escapeHtml(text) : lines(escapeHtml(text));
   for (const style of styles) {
-    if (style.kind === "link") html = `<a href="${escape(style.href)}">${html}</a>`;
+    if (style.kind === "link") html = `<a href="${escapeHtml(style.href)}">${html}</a>`;
     else if (style.kind !== "quote") html = `<${tags[style.kind]}>${html}</${tags[style.kind]}>`;
   }
   return html;

@@ -1,5 +1,6 @@
 import { cannedText } from "#language/canned-texts.ts";
 import { Problem } from "#domain/problem.ts";
+import { streamed } from "./streamed.ts";
 import type { Answer, Answerer, Question } from "./contract.ts";
 import type { Candidate, KnowledgeIndex } from "#knowledge/index/contract.ts";
 import type { Composer } from "./composer.ts";
@@ -145,10 +146,4 @@ export const extractiveComposer: Composer = {
 /** An answerer without a language model. */
 export function createExtractiveAnswerer({ index }: { readonly index: KnowledgeIndex }): Answerer {
   return createAnswerer({ index, composer: extractiveComposer });
-}
-
-/** Streams a complete answer word by word, and returns it. */
-function streamed({ onToken }: Question, answer: Answer): Answer {
-  if (onToken !== undefined) for (const [piece] of answer.text.matchAll(/\s*\S+\s*/g)) onToken(piece);
-  return answer;
 }

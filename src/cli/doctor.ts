@@ -5,7 +5,7 @@ import { DamagedDatabase, NewerDatabase } from "#database/damage.ts";
 import { UnusableCa, tlsFaultOf } from "#database/dialects/mysql-url.ts";
 import { openStore } from "#database/open.ts";
 import { sizeText } from "#domain/files.ts";
-import { checkFiles } from "#app/channels/checks.ts";
+import { checkFiles, runCheck } from "#app/channels/checks.ts";
 import { diskOf } from "#app/services.ts";
 import { checkDeclaredChannels } from "#app/channels/declared-channels.ts";
 import { systemClock } from "#runtime/clock.ts";
@@ -29,8 +29,8 @@ interface Check {
 /** Checks the dependencies of the program. Each line of the output has the fix for a failure. */
 export const doctor: Command = async ({ argv, output, config }) => {
   readArguments(argv, []);
-  const database = await check("database", () => checkDatabase(config));
-  const secret = database.ok ? await check("secret", () => checkSecret(config)) : undefined;
+  const database = await runCheck("database", () => checkDatabase(config));
+  const secret = database.ok ? await runCheck("secret", () => checkSecret(config)) : undefined;
   // Runs in parallel with the other checks, because an unreachable address takes a while.
   const address = secret?.ok === true ? publicUrlOf(config) : undefined;
   const checks: Check[] = [
@@ -39,7 +39,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
       ok: true,
       detail: `workspaces in the configuration file: ${config.file.workspaces.length}`,
     },
-    await check("Node.js", async () => {
+    await runCheck("Node.js", async () => {
       const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
       if (major < 24)
         throw new Error(
@@ -48,14 +48,14 @@ export const doctor: Command = async ({ argv, output, config }) => {
       return `${major}.${minor}`;
     }),
     await folderOf(config),
-    await check("files", () => checkFiles(config, { clock: systemClock })),
+    await runCheck("files", () => checkFiles(config, { clock: systemClock })),
     database,
     ...(secret === undefined ? [] : [secret]),
     ...(config.typesense === undefined || !database.ok
       ? []
-      : [degradedAtMost(await check("search engine", () => checkSearch(config)))]),
+      : [degradedAtMost(await runCheck("search engine", () => checkSearch(config)))]),
     ...(database.ok ? await channelsOf(config) : []),
-    ...(config.redisUrl === undefined ? [] : [await check("Redis", () => checkRedis(config.redisUrl ?? ""))]),
+    ...(config.redisUrl === undefined ? [] : [await runCheck("Redis", () => checkRedis(config.redisUrl ?? ""))]),
     ...(config.model === undefined ? [] : [await checkLanguageModel(config.model)]),
     ...(config.embedding === undefined
       ? []
@@ -87,14 +87,6 @@ async function channelsOf(config: Config): Promise<readonly Check[]> {
   return checkDeclaredChannels(config, pending.length === 0 && hasSecret(config), options);
 }
 
-async function check(name: string, run: () => Promise<string>): Promise<Check> {
-  try {
-    return { name, ok: true, detail: await run() };
-  } catch (error) {
-    return { name, ok: false, detail: error instanceof Error ? error.message : "unknown failure" };
-  }
-}
-
 const degradedAtMost = (made: Check): Check => (made.ok ? made : { ...made, degraded: true });
 
 /** No answer is a warning only: platforms may reach an address that this machine cannot. */
@@ -106,13 +98,13 @@ async function publicUrlOf(config: Config): Promise<readonly Check[]> {
     const made: Check = { name, ok: found.leads === "here", detail: found.detail };
     return [found.leads === "unsure" ? degradedAtMost(made) : made];
   } catch (error) {
-    return [await check(name, () => Promise.reject(error instanceof Error ? error : new Error("unknown failure")))];
+    return [await runCheck(name, () => Promise.reject(error instanceof Error ? error : new Error("unknown failure")))];
   }
 }
 
 /** Access by other users of the machine is a warning only. */
 async function folderOf(config: Config): Promise<Check> {
-  const made = await check("data folder", () => checkFolder(config));
+  const made = await runCheck("data folder", () => checkFolder(config));
   if (!made.ok || !isOpenToOthers(config.dataDir)) return made;
   const detail = `other users of this machine may be able to read ${config.dataDir}, with customers' messages: chmod 700 ${config.dataDir}`;
   return { ...made, ok: false, degraded: true, detail };
@@ -192,18 +184,18 @@ async function checkSearch({ typesense, databaseUrl }: Config): Promise<string> 
 /** Makes one small call, which costs a few tokens. */
 async function checkLanguageModel(model: ModelConfig): Promise<Check> {
   const { checkModel } = await import("#models/model.ts");
-  return check("model", () => checkModel(model, systemClock));
+  return runCheck("model", () => checkModel(model, systemClock));
 }
 
 /** Makes one small call. Without the server, answers are found by words only, so a failure is a warning. */
 async function checkEmbeddings(config: Config, embedding: EmbeddingConfig, hasDatabase: boolean): Promise<Check> {
   if (embedding.provider === "built-in") {
     const { checkEncoder } = await import("#app/searches.ts");
-    return check("built-in encoder", checkEncoder);
+    return runCheck("built-in encoder", checkEncoder);
   }
   const { checkEmbedder, createEmbedder } = await import("#models/embedder.ts");
   const { checkCalibrations } = await import("#app/searches.ts");
-  return check("embedding server", async () => {
+  return runCheck("embedding server", async () => {
     const reached = await checkEmbedder(embedding, systemClock);
     if (!hasDatabase) return reached;
     const store = await openStore(config.databaseUrl);
@@ -219,7 +211,7 @@ async function checkEmbeddings(config: Config, embedding: EmbeddingConfig, hasDa
 /** Connects and signs in. Without the server only mails wait, so a failure is a warning. */
 async function checkMail(config: MailConfig): Promise<Check> {
   const { createMailTransport } = await import("#mail/transport.ts");
-  return check("mail server", () => createMailTransport(config).check());
+  return runCheck("mail server", () => createMailTransport(config).check());
 }
 
 async function checkRedis(url: string): Promise<string> {

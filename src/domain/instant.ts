@@ -1,3 +1,5 @@
+import { Problem } from "./problem.ts";
+
 /** Calendar dates, weeks and days of the year; basic and extended, also to a month, a week or a year only. */
 const datePatterns = [
   /^(?<year>\d{4})(?:-(?<month>\d{2})(?:-(?<day>\d{2}))?)?$/,
@@ -34,6 +36,13 @@ export function parseInstant(text: string): number | undefined {
   const ofDay = timeOf(matched(timePatterns, zone === null ? time : time.slice(0, zone.index)));
   const offset = zone === null ? 0 : offsetOf(zone.groups ?? {});
   return ofDay === undefined || offset === undefined ? undefined : day + ofDay - offset;
+}
+
+/** Throws a {@link Problem} that names the parameter. */
+export function requireInstant(parameter: string, text: string): number {
+  const at = parseInstant(text);
+  if (at === undefined) throw new Problem("invalid_parameter", `${parameter} must be an ISO 8601 instant.`);
+  return at;
 }
 
 function matched(patterns: readonly RegExp[], text: string): Groups | undefined {

@@ -4,6 +4,7 @@ import type { Answer, Answerer, Question } from "#answering/contract.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { LanguageModel } from "#models/language-model.ts";
+import { streamed } from "#answering/streamed.ts";
 import type { Choice } from "./chosen-by-phrase.ts";
 import { chosenByPhrase } from "./chosen-by-phrase.ts";
 import { chosenByModel } from "./chosen-by-model.ts";
@@ -106,7 +107,7 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
       };
     }
     const helped = lookups.length > 0 || said.every((each) => each.helped);
-    return spoken(question, {
+    return streamed(question, {
       ...withLead,
       text: [...lookups.map(({ told }) => told), ...(words === "" ? [] : [words])].join("\n\n"),
       sources: lookups.map(({ title, text }) => ({ title, url: "", chunk: text, score: 1 })),
@@ -114,10 +115,4 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
       answered: helped,
     });
   }
-}
-
-/** Streams a complete answer word by word. */
-function spoken({ onToken }: Question, answer: Answer): Answer {
-  if (onToken !== undefined) for (const [piece] of answer.text.matchAll(/\s*\S+\s*/g)) onToken(piece);
-  return answer;
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { WorkspaceBranding } from "#channels/contract.ts";
+import { escapeHtml } from "#channels/text/escape-html.ts";
 
 /** The hosted chat page, and the page for unknown workspaces. No inline scripts, no resources of other hosts. */
 
@@ -62,8 +63,4 @@ ${head}
 <body>${body}</body>
 </html>
 `;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/gu, (character) => `&#${character.codePointAt(0)};`);
 }

@@ -89,16 +89,16 @@ export async function checkAccount(
   open: () => Promise<OpenAccount | undefined>,
 ): Promise<readonly ChannelCheck[]> {
   let opened: OpenAccount | undefined;
-  const made = await attempt(`channel ${name}`, async () => {
+  const made = await runCheck(`channel ${name}`, async () => {
     opened = await open();
     return (await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs))) ?? channel;
   });
   const desk = opened?.adapter.desk;
   if (desk === undefined) return [made];
-  return [made, await attempt(`desk ${name}`, () => desk.check(AbortSignal.timeout(channelCheckMs)))];
+  return [made, await runCheck(`desk ${name}`, () => desk.check(AbortSignal.timeout(channelCheckMs)))];
 }
 
-async function attempt(name: string, run: () => Promise<string>): Promise<ChannelCheck> {
+export async function runCheck(name: string, run: () => Promise<string>): Promise<ChannelCheck> {
   try {
     return { name, ok: true, detail: await run() };
   } catch (error) {

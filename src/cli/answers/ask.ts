@@ -1,9 +1,9 @@
 import { requireWorkspace } from "#admin/api-keys.ts";
+import { settingsIn } from "#database/queries/workspaces.ts";
 import { UsageError, readArguments } from "../terminal/arguments.ts";
 import type { Command } from "../command.ts";
 import { withServices } from "../with-services.ts";
 import { dim } from "../terminal/output.ts";
-import { workspaceSettings } from "./workspace-settings.ts";
 
 /** Answers a question as the bot would, without a conversation. */
 export const ask: Command = ({ argv, output, config }) => {
@@ -13,7 +13,7 @@ export const ask: Command = ({ argv, output, config }) => {
   if (text === "") throw new UsageError('use: parley ask --workspace W "question"');
   return withServices(config, async ({ store, answerer }) => {
     const workspace = await requireWorkspace(store, workspaceId);
-    const settings = await workspaceSettings(store.read, workspace.id);
+    const settings = await settingsIn(store.read, workspace.id);
     const began = performance.now();
     const answer = await answerer.answer(
       {

@@ -4,11 +4,11 @@ import type { Evaluated, Evaluation } from "#answering/evaluation/evaluate.ts";
 import { evaluate as evaluateAll, summaryOf, worstOf } from "#answering/evaluation/evaluate.ts";
 import { questionFileBytesMax, readQuestionFile } from "#answering/evaluation/question-file.ts";
 import { strictnesses } from "#domain/workspace/settings.ts";
+import { settingsIn } from "#database/queries/workspaces.ts";
 import { UsageError, readArguments } from "../terminal/arguments.ts";
 import type { Command } from "../command.ts";
 import { bar, bold, dim } from "../terminal/output.ts";
 import { withServices } from "../with-services.ts";
-import { workspaceSettings } from "./workspace-settings.ts";
 
 const worstMax = 10;
 
@@ -26,7 +26,7 @@ export const evaluate: Command = async ({ argv, output, config }) => {
   const questions = readQuestionFile(await textOf(file));
   return withServices(config, async ({ store, answerer }) => {
     const { id } = await requireWorkspace(store, workspaceId);
-    const settings = await workspaceSettings(store.read, id);
+    const settings = await settingsIn(store.read, id);
     const of = { workspaceId: id, settings, strictness: strictness ?? settings.strictness };
     const results: Evaluated[] = [];
     for await (const result of evaluateAll(answerer, questions, of, new AbortController().signal)) {

@@ -221,3 +221,22 @@ const updateColumns = prepareStatement(
   (db, { id, ...set }: { readonly id: string } & Readonly<Record<string, string | number | null>>) =>
     db.updateTable("conversations").set(set).where("id", "=", id),
 );
+
+/** The tags of each conversation that has any, in their order. */
+export async function tagsIn(
+  tx: Tx,
+  conversationIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  if (conversationIds.length === 0) return new Map();
+  const { rows } = await selectTags(tx, { ids: [...new Set(conversationIds)] });
+  const byConversation = Map.groupBy(rows, (row) => row.conversation_id);
+  return new Map([...byConversation].map(([id, of]) => [id, of.map(({ tag }) => tag)]));
+}
+
+const selectTags = prepareStatement((db, { ids }: { readonly ids: readonly string[] }) =>
+  db
+    .selectFrom("conversation_tags")
+    .select(["conversation_id", "tag"])
+    .where("conversation_id", "in", ids)
+    .orderBy("tag"),
+);

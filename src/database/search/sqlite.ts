@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
+import { tagsIn } from "#database/queries/conversations.ts";
 import type { ConversationFilter, ListPosition } from "./contract.ts";
 import type { Reader, Tx } from "#database/contract.ts";
 import type { PageRow } from "#database/queries/conversation-list-plan.ts";
@@ -46,7 +47,7 @@ async function index(tx: Tx, conversationIds: readonly string[]): Promise<void> 
   const ids = [...new Set(conversationIds)];
   if (ids.length === 0) return;
   const conversations = new Map((await conversationsOf(tx, { ids })).rows.map((row) => [row.id, row]));
-  const tags = Map.groupBy((await tagsOf(tx, { ids })).rows, (row) => row.conversation_id);
+  const tags = await tagsIn(tx, ids);
   const positioned = new Set((await positionsOf(tx, { ids })).rows.map((row) => row.conversation_id));
   let written = 0;
   for (const id of ids) {
@@ -60,7 +61,7 @@ async function index(tx: Tx, conversationIds: readonly string[]): Promise<void> 
       channel: conversation.channel,
       status: conversation.status,
       slaState: conversation.sla_state,
-      tags: (tags.get(id) ?? []).map(({ tag }) => tag),
+      tags: tags.get(id) ?? [],
       ...(conversation.customer_email_key === null ? {} : { email: conversation.customer_email_key }),
     });
     if (!positioned.has(id)) {
@@ -100,10 +101,6 @@ const conversationsOf = prepareStatement((db, { ids }: { readonly ids: readonly 
     .selectFrom("conversations")
     .select(["id", "workspace_id", "channel", "status", "sla_state", "customer_email_key", "started_at", "last_seq"])
     .where("id", "in", ids),
-);
-
-const tagsOf = prepareStatement((db, { ids }: { readonly ids: readonly string[] }) =>
-  db.selectFrom("conversation_tags").select(["conversation_id", "tag"]).where("conversation_id", "in", ids),
 );
 
 const positionsOf = prepareStatement((db, { ids }: { readonly ids: readonly string[] }) =>

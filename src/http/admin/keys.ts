@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "typebox";
-import { parseInstant } from "#domain/instant.ts";
+import { requireInstant } from "#domain/instant.ts";
 import { Problem } from "#domain/problem.ts";
 import { changeKey, createKey, listKeys, requireKey, revokeKey } from "#admin/api-keys.ts";
 import type { App } from "#http/app-type.ts";
@@ -150,8 +150,7 @@ async function ownKey(store: Resources["store"], id: string, workspaceId: string
 }
 
 function futureInstant(given: string, now: number): number {
-  const at = parseInstant(given);
-  if (at === undefined) throw new Problem("invalid_parameter", "expires_at must be an ISO 8601 instant.");
+  const at = requireInstant("expires_at", given);
   if (at <= now) throw new Problem("invalid_parameter", "expires_at must be in the future.");
   return at;
 }

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { problemStatus } from "#domain/problem.ts";
 import { problemCodes, problemMeaning } from "#http/problem.ts";
+import { escapeHtml } from "#channels/text/escape-html.ts";
 
 /** The part of a JSON Schema that is shown. */
 interface Schema {
@@ -97,10 +98,10 @@ export function referencePage(source: object): { readonly html: string; readonly
       menu: of
         .map(
           ({ path, method, operation }) =>
-            `<li><a href="#${anchor(method, path)}">${escape(operation.summary ?? path)}</a></li>`,
+            `<li><a href="#${anchor(method, path)}">${escapeHtml(operation.summary ?? path)}</a></li>`,
         )
         .join(""),
-      html: `<section><h2>${escape(tag)}</h2><p>${inline(description)}</p>${of
+      html: `<section><h2>${escapeHtml(tag)}</h2><p>${inline(description)}</p>${of
         .map(({ path, method, operation }) => article(anchor(method, path), method, path, operation))
         .join("")}</section>`,
     };
@@ -113,10 +114,10 @@ export function referencePage(source: object): { readonly html: string; readonly
     .join("");
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${escape(api.info.title)}</title><style>${style}</style></head><body>
+<title>${escapeHtml(api.info.title)}</title><style>${style}</style></head><body>
 <a class="skip" href="#operations">Skip to the operations</a>
-<header><h1>${escape(api.info.title)}</h1>
-<p class="dim">Version ${escape(api.info.version)} · <code>${escape(api.servers?.[0]?.url ?? "")}</code> · <a href="/openapi.json">OpenAPI 3.1 document</a></p></header>
+<header><h1>${escapeHtml(api.info.title)}</h1>
+<p class="dim">Version ${escapeHtml(api.info.version)} · <code>${escapeHtml(api.servers?.[0]?.url ?? "")}</code> · <a href="/openapi.json">OpenAPI 3.1 document</a></p></header>
 <main>
 ${(api.info.description ?? "")
   .split("\n\n")
@@ -125,7 +126,7 @@ ${(api.info.description ?? "")
 <nav aria-label="Operations"><ul>${sections.map(({ menu }) => menu).join("")}<li><a href="#errors">Error codes</a></li></ul></nav>
 <section><h2>Before the examples</h2>
 <p>The examples are for a POSIX shell with <code>curl</code>. They use three variables; the key is shown once, when it is made.</p>
-<pre class="copy" tabindex="0">${escape(`export PARLEY_URL=${api.servers?.[0]?.url ?? ""}\nexport PARLEY_KEY=ak_…\nexport WORKSPACE_ID=wt_…`)}</pre></section>
+<pre class="copy" tabindex="0">${escapeHtml(`export PARLEY_URL=${api.servers?.[0]?.url ?? ""}\nexport PARLEY_KEY=ak_…\nexport WORKSPACE_ID=wt_…`)}</pre></section>
 <div id="operations">${sections.map((each) => each.html).join("\n")}
 <section><h2 id="errors">Error codes</h2><div class="scroll"><table><tr><th>Status</th><th>code</th><th>Meaning</th></tr>${codes}</table></div></section>
 </div></main></body></html>`;
@@ -145,13 +146,13 @@ function article(id: string, method: string, path: string, operation: Operation)
   const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
   const responses = Object.entries(operation.responses ?? {}).map(
     ([status, { description, content }]) =>
-      `<tr><td>${escape(status)}</td><td>${inline(summaryOf(status, description, content))}</td></tr>`,
+      `<tr><td>${escapeHtml(status)}</td><td>${inline(summaryOf(status, description, content))}</td></tr>`,
   );
   const success = Object.entries(operation.responses ?? {}).find(([status]) => status.startsWith("2"))?.[1];
   const { schema: result, example } = Object.values(success?.content ?? {})[0] ?? {};
-  return `<article id="${id}"><h3><span class="method">${escape(method.toUpperCase())}</span><code>${escape(path)}</code><a class="here" href="#${id}" aria-label="Link to this operation">#</a></h3>
+  return `<article id="${id}"><h3><span class="method">${escapeHtml(method.toUpperCase())}</span><code>${escapeHtml(path)}</code><a class="here" href="#${id}" aria-label="Link to this operation">#</a></h3>
 <p>${inline(operation.summary ?? "")}.${operation.description === undefined ? "" : ` ${inline(operation.description)}`}</p>
-<pre class="copy" tabindex="0" aria-label="Example request">${escape(curl(method, path, operation))}</pre>
+<pre class="copy" tabindex="0" aria-label="Example request">${escapeHtml(curl(method, path, operation))}</pre>
 ${table("Parameters", parameters)}${table("Body", fields(body))}${folded("Example response", exampleText(example))}${table("Response", fields(result))}
 <details><summary>Statuses and error codes</summary><div class="scroll"><table>${responses.join("")}</table></div></details></article>`;
 }
@@ -162,7 +163,7 @@ function exampleText(example: unknown): string {
 }
 
 function folded(title: string, text: string): string {
-  return text === "" ? "" : `<details><summary>${title}</summary><pre tabindex="0">${escape(text)}</pre></details>`;
+  return text === "" ? "" : `<details><summary>${title}</summary><pre tabindex="0">${escapeHtml(text)}</pre></details>`;
 }
 
 /** The operation's own examples as a command for a shell. */
@@ -224,7 +225,7 @@ function row(name: string, schema: Schema, required: boolean, where: string): st
     bounds(schema),
     schema.description ?? "",
   ].filter((text) => text !== "");
-  return `<tr><td><code>${escape(name)}</code></td><td>${inline(notes.join(" · "))}</td></tr>`;
+  return `<tr><td><code>${escapeHtml(name)}</code></td><td>${inline(notes.join(" · "))}</td></tr>`;
 }
 
 function typeOf(schema: Schema): string {
@@ -251,11 +252,7 @@ function bounds(schema: Schema): string {
 
 /** Renders backticks and double stars of descriptions; the rest is text. */
 function inline(text: string): string {
-  return escape(text)
+  return escapeHtml(text)
     .replaceAll(/`([^`]+)`/g, "<code>$1</code>")
     .replaceAll(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>");
-}
-
-function escape(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

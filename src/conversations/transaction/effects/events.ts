@@ -5,6 +5,7 @@ import type { Actor } from "#domain/conversation/message.ts";
 import { systemActor } from "#domain/conversation/message.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
+import { tagsIn } from "#database/queries/conversations.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { RatingsTable } from "#database/schema/feedback.ts";
@@ -171,7 +172,7 @@ export function createEvents(now: number): Events {
         isSubscribed(subscriptions, contact.workspace_id, "contact.updated"),
       );
       if (numbered.length + updated.length === 0) return [];
-      const tags = await tagsOf(
+      const tags = await tagsIn(
         tx,
         numbered.map(({ event }) => event.subject.row.id),
       );
@@ -347,18 +348,6 @@ function newEvent(
     payload: JSON.stringify({ type: event.type, timestamp: timestamp(now), data }),
     created_at: now,
   };
-}
-
-async function tagsOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
-  if (ids.length === 0) return new Map();
-  const rows = await tx
-    .selectFrom("conversation_tags")
-    .select(["conversation_id", "tag"])
-    .where("conversation_id", "in", [...new Set(ids)])
-    .orderBy("tag")
-    .execute();
-  const byConversation = Map.groupBy(rows, (row) => row.conversation_id);
-  return new Map([...byConversation].map(([id, of]) => [id, of.map(({ tag }) => tag)]));
 }
 
 /** The author of a message, as an event's actor. */

@@ -6,8 +6,8 @@ import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { timezoneOf } from "#domain/workspace/settings.ts";
 import type { Tx } from "#database/contract.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
-import { prepareStatement } from "#database/dialects/prepared.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
+import { tagsIn } from "#database/queries/conversations.ts";
 import type { AuditTable, MessagesTable } from "#database/schema/tables.ts";
 import { changeRows } from "#conversations/reporting/changes.ts";
 import { factsOf } from "#conversations/reporting/facts.ts";
@@ -61,14 +61,11 @@ export async function countForReports(
 }
 
 /** The tags before this transaction, of the conversations whose counts depend on them. */
-async function tagsBefore(tx: Tx, counted: readonly Counted[]): Promise<ReadonlyMap<string, readonly string[]>> {
+function tagsBefore(tx: Tx, counted: readonly Counted[]): Promise<ReadonlyMap<string, readonly string[]>> {
   const ids = counted
     .filter(({ draft, facts }) => !draft.isNew && dependOnTags(draft, facts))
     .map(({ draft }) => draft.row.id);
-  if (ids.length === 0) return new Map();
-  const { rows } = await tagsOf(tx, { ids });
-  const byConversation = Map.groupBy(rows, (row) => row.conversation_id);
-  return new Map([...byConversation].map(([id, of]) => [id, of.map(({ tag }) => tag)]));
+  return tagsIn(tx, ids);
 }
 
 const dependOnTags = ({ before }: Changed, facts: readonly Fact[]): boolean =>
@@ -76,7 +73,3 @@ const dependOnTags = ({ before }: Changed, facts: readonly Fact[]): boolean =>
     if (fact.kind === "message") return fact.role === "agent" && before.awaited_since !== null;
     return fact.kind !== "priority" && fact.kind !== "unanswered";
   });
-
-const tagsOf = prepareStatement((db, { ids }: { readonly ids: readonly string[] }) =>
-  db.selectFrom("conversation_tags").select(["conversation_id", "tag"]).where("conversation_id", "in", ids),
-);

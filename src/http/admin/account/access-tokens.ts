@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { parseInstant } from "#domain/instant.ts";
+import { requireInstant } from "#domain/instant.ts";
 import { Problem } from "#domain/problem.ts";
 import { createAccessToken, listAccessTokens, revokeAccessToken } from "#admin/access-tokens.ts";
 import { requireAgent } from "#admin/team/agents.ts";
@@ -91,8 +91,7 @@ export function accessTokenRoutes(app: App, { store, clock }: Resources): void {
   app.post("/access-tokens", { schema: createSchema }, async (request, reply) => {
     const { name, scope: given, expires_at: end } = request.body;
     const { workspaceId, agentId, actor } = inSession(request);
-    const expiresAt = parseInstant(end);
-    if (expiresAt === undefined) throw new Problem("invalid_parameter", "expires_at must be an ISO 8601 instant.");
+    const expiresAt = requireInstant("expires_at", end);
     if (expiresAt > clock.now() + lifetimeMaxMs) {
       throw new Problem("invalid_parameter", "expires_at must be at most 366 days ahead.");
     }

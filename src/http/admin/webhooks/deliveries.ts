@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { parseInstant } from "#domain/instant.ts";
+import { requireInstant } from "#domain/instant.ts";
 import { Problem } from "#domain/problem.ts";
 import { replayEvent, replayRange } from "#admin/webhooks/replay.ts";
 import { requireWebhook, webhookDeliveries, webhookDelivery } from "#admin/webhooks/webhooks.ts";
@@ -100,7 +100,10 @@ export function deliveryRoutes(app: App, { store, clock, cursorKey }: Resources)
     const { workspaceId, actor } = administratorOf(request);
     const { id } = await requireWebhook(store, request.params.id, workspaceId);
     const { event_id: eventId, failed = false } = request.body;
-    const range = { since: instantOf("since", request.body.since), until: instantOf("until", request.body.until) };
+    const range = {
+      since: request.body.since === undefined ? undefined : requireInstant("since", request.body.since),
+      until: request.body.until === undefined ? undefined : requireInstant("until", request.body.until),
+    };
     if (eventId !== undefined) {
       await replayEvent(store, clock, eventId, id, actor);
       return reply.code(202).send({ events: 1 });
@@ -110,11 +113,4 @@ export function deliveryRoutes(app: App, { store, clock, cursorKey }: Resources)
     }
     return reply.code(202).send({ events: await replayRange(store, clock, id, { ...range, failed, by: actor }) });
   });
-}
-
-function instantOf(name: string, given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  const at = parseInstant(given);
-  if (at === undefined) throw new Problem("invalid_parameter", `${name} must be an ISO 8601 instant.`);
-  return at;
 }

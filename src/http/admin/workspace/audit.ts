@@ -1,7 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "typebox";
-import { parseInstant } from "#domain/instant.ts";
-import { Problem } from "#domain/problem.ts";
+import { requireInstant } from "#domain/instant.ts";
 import { recordChange } from "#admin/audit.ts";
 import type { AuditFilter } from "#admin/audit-log.ts";
 import { auditEntryOf, auditPage, auditPages } from "#admin/audit-log.ts";
@@ -115,16 +114,9 @@ function filterOf(workspaceId: string, query: Static<typeof filterSchema>): Audi
     action: query.action,
     text: query.q,
     conversationId: query.conversation_id,
-    from: instantOf("from", query.from),
-    to: instantOf("to", query.to),
+    from: query.from === undefined ? undefined : requireInstant("from", query.from),
+    to: query.to === undefined ? undefined : requireInstant("to", query.to),
   };
-}
-
-function instantOf(name: string, given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  const at = parseInstant(given);
-  if (at === undefined) throw new Problem("invalid_parameter", `${name} must be an ISO 8601 instant.`);
-  return at;
 }
 
 async function* csvOf(db: Reader, list: AuditFilter): AsyncGenerator<string> {

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Button } from "#web/shared/ui/elements.tsx";
+import { icons } from "./icons.ts";
 
 export interface Column<Row> {
   readonly header: string;
@@ -78,3 +80,15 @@ function Frame({ caption, children }: { readonly caption: string; readonly child
     </div>
   );
 }
+
+/** The buttons of a row, for its last column. */
+export const EditAndDelete = (props: {
+  readonly name: string;
+  readonly edit: () => void;
+  readonly remove: () => void;
+}) => (
+  <div class="row-actions">
+    <Button label={`Edit ${props.name}`} kind="icon" shape={icons.edit} onClick={props.edit} />
+    <Button label={`Delete ${props.name}`} kind="icon" shape={icons.trash} onClick={props.remove} />
+  </div>
+);

@@ -10,7 +10,7 @@ import { icons } from "#web/dashboard/ui/icons.ts";
 import { Badge, ManagedByFile } from "#web/dashboard/ui/marks.tsx";
 import { PageHead } from "#web/dashboard/ui/page.tsx";
 import { Loaded, useResource } from "#web/dashboard/ui/resource.tsx";
-import { DataTable } from "#web/dashboard/ui/table.tsx";
+import { DataTable, EditAndDelete } from "#web/dashboard/ui/table.tsx";
 import type { Macro, MacroList } from "./macro.ts";
 import { describeMacro, macroActions } from "./macro.ts";
 
@@ -66,7 +66,14 @@ function MacrosPage() {
                   header: "Buttons",
                   isHeaderHidden: true,
                   align: "end",
-                  cell: (macro) => canWrite && <RowButtons macro={macro} open={setDialog} />,
+                  cell: (macro) =>
+                    canWrite && (
+                      <EditAndDelete
+                        name={macro.name}
+                        edit={() => setDialog({ kind: "edit", macro })}
+                        remove={() => setDialog({ kind: "remove", macro })}
+                      />
+                    ),
                 },
               ]}
             />
@@ -88,18 +95,6 @@ const Actions = ({ macro }: { readonly macro: Macro }) => (
         {problem}
       </Badge>
     ))}
-  </div>
-);
-
-const RowButtons = ({ macro, open }: { readonly macro: Macro; readonly open: (dialog: Dialog) => void }) => (
-  <div class="row-actions">
-    <Button label={`Edit ${macro.name}`} kind="icon" shape={icons.edit} onClick={() => open({ kind: "edit", macro })} />
-    <Button
-      label={`Delete ${macro.name}`}
-      kind="icon"
-      shape={icons.trash}
-      onClick={() => open({ kind: "remove", macro })}
-    />
   </div>
 );
 

@@ -9,7 +9,7 @@ import { icons } from "#web/dashboard/ui/icons.ts";
 import { ManagedByFile } from "#web/dashboard/ui/marks.tsx";
 import { PageHead } from "#web/dashboard/ui/page.tsx";
 import { Loaded, useResource } from "#web/dashboard/ui/resource.tsx";
-import { DataTable } from "#web/dashboard/ui/table.tsx";
+import { DataTable, EditAndDelete } from "#web/dashboard/ui/table.tsx";
 
 export const repliesPage: DashboardPage = {
   path: "replies",
@@ -74,7 +74,14 @@ function RepliesPage() {
                   header: "Actions",
                   isHeaderHidden: true,
                   align: "end",
-                  cell: (reply) => canWrite && <RowButtons reply={reply} open={setDialog} />,
+                  cell: (reply) =>
+                    canWrite && (
+                      <EditAndDelete
+                        name={reply.name}
+                        edit={() => setDialog({ kind: "edit", reply })}
+                        remove={() => setDialog({ kind: "remove", reply })}
+                      />
+                    ),
                 },
               ]}
             />
@@ -85,18 +92,6 @@ function RepliesPage() {
     </>
   );
 }
-
-const RowButtons = ({ reply, open }: { readonly reply: Reply; readonly open: (dialog: Dialog) => void }) => (
-  <div class="row-actions">
-    <Button label={`Edit ${reply.name}`} kind="icon" shape={icons.edit} onClick={() => open({ kind: "edit", reply })} />
-    <Button
-      label={`Delete ${reply.name}`}
-      kind="icon"
-      shape={icons.trash}
-      onClick={() => open({ kind: "remove", reply })}
-    />
-  </div>
-);
 
 function Open(props: { readonly dialog: Dialog; readonly closed: () => void; readonly changed: () => void }) {
   const { dialog, closed, changed } = props;
