@@ -75,7 +75,7 @@ eachDatabase("a customer on several channels", (open) => {
     expect(new Set(contacts.values()).size).toBe(alike.length);
   }, 30_000);
 
-  it("is one by both spellings of a number in Brazil and in Mexico, and two by numbers that only look alike", async () => {
+  it("is found by both spellings of numbers in Brazil and Mexico, and not by similar numbers", async () => {
     const digits = String(1_000_000 + (made += 1));
     const ofNumber = async (phone: string) => contactOf(await write({ key: unique("s"), proven: { phone } }));
     const brazil = await ofNumber(`+55419${digits}`);

@@ -95,7 +95,7 @@ eachDatabase("a reply whose sending begins with it", (open) => {
     expect((await deliveries(bench)).filter(({ state }) => state !== "sent" && state !== "queued")).toEqual([]);
   });
 
-  it("is not begun with it where nobody can tell the outcome afterwards", async () => {
+  it("stays queued if the platform cannot be asked for the outcome", async () => {
     let ended = false;
     const bench = await newBench({
       checkpoint(name) {

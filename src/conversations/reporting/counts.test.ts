@@ -67,7 +67,7 @@ eachDatabase("the counts of reports", (open) => {
     }
   });
 
-  it("of more tags than have rows of their own are one row a day and a month, and none is lost", async () => {
+  it("keep one row a day and a month for the tags above the limit, and lose none", async () => {
     const days = [dayOf("2031-01-01"), dayOf("2031-01-02")];
     for (const day of days) {
       const tags = Array.from({ length: namesMax + 200 }, (_, i) => `random ${day} ${i}`);

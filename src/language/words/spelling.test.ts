@@ -174,7 +174,7 @@ describe("questions that are written in other words than the documents", () => {
     expect(answer.text).toContain("three years");
   });
 
-  it("are not answered where a name that nobody has is not one of the documents'", async () => {
+  it("are not answered if their only name is in no document", async () => {
     expect((await ask("Can I lease a projector?")).answered).toBe(false);
     expect((await ask("Where is the embassy?")).answered).toBe(false);
   });

@@ -45,7 +45,7 @@ describe("terms", () => {
 });
 
 describe("the language of a document", () => {
-  it("is told by different words, not by one that a sample repeats or that stands in capitals", () => {
+  it("is detected by different words, not by one that a sample repeats or that is in capitals", () => {
     expect(languageOf("Data: {word: ello}. Data: {word: ello}. Data: {word: ello}. It looks like this.")).toBe("en");
     expect(languageOf("Model names: Vertex AI, Prime AI, Other AI")).toBe("en");
     expect(languageOf("Zahlung mit Kreditkarte")).toBe("de");

@@ -16,7 +16,7 @@ describe("addresses of the dashboard", () => {
     }
   });
 
-  it("are made for what they name", () => {
+  it("are built from a page and an id", () => {
     expect([addressOf(""), addressOf("channels"), addressOf("channels", "acc/1")]).toEqual([
       "/dashboard",
       "/dashboard/channels",
