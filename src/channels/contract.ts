@@ -39,8 +39,8 @@ export interface AdapterModule<Config = unknown> {
   /** Whether a change sends the secrets to another port of these servers, or less protected. Absent: it cannot. */
   exposes?(before: Config, after: Config): boolean;
   /**
-   * What only one account can use, such as a bot: two accounts would take its messages from each other, so the host refuses
-   * the second one. Absent where accounts can share everything.
+   * The resource that only one account can use, such as a bot: two accounts would take its messages from each other, so
+   * the host refuses the second one. Absent where accounts can share everything.
    */
   identity?(config: Config): AccountIdentity;
   /**
@@ -205,7 +205,7 @@ export interface HasPlatformStatus {
    */
   addNote(note: OutboundNote, context: ThreadContext): Promise<void>;
   /**
-   * Tells the platform's people, never the customer, that the bot hands the conversation over. Called again after a
+   * Notifies the platform's people, never the customer, that the bot hands the conversation over. Called again after a
    * failure: must first look what is done already. Same errors as {@link AdapterCore.send}.
    */
   handOver(handover: Handover, context: ThreadContext): Promise<void>;
@@ -300,7 +300,7 @@ export type Inbound =
       readonly bodyBytesMax?: number;
       receive(request: WebRequest): Promise<WebResponse>;
       /**
-       * Tells the platform the webhook's address. Called by one process at a time, at the start and again after a failure;
+       * Registers the webhook's address at the platform. Called by one process at a time, at the start and again after a failure;
        * its error is shown to the administrator.
        */
       register?(signal: AbortSignal): Promise<void>;

@@ -7,7 +7,7 @@ import type { NewWork, OutboxRow } from "./queries/outbox.ts";
 export type Work<P = unknown> = Omit<OutboxRow, "payload"> & { readonly payload: P };
 
 /**
- * What storing a row of this kind needs. Rows outlive versions: a payload that does not match the schema is left to a
+ * Describes how rows of one kind are stored. Rows outlive versions: a payload that does not match the schema is left to a
  * newer version, and fields that the schema does not name are ignored. A field that may be ignored is added as optional;
  * any other change needs a new kind.
  */

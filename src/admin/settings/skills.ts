@@ -57,7 +57,6 @@ export function addSkill(dependencies: SkillDependencies, edit: Edit, skill: Giv
   });
 }
 
-/** Replaces a skill. */
 export function changeSkill(dependencies: SkillDependencies, edit: Edit, name: string, skill: GivenSkill) {
   return editSkills(dependencies, edit, (skills) => {
     const before = skillOf(skills, name);

@@ -26,7 +26,7 @@ export async function changeAddress(
   tx: Tx,
   { workspaceId, agentId, by }: { readonly workspaceId: string; readonly agentId: string; readonly by: Actor },
   agent: { readonly email: string; readonly invited_until: number | null },
-  /** As {@link usableAddress} returns it. */
+  /** Checked by {@link usableAddress}. */
   email: string,
   now: number,
 ): Promise<void> {

@@ -96,7 +96,7 @@ export async function endSession(store: Store, token: string): Promise<void> {
   await store.write((tx) => tx.deleteFrom("agent_tokens").where("hash", "=", hash("sha256", token)).execute());
 }
 
-/** A part of the token's hash, which neither signs in nor leads to the token. */
+/** A part of the token's hash, which is of no use to sign in or to find the token. */
 const idOf = (tokenHash: string): string => `ses_${tokenHash.slice(0, 32)}`;
 
 export const sessionIdOf = (token: string): string => idOf(hash("sha256", token));

@@ -25,9 +25,9 @@ interface Declared {
 const unknownId = "ACCOUNT";
 
 /**
- * Asks the platform of every account that the configuration file declares whether it works: as the file has it now, also
- * before the first start and after a change. `stored`: the database has been set up. What is stored is not changed: what
- * is new is looked at in a database of its own, which is thrown away.
+ * Checks every account of the configuration file on its platform, with the settings in the file, also before the first
+ * start. `stored`: the database has been set up. Stored data does not change: new accounts are checked in a temporary
+ * database.
  */
 export async function checkDeclaredChannels(
   config: Config,

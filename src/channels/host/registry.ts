@@ -166,7 +166,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
   };
 }
 
-/** An account whose new settings cannot be opened goes on with the old ones, and its failure is shown. */
+/** An account whose new settings cannot be opened keeps the adapter of the old ones, and the failure is shown. */
 function createRefresh(
   accounts: AccountCache,
   status: Pick<AccountStatus, "connection">,

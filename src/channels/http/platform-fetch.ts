@@ -206,8 +206,8 @@ function responseOf({
 }
 
 /**
- * What the system was asked for when it failed, before anything was sent. Its name for the failure tells less: a network
- * that goes away under an open connection ends what was sent over it with EHOSTUNREACH as well.
+ * System calls that fail before anything is sent. The error's code alone is ambiguous: a lost network also ends open
+ * connections with EHOSTUNREACH.
  */
 const beforeSending: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
 

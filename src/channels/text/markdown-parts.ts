@@ -11,7 +11,7 @@ interface Extent {
   readonly characters: number;
 }
 
-/** A part of this extent ends at the next place where nothing goes on. */
+/** A part of this extent ends at the next border of blocks. */
 const wanted: Extent = { lines: 100, marks: 1_000, characters: 4_000 };
 /** No real message has that many marks, and the parser takes quadratic time over some of them. */
 export const marksMax = 2_500;

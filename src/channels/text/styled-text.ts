@@ -187,8 +187,8 @@ function cutAt(runs: readonly Run[], room: number): readonly [Run[], Run[]] {
 }
 
 /**
- * The runs for where links can be shown as text only, or those that `isOnlyText` says: behind what is linked, which may
- * have marks within, stands where it leads to, unless it says so itself.
+ * Returns the runs for text without links: each address follows the linked text, which may have marks within, unless the
+ * text is the address. `isOnlyText`: whether a link has to be shown so.
  */
 export function withAddresses(
   runs: readonly Run[],
@@ -236,7 +236,7 @@ function lengthThatFits(runs: readonly Run[], max: number, sizeOf: (text: string
       length += text.length;
       continue;
     }
-    // The character after the last place has to be there as a whole: half of one goes on with no sign.
+    // Includes the whole character after the last place: half a character would not be recognised as one.
     for (const { segment } of graphemes.segment(text.slice(0, max - size + 2))) {
       const own = sizeOf(segment);
       if (size + own > max) {

@@ -17,7 +17,7 @@ import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
 import { rerouteWork } from "./reroute/reroute-work.ts";
 
-// Stores how the sending of a part ended: its state, the end of the work, and what agents learn of it.
+// Stores how the sending of a part ended: its state, the end of the work, and the notice for agents.
 
 /** A part of a message, with its conversation's thread and account and the message's author. */
 export interface DeliveryToSend extends DeliveriesTable {

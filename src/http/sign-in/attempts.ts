@@ -33,8 +33,8 @@ export type AttemptKind = keyof typeof limitsOf;
 
 export interface Attempt {
   /**
-   * Takes the attempt back from the counters, and makes the account known from this network. `begunAt`: of another
-   * attempt of this kind, which began the sign-in and is taken back too.
+   * Removes the attempt from the counters, and records the account as known from this network. `begunAt`: the time of the
+   * attempt of this kind that began the sign-in, which is removed too.
    */
   succeeded(begunAt?: number): Promise<void>;
 }

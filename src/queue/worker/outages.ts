@@ -16,7 +16,7 @@ export function createOutages(clock: Clock, log: Log) {
     if (server === undefined || lane === undefined) return false;
     const now = clock.now();
     const before = away.get(server);
-    // Another process may have done the waiting work; this one does not learn of it.
+    // Another process may have done the waiting work; this one is not notified.
     const isSame = before !== undefined && now - before.failedAt < outageMs;
     const lanes = isSame ? before.lanes : new Set<string>();
     if (lanes.size < lanesMax) lanes.add(lane);

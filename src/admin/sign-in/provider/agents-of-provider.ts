@@ -25,7 +25,10 @@ export async function providerOnly(db: Reader | Tx, agentId: string): Promise<Pr
   return { workspaceId: row.id, label: provider.label };
 }
 
-/** Ends the sessions that began with a password, and what leads to one. Sign-in links are the operator's. */
+/**
+ * Ends the sessions that began with a password, unfinished sign-ins and password resets. Sign-in links stay, because only
+ * the operator makes them.
+ */
 export async function endPasswordSessions(tx: Tx, workspaceId: string, now: number): Promise<void> {
   const rows = await tx
     .selectFrom("agent_tokens")

@@ -72,7 +72,7 @@ async function reactedMessage(
   return message && { id: message.id, isAnswer: message.kind === "answer" || message.kind === "refusal" };
 }
 
-/** The opinion of an answer that the event changes; null: it is taken back. Undefined: the event says nothing of it. */
+/** The opinion of an answer that the event changes; null: it is taken back. Undefined: the event has none. */
 async function opinionIn(tx: Tx, messageId: string, { sender, added, removed }: Reaction) {
   const given = added.map(thumbOf).findLast((thumb) => thumb !== undefined);
   if (given !== undefined) return given;

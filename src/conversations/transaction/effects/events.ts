@@ -193,7 +193,7 @@ export function createEvents(now: number): Events {
           subjectId: row.id,
           sequence,
           data: {
-            // The event outlives the conversation, so it holds nothing of it but the id.
+            // The event outlives the conversation, so it has the id only.
             conversation:
               type === "conversation.deleted"
                 ? { id: row.id }

@@ -10,7 +10,7 @@ import type { Resources } from "#http/v1/resources.ts";
 /** Every role may change its own account. */
 export const own = { least: "viewer", ownAccount: true } as const;
 
-/** The agent, in a browser's session. An access token that was stolen must not lead to the account. */
+/** The agent, in a browser's session. A stolen access token must not change the account. */
 export function ownAccountOf(request: FastifyRequest): OwnAccount & { readonly session: string } {
   const { agentId, email, workspaceId, actor, tokenId } = administratorOf(request);
   const session = sessionToken(request);

@@ -33,7 +33,7 @@ export function registerProviders(scope: App, dependencies: ProviderRoutes): voi
     const { email } = request.query as { readonly email?: unknown };
     const to = toOf(request);
     if (typeof email !== "string" || email.length > 200) return sendPage(reply, 200, findPage({ to }));
-    // Whether an agent has the address is not told; the domains are.
+    // The answer must not reveal whether an agent has the address. Domains are public.
     const domain = domainOf(email.trim());
     const providers = (await listProviders(store.read)).filter(({ domains }) => domains.includes(domain));
     const found = providers.map((provider) => providerLink(provider, to));

@@ -74,8 +74,8 @@ function outermost(bodies: readonly Body[]): readonly Body[] {
 }
 
 /**
- * Some pages have their heading above what they mark as content. The page's title tells it from the name of the site,
- * which is above the content, too.
+ * Some pages have their heading above what they mark as content. The page's title distinguishes it from the name of the
+ * site, which is above the content, too.
  */
 export function withHeading(marked: readonly Block[], all: readonly Block[], pageTitle: string): readonly Block[] {
   const isTitle = (block: Block): boolean =>

@@ -122,7 +122,7 @@ export function createPageContent() {
 
 function isLinkList({ links, letters, linkLetters }: OpenElement, blocks: () => readonly Block[]): boolean {
   if (links >= linksMin && linkLetters >= letters * linkShareMin) return true;
-  // Rows come later than their cells, so those are not told from what is around them.
+  // Rows end after their cells, so cells cannot be distinguished from the text around them.
   const isLine = links >= linkBarMin && linkLetters === letters;
   return isLine && blocks().every((block) => block.kind === "paragraph" || block.kind === "item");
 }

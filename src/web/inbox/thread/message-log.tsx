@@ -118,7 +118,7 @@ const EntryLine = ({ entry, before, after, conversation: { customer, amendable }
 
 const Day = ({ at }: { readonly at: number }) => <p class="day">{useRelativeTime(dayName, at)}</p>;
 
-/** No line for changes that another line tells of. */
+/** Omits changes that another line shows. */
 function Audit({ at, text }: { readonly at: number; readonly text: string }) {
   if (text === "") return null;
   return (

@@ -1,4 +1,4 @@
-/** What `/admin/v1/unanswered` answers. */
+/** A group of similar questions in the response of `/admin/v1/unanswered`. */
 export interface Question {
   readonly id: string;
   /** The newest of the similar questions. */

@@ -60,7 +60,7 @@ function Appearance(props: { readonly list: SettingsList; readonly changed: (lis
   );
 }
 
-/** Tells the preview of each change, and says how well the colour can be read. */
+/** Sends each change to the preview, and shows the contrast of the colour. */
 function Watch({ values, changed }: { readonly values: Values; readonly changed: (values: Values) => void }) {
   useEffect(() => changed(values), [values]);
   const ratio = contrastOf(String(values["widget.color"]));
