@@ -84,7 +84,7 @@ export function sourceOf({ candidate, score }: Ranked, found: Retrieval): Source
 /** Answers from lookups, in the words of the skills' templates. */
 export function answerFromLookups(lookups: readonly Lookup[]): Answer {
   return {
-    text: lookups.map(({ told }) => told).join("\n\n"),
+    text: lookups.map(({ message }) => message).join("\n\n"),
     sources: lookups.slice(0, sourcesMax).map(lookupSource),
     confidence: "high",
     answered: true,

@@ -28,10 +28,10 @@ export interface Question {
   /** For a language model, 0 to 1. Default: 0. */
   readonly temperature?: number;
   /**
-   * Behaviour when the language model fails: with `tell` a `Problem` is thrown, for callers that can retry; `extract`,
+   * Behaviour when the language model fails: with `throw` a `Problem` is thrown, for callers that can retry; `extract`,
    * the default, answers in the documents' own sentences.
    */
-  readonly whenModelFails?: "tell" | "extract";
+  readonly whenModelFails?: "throw" | "extract";
   /** Called with each piece of the answer's text while it is generated. */
   readonly onToken?: (delta: string) => void;
   /** The customer's language. Absent: recognised by the messages. */
@@ -103,7 +103,7 @@ export interface Lookup {
   /** One line per field. */
   readonly text: string;
   /** The result in the words of the skill's template. */
-  readonly told: string;
+  readonly message: string;
 }
 
 export interface Answer {

@@ -154,11 +154,11 @@ function answersAsked(
     const value = findIn(skill, asked, read) ?? argumentValue(skill, asked, bare(text.trim()));
     if (value === undefined) return undefined;
     const earlier = before.length > charactersMax ? readText("") : readText(before);
-    const told = skill.phrases
+    const given = skill.phrases
       .map((phrase) => matched(skill, itemsOf(phrase), earlier))
       .find((each) => each !== undefined);
     const whole: Text = readText(`${earlier.tokens.join(" ")} ${text}`);
-    return complete(skill, { ...told, [asked.name]: value }, whole);
+    return complete(skill, { ...given, [asked.name]: value }, whole);
   }
   return undefined;
 }

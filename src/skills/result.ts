@@ -57,15 +57,15 @@ export function lookupOf(skill: LookupSkill, body: unknown, values: ArgumentValu
     if (lines.length === linesMax) break;
   }
   const text = lines.join("\n");
-  const told =
+  const message =
     skill.answer === null
       ? lines.map((line) => `- ${line}`).join("\n")
       : fill(
           skill.answer,
           (name) => valueAt(body, name) ?? (Object.hasOwn(values, name) ? String(values[name]) : undefined),
         );
-  if (told === undefined || told === "") return undefined;
-  return { skill: skill.name, title: titleOf(skill.name), text: text === "" ? told : text, told };
+  if (message === undefined || message === "") return undefined;
+  return { skill: skill.name, title: titleOf(skill.name), text: text === "" ? message : text, message };
 }
 
 /** `usual`: the text for skills without one of their own. */

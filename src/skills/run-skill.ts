@@ -15,7 +15,7 @@ type Call = Extract<Choice, { kind: "call" }>;
 /** One skill's part of the answer. */
 export type SkillResult =
   | { readonly kind: "lookup"; readonly lookup: Lookup }
-  | { readonly kind: "said"; readonly text: string; readonly helped: boolean; readonly lead?: Answer["lead"] }
+  | { readonly kind: "text"; readonly text: string; readonly helped: boolean; readonly lead?: Answer["lead"] }
   | { readonly kind: "escalate" };
 
 interface SkillRun {
@@ -44,18 +44,18 @@ export async function runSkill(
       return { result: { kind: "escalate" }, outcome: "handed over" };
     case "business_hours":
       return {
-        result: { kind: "said", text: hoursText(skill, question, options.clock.now()), helped: true },
+        result: { kind: "text", text: hoursText(skill, question, options.clock.now()), helped: true },
         outcome: "told the hours",
       };
     case "capture_lead": {
       const lead = leadOf(values);
       if (lead === undefined)
         return {
-          result: { kind: "said", text: cannedTextFor(question, "lead_wanted"), helped: true },
+          result: { kind: "text", text: cannedTextFor(question, "lead_wanted"), helped: true },
           outcome: "there was nothing to keep",
         };
       const text = skill.answer ?? cannedTextFor(question, "lead_kept");
-      return { result: { kind: "said", text, helped: true, lead }, outcome: "kept" };
+      return { result: { kind: "text", text, helped: true, lead }, outcome: "kept" };
     }
   }
 }
@@ -71,17 +71,17 @@ async function lookUp(
   const { settings, turn } = question;
   if (lacksVerifiedCustomer(skill, question)) {
     const text = settings.lookupUnverifiedMessage;
-    return { result: { kind: "said", text, helped: false }, outcome: "not called: the customer is not verified" };
+    return { result: { kind: "text", text, helped: false }, outcome: "not called: the customer is not verified" };
   }
   if (question.isTrial === true && !skill.safe) {
-    return { result: { kind: "said", text: "", helped: true }, outcome: "not called: this is a trial" };
+    return { result: { kind: "text", text: "", helped: true }, outcome: "not called: this is a trial" };
   }
   const outcome = await lookUps.call(skill, values, turn, end - performance.now(), signal);
-  const told = resultOf(skill, values, outcome, question);
-  if (told.kind !== "failed") return { result: told.result, outcome: told.outcome };
-  log.warn({ skill: skill.name, reason: told.reason }, "skills: lookup failed");
-  const text = told.unsure ? settings.lookupUnsureMessage : settings.lookupFailedMessage;
-  return { result: { kind: "said", text, helped: false }, outcome: `failed: ${told.reason}` };
+  const lookup = resultOf(skill, values, outcome, question);
+  if (lookup.kind !== "failed") return { result: lookup.result, outcome: lookup.outcome };
+  log.warn({ skill: skill.name, reason: lookup.reason }, "skills: lookup failed");
+  const text = lookup.unsure ? settings.lookupUnsureMessage : settings.lookupFailedMessage;
+  return { result: { kind: "text", text, helped: false }, outcome: `failed: ${lookup.reason}` };
 }
 
 function resultOf(
@@ -97,7 +97,7 @@ function resultOf(
       return outcome;
     case "not_found": {
       const text = notFoundText(skill, values, cannedTextFor(question, "lookup_none"));
-      return { kind: "done", result: { kind: "said", text, helped: true }, outcome: "found nothing" };
+      return { kind: "done", result: { kind: "text", text, helped: true }, outcome: "found nothing" };
     }
     case "found": {
       const lookup = lookupOf(skill, outcome.body, values);

@@ -37,8 +37,8 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
     async answer(question, signal) {
       const { skills } = question.settings;
       if (skills.length === 0) return documents.answer(question, signal);
-      const told = chosenByPhrase(skills, question.text, question.history);
-      if (told !== undefined) return answerWith([told], question, 0, "phrase", signal);
+      const chosen = chosenByPhrase(skills, question.text, question.history);
+      if (chosen !== undefined) return answerWith([chosen], question, 0, "phrase", signal);
       if (model === undefined) return documents.answer(question, signal);
       const { choices, tokensUsed } = await chosenByModel(model, log, skills, question, signal);
       signal.throwIfAborted();
@@ -64,10 +64,10 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
       if (choice.kind === "ask") {
         // Refused before asking for arguments, to save the customer's time.
         if (lacksVerifiedCustomer(choice.skill, question)) {
-          done.push({ kind: "said", text: question.settings.lookupUnverifiedMessage, helped: false });
+          done.push({ kind: "text", text: question.settings.lookupUnverifiedMessage, helped: false });
           continue;
         }
-        done.push({ kind: "said", text: choice.ask, helped: true });
+        done.push({ kind: "text", text: choice.ask, helped: true });
         continue;
       }
       const { result, outcome } = await runSkill({ lookUps, clock, log }, choice, question, end, signal);
@@ -92,12 +92,12 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
         escalate: askedForPerson,
       };
     }
-    const lead = done.map((each) => (each.kind === "said" ? each.lead : undefined)).find((each) => each !== undefined);
-    const said = done.filter((each) => each.kind === "said");
+    const lead = done.map((each) => (each.kind === "text" ? each.lead : undefined)).find((each) => each !== undefined);
+    const texts = done.filter((each) => each.kind === "text");
     const lookups = done.filter((each) => each.kind === "lookup").map(({ lookup }) => lookup);
     const withLead = lead === undefined ? base : { ...base, lead };
-    const words = said.map(({ text }) => text).join("\n\n");
-    if (lookups.length > 0 && by === "model" && said.length === 0) {
+    const joined = texts.map((each) => each.text).join("\n\n");
+    if (lookups.length > 0 && by === "model" && texts.length === 0) {
       const answer = await documents.answer({ ...question, lookups }, signal);
       return {
         ...answer,
@@ -106,10 +106,10 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
         tokensUsed: tokensUsed + answer.tokensUsed,
       };
     }
-    const helped = lookups.length > 0 || said.every((each) => each.helped);
+    const helped = lookups.length > 0 || texts.every((each) => each.helped);
     return streamed(question, {
       ...withLead,
-      text: [...lookups.map(({ told }) => told), ...(words === "" ? [] : [words])].join("\n\n"),
+      text: [...lookups.map(({ message }) => message), ...(joined === "" ? [] : [joined])].join("\n\n"),
       sources: lookups.map(({ title, text }) => ({ title, url: "", chunk: text, score: 1 })),
       confidence: helped ? "high" : "low",
       answered: helped,

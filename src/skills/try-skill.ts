@@ -58,7 +58,7 @@ export async function trySkill(
     ...none,
     outcome: "found",
     reason: found === undefined ? "its answer lacks a field that the skill tells" : null,
-    answer: found === undefined ? null : mask(found.told),
+    answer: found === undefined ? null : mask(found.message),
     body: mask(JSON.stringify(outcome.body)).slice(0, bodyShownMax),
   };
 }

@@ -132,8 +132,8 @@ function refuseDisabled(
   by: Actor,
 ): void {
   if (disabledAt === null) return;
-  const how = by === operatorActor ? `with "parley webhook enable ${id}"` : "in the dashboard on its page";
-  throw new Problem("invalid_transition", `${id} is disabled: enable it first, ${how}.`);
+  const enableHint = by === operatorActor ? `with "parley webhook enable ${id}"` : "in the dashboard on its page";
+  throw new Problem("invalid_transition", `${id} is disabled: enable it first, ${enableHint}.`);
 }
 
 /** Sends a test event now, also to a disabled endpoint and whatever its types. The attempt is logged. */

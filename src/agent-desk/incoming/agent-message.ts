@@ -10,7 +10,7 @@ import type { Tx } from "#database/contract.ts";
 import { storeAgentReply } from "#conversations/agents/store-reply.ts";
 import { requireConversation } from "#conversations/agents/update.ts";
 import { insertNote } from "#conversations/transaction/insert-note.ts";
-import { lastEdit, saidMark } from "./pending-edits.ts";
+import { lastEdit, textMark } from "./pending-edits.ts";
 import type { DeskEventResult, EventContext } from "./event-context.ts";
 import type { Draft, SentPost } from "./message-posts.ts";
 import {
@@ -83,7 +83,7 @@ export async function storeAgentMessage(
   const ids = prefetched.files.map(({ id }) => id);
   const attached = { ids, uploadedBy: context.agent.email };
   const sent = await reply(tx, context, row.id, messageId, text, attached);
-  await save("message", sent.messageId, { said: saidMark(text) });
+  await save("message", sent.messageId, { said: textMark(text) });
   const all = [...notices, ...(await linkedNotice(tx, context.channels, row, ids))];
   return { effects: sent.effects, notice: all.length === 0 ? null : { text: all.join(" ") } };
 }

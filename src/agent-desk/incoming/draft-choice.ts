@@ -26,7 +26,7 @@ import {
   nothing,
   revisionIn,
 } from "./message-posts.ts";
-import { saidMark } from "./pending-edits.ts";
+import { textMark } from "./pending-edits.ts";
 
 type Chose = Extract<DeskEvent, { kind: "chose" }>;
 
@@ -89,7 +89,7 @@ async function chooseForReply(
 ): Promise<DeskEventResult> {
   const content = changeIn(post);
   if (choice !== "send" || content === undefined) return sentAlready(tx, context, conversationId, choice);
-  const sent: SentPost = { revision: revisionIn(post), said: saidMark(content) };
+  const sent: SentPost = { revision: revisionIn(post), said: textMark(content) };
   await savePost(tx, { ...post, parked: JSON.stringify(sent) });
   if ((await currentState(tx, post.ref_id)) === undefined) return nothing;
   return editSentMessage(tx, context, { messageId: post.ref_id, conversationId, content });
@@ -126,7 +126,7 @@ async function sendDraft(
   await tx.deleteFrom("notes").where("id", "=", note.id).execute();
   const attached = { ids: files, uploadedBy: note.author };
   const { effects, messageId } = await reply(tx, context, row.id, writtenAs, draft.text, attached);
-  const sent: SentPost = { revision: revisionIn(post), said: saidMark(draft.text) };
+  const sent: SentPost = { revision: revisionIn(post), said: textMark(draft.text) };
   await savePost(tx, { ...post, kind: "message", ref_id: messageId, parked: JSON.stringify(sent) });
   // The reply's post may have been queued before the desk knew that the agent's own post shows the text.
   const items = [{ kind: "fate", id: messageId } as const, { kind: "changed", id: note.id } as const];

@@ -19,7 +19,7 @@ import {
   withoutSign,
 } from "./message-posts.ts";
 import type { EditEvent } from "./pending-edits.ts";
-import { editOf, lastEdit, saidMark } from "./pending-edits.ts";
+import { editOf, lastEdit, textMark } from "./pending-edits.ts";
 
 /** Applies an edit or a deletion at the desk to the reply, note or draft that the text became. */
 export async function editAgentMessage(
@@ -54,7 +54,7 @@ export async function editAgentMessage(
   if (post.kind === "note" || post.kind === "draft") {
     return editNote(tx, context, conversationId, { ...post, ref_id: post.ref_id }, content, revision);
   }
-  const said = saidMark(content);
+  const said = textMark(content);
   const keepSent = (sent: SentPost): Promise<void> => savePost(tx, { ...post, parked: JSON.stringify(sent) });
   await keepSent({ revision, said });
   const message = await currentState(tx, post.ref_id);

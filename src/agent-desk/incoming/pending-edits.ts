@@ -17,13 +17,13 @@ export interface PendingEdit {
 }
 
 /** Hash of a text at the desk, to find out whether the reply still has it. Empty for a deleted text. */
-export const saidMark = (text: string | null): string =>
+export const textMark = (text: string | null): string =>
   text === null ? "" : createHash("sha256").update(text).digest("hex").slice(0, 16);
 
 /** True if the text at the desk equals the one that the customer sees. */
 export function readsSo({ parked }: DeskPostsTable, { content, deleted_at: deletedAt }: MessagesTable): boolean {
   const { said } = JSON.parse(parked ?? "{}") as { readonly said?: string };
-  return said === undefined || said === saidMark(deletedAt === null ? content : null);
+  return said === undefined || said === textMark(deletedAt === null ? content : null);
 }
 
 export const editOf = (given: EditEvent): PendingEdit =>

@@ -8,7 +8,7 @@ import { reply } from "./agent-message.ts";
 import type { DeskEventResult, EventContext } from "./event-context.ts";
 import { textMax } from "./message-posts.ts";
 
-type Asked = Extract<DeskEvent, { kind: "asked" }>;
+type ReplyRequest = Extract<DeskEvent, { kind: "asked" }>;
 
 /**
  * Sends an agent's reply to one message, which a post of the thread shows. A refused text is given back in the notice,
@@ -18,7 +18,7 @@ export async function replyToMessage(
   tx: Tx,
   context: EventContext,
   conversationId: string,
-  { externalId }: Pick<Asked, "externalId">,
+  { externalId }: Pick<ReplyRequest, "externalId">,
   { messageId: post, text }: Extract<DeskAsk, { kind: "reply" }>,
 ): Promise<DeskEventResult> {
   const { accountId, workspace, agent } = context;

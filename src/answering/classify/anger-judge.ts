@@ -40,20 +40,20 @@ async function ask(model: LanguageModel, text: string, signal: AbortSignal): Pro
     "Reply with one whole number from 0 to 10 and nothing else.",
   ].join("\n");
   const user = `--- message ${marker} ---\n${masked}\n--- end of message ${marker} ---`;
-  let said = "";
+  let reply = "";
   await model.write(
     { system, user, temperature: 0, budgetMs },
     {
       text(delta) {
-        said += delta;
+        reply += delta;
       },
       restart() {
-        said = "";
+        reply = "";
         return true;
       },
     },
     signal,
   );
-  const number = /^\s*(10|\d)\s*\.?\s*$/.exec(said)?.[1];
+  const number = /^\s*(10|\d)\s*\.?\s*$/.exec(reply)?.[1];
   return number === undefined ? undefined : Number(number) / 10;
 }

@@ -21,7 +21,7 @@ export async function* evaluate(
 ): AsyncGenerator<Evaluated> {
   for (const question of questions) {
     const asked = { ...of, text: question.text, history: [], topK: 5, audience: [], isTrial: true } as const;
-    const answer = await answerer.answer({ ...asked, whenModelFails: "tell" }, signal);
+    const answer = await answerer.answer({ ...asked, whenModelFails: "throw" }, signal);
     const { text, confidence, answered } = answer;
     const given = { text, confidence, answered, cited: namesOf(answer) };
     yield {

@@ -30,7 +30,7 @@ import { evidenceOf } from "./support.ts";
 /** Counters for the metrics endpoint. */
 export interface ModelMetrics {
   answered(kept: number, dropped: number): void;
-  /** `extract`: the answer consists of the documents' own sentences. `told`: the caller got a problem. */
+  /** `extract`: the answer consists of the documents' own sentences. `told`: a problem was thrown. */
   failed(kind: ModelFailure["kind"], instead: "told" | "extract"): void;
 }
 
@@ -39,7 +39,7 @@ type WhenModelFails = NonNullable<Question["whenModelFails"]>;
 const historyMax = 8;
 const turnCharactersMax = 1_000;
 /** API clients wait 30 seconds at most. Answers for channels may take longer. */
-const budgetMs: Readonly<Record<WhenModelFails, number>> = { tell: 25_000, extract: 45_000 };
+const budgetMs: Readonly<Record<WhenModelFails, number>> = { throw: 25_000, extract: 45_000 };
 /** Upper limit before the share of dropped sentences is applied: a dropped sentence shows that the model was unsure. */
 const evidenceMax = 0.6;
 /** With less time left no model checks the statements. */
@@ -82,7 +82,7 @@ export function createModelComposer({
         if (!(error instanceof ModelFailure)) throw error;
         const { whenModelFails = "extract", lookups = [] } = judged.question;
         // Streamed text cannot be replaced by another answer. Lookups can be answered without a model.
-        const isThrown = (whenModelFails === "tell" && lookups.length === 0) || (shown && onToken !== undefined);
+        const isThrown = (whenModelFails === "throw" && lookups.length === 0) || (shown && onToken !== undefined);
         const outcome = isThrown ? "told" : "extract";
         counts.failed(error.kind, outcome);
         log.warn({ kind: error.kind, reason: error.message, instead: outcome }, "model: answering failed");

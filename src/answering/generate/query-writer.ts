@@ -19,8 +19,8 @@ export interface WrittenQueries {
 /** Says in other words what a message asks, for further searches. */
 export interface QueryWriter {
   /**
-   * Undefined when the model fails. Throws a `Problem` instead where there is no answer without it, and the caller is to be
-   * told, see `Question.whenModelFails`.
+   * Undefined when the model fails. Throws a `Problem` instead where there is no answer without it, and the caller asks
+   * for that, see `Question.whenModelFails`.
    */
   write(request: QueryRequest, signal: AbortSignal): Promise<WrittenQueries | undefined>;
 }
@@ -39,7 +39,7 @@ const historyMax = 6;
 const turnCharactersMax = 600;
 const questionCharactersMax = 2_000;
 /** The customer waits for this before the answer is written, and an API client waits 30 seconds at most for both. */
-const budgetMs = { tell: 4_000, extract: 10_000 } as const;
+const budgetMs = { throw: 4_000, extract: 10_000 } as const;
 /** Characters of questions and queries together. */
 const cacheCharacters = 500_000;
 
@@ -87,10 +87,10 @@ export function createQueryWriter({
         signal.throwIfAborted();
         if (!(error instanceof ModelFailure)) throw error;
         // A second request would wait for a slow model as long.
-        const isTold = isNeeded && whenModelFails === "tell" && error.kind !== "late";
-        if (isNeeded) counts.failed(error.kind, isTold ? "told" : "extract");
+        const isThrown = isNeeded && whenModelFails === "throw" && error.kind !== "late";
+        if (isNeeded) counts.failed(error.kind, isThrown ? "told" : "extract");
         log.warn({ kind: error.kind, reason: error.message }, "model: writing search queries failed");
-        if (isTold) throw problemOf(error);
+        if (isThrown) throw problemOf(error);
         return undefined;
       }
     },

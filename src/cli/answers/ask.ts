@@ -24,7 +24,7 @@ export const ask: Command = ({ argv, output, config }) => {
         topK: 5,
         audience: [],
         settings,
-        whenModelFails: "tell",
+        whenModelFails: "throw",
       },
       new AbortController().signal,
     );

@@ -145,5 +145,5 @@ export function createApiQuery(
 }
 
 function liveOf({ onToken }: Query): LiveAnswer {
-  return { whenModelFails: "tell", ...(onToken === undefined ? {} : { onToken }) };
+  return { whenModelFails: "throw", ...(onToken === undefined ? {} : { onToken }) };
 }

@@ -98,7 +98,7 @@ export function handOver(
   channels: Channels,
   settings: WorkspaceSettings,
   actor: Actor,
-  how: {
+  details: {
     readonly reason?: string;
     readonly answersSeq?: number;
     /** Skills that led to the hand-over. */
@@ -106,14 +106,14 @@ export function handOver(
     readonly tokensUsed?: number;
   },
 ): MessagesTable {
-  const said = {
+  const newMessage = {
     content: settings.handoverMessage,
-    ...(how.answersSeq === undefined ? {} : { answersSeq: how.answersSeq }),
-    ...(how.skills === undefined ? {} : { skills: JSON.stringify(how.skills) }),
-    ...(how.tokensUsed === undefined ? {} : { tokensUsed: how.tokensUsed }),
+    ...(details.answersSeq === undefined ? {} : { answersSeq: details.answersSeq }),
+    ...(details.skills === undefined ? {} : { skills: JSON.stringify(details.skills) }),
+    ...(details.tokensUsed === undefined ? {} : { tokensUsed: details.tokensUsed }),
   };
-  const message = addBotMessage(draft, channels, settings, [], said, true);
-  handOverSilently(draft, actor, how.reason);
+  const message = addBotMessage(draft, channels, settings, [], newMessage, true);
+  handOverSilently(draft, actor, details.reason);
   return message;
 }
 

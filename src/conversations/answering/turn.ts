@@ -49,7 +49,7 @@ export interface Turn {
 }
 
 /** Turns that share the customer's thought: what follows the last answer so soon was not written in reply to it. */
-const sameThoughtMs = 5_000;
+const sameQuestionMs = 5_000;
 
 const historyMax = 12;
 
@@ -93,7 +93,7 @@ export async function loadTurn(
     first,
     last,
     lastCustomerSeq: Math.max(...fromCustomer.map((message) => message.seq)),
-    lowStep: conversation.low_streak > 0 && !perQuery && isSameThought(messages, first, pauseAfter) ? 0 : 1,
+    lowStep: conversation.low_streak > 0 && !perQuery && isSameQuestion(messages, first, pauseAfter) ? 0 : 1,
   };
 }
 
@@ -110,7 +110,7 @@ function withoutQuotes(
 }
 
 /** Whether the customer wrote this before the last answer, or as a fragment right after it. */
-function isSameThought(
+function isSameQuestion(
   messages: readonly RecentMessage[],
   first: RecentMessage,
   pauseAfter: TurnDependencies["pauseAfter"],
@@ -118,7 +118,7 @@ function isSameThought(
   const answer = messages.findLast(({ role }) => role === "assistant");
   if (answer === undefined) return false;
   if (answer.seq > first.seq) return true;
-  return first.created_at - answer.created_at < sameThoughtMs && pauseAfter(first.content, false) > 0;
+  return first.created_at - answer.created_at < sameQuestionMs && pauseAfter(first.content, false) > 0;
 }
 
 /** `upTo`: messages after this one are ignored. */

@@ -86,13 +86,13 @@ async function deliver(dependencies: DeliverDependencies, row: SendWork, signal:
 
 const mayBeLost = "This message may not have arrived: the connection broke while it was being sent.";
 
-interface Wanted extends Readonly<Record<string, string | number | null>> {
+interface DeliveryLookup extends Readonly<Record<string, string | number | null>> {
   readonly deliveryId: string;
   readonly workId: number;
   readonly leaseId: string | null;
 }
 
-const deliveryRows = prepareRead((db, { deliveryId, workId, leaseId }: Wanted) =>
+const deliveryRows = prepareRead((db, { deliveryId, workId, leaseId }: DeliveryLookup) =>
   db
     .selectFrom("deliveries")
     .innerJoin("conversations", "conversations.id", "deliveries.conversation_id")

@@ -15,11 +15,11 @@ export function createThreadStates(
   db: Reader,
   account: { readonly id: string; readonly workspaceId: string },
 ): (thread: string) => Promise<ThreadState | null> {
-  let asked = new Map<string, PendingRead[]>();
+  let pending = new Map<string, PendingRead[]>();
 
   async function answer(): Promise<void> {
-    const all = asked;
-    asked = new Map();
+    const all = pending;
+    pending = new Map();
     try {
       const rows = await rowsOf([...all.keys()]);
       const byThread = new Map(rows.map((row) => [row.context_key, row]));
@@ -68,12 +68,12 @@ export function createThreadStates(
 
   return (thread) =>
     new Promise((resolve, reject) => {
-      const waiting = asked.get(thread);
+      const waiting = pending.get(thread);
       if (waiting !== undefined) {
         waiting.push({ resolve, reject });
         return;
       }
-      if (asked.size === 0) queueMicrotask(() => void answer());
-      asked.set(thread, [{ resolve, reject }]);
+      if (pending.size === 0) queueMicrotask(() => void answer());
+      pending.set(thread, [{ resolve, reject }]);
     });
 }

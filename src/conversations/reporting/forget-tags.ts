@@ -8,15 +8,15 @@ export type TagMention = "address" | "name" | undefined;
 export async function forgetTags(
   store: Store,
   workspaceId: string,
-  mention: (tag: string) => TagMention,
+  mentionIn: (tag: string) => TagMention,
 ): Promise<void> {
   // Increments hold tags too, and would bring the counts back.
   await foldChanges(store);
   const counts = store.read.selectFrom("report_counts").where("workspace_id", "=", workspaceId);
   const tags = await counts.select("name").distinct().where("dimension", "=", "tag").execute();
   for (const { name } of tags) {
-    const how = mention(name);
-    if (how === undefined || (how === "name" && (await isUsed(store, workspaceId, name)))) continue;
+    const mention = mentionIn(name);
+    if (mention === undefined || (mention === "name" && (await isUsed(store, workspaceId, name)))) continue;
     await store.write((tx) =>
       tx
         .deleteFrom("report_counts")

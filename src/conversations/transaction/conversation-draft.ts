@@ -132,7 +132,7 @@ export function createDraft(
     },
     joinMessage: (message, content, files) => joinMessage(writes, draft, message, content, files),
     addMessage: (message) => addMessage(writes, draft, message),
-    setStatus: (to, actor, how = {}) => setStatus(draft, to, actor, how),
+    setStatus: (to, actor, details = {}) => setStatus(draft, to, actor, details),
     audit: (action, actor, change) => audit(writes, draft, action, actor, change),
     setTags(add, remove, actor) {
       for (const tag of add) setTag(writes, draft, "tagged", tag, actor);

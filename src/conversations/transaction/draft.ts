@@ -54,7 +54,7 @@ export interface Draft {
    * Changes the status by the lifecycle table. The current status is accepted as no change. Throws
    * `invalid_transition` for a step that the table does not allow.
    */
-  setStatus(to: Status, actor: Actor, how?: StatusDetails): void;
+  setStatus(to: Status, actor: Actor, details?: StatusDetails): void;
   /** Adds an audit log entry and returns its id. */
   audit(
     action: AuditAction,

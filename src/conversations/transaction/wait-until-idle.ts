@@ -1,16 +1,16 @@
 import type { FindLocalWorker } from "./local-worker.ts";
 import type { Store } from "#database/contract.ts";
 
-const lookMs = 1;
+const pollMs = 1;
 
 /** Resolves when no write runs and no work on which a person waits, or after `maxMs` milliseconds. */
 export function createWaitUntilIdle(
   store: Pick<Store, "isCalm">,
   localWorker: FindLocalWorker,
 ): (maxMs: number) => Promise<void> {
-  const mayGo = (): boolean => store.isCalm() && localWorker()?.isBusy() !== true;
+  const isIdle = (): boolean => store.isCalm() && localWorker()?.isBusy() !== true;
   return async (maxMs) => {
     const end = performance.now() + maxMs;
-    while (!mayGo() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, lookMs));
+    while (!isIdle() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, pollMs));
   };
 }

@@ -146,6 +146,6 @@ function repliesOfRules(actions: readonly Action[], settings: WorkspaceSettings)
 
 function repliesOf(decision: Decision, settings: WorkspaceSettings): readonly string[] {
   const handsOver = decision.kind === "escalate" || decision.escalate;
-  const said = isAnswerSent(decision) && decision.answer.text !== "" ? [decision.answer.text] : [];
-  return handsOver ? [...said, settings.handoverMessage] : said;
+  const texts = isAnswerSent(decision) && decision.answer.text !== "" ? [decision.answer.text] : [];
+  return handsOver ? [...texts, settings.handoverMessage] : texts;
 }

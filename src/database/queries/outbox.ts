@@ -221,12 +221,12 @@ export async function lanesWithWork(
   return (await waitingLanes(store, { lanes, now })).map(({ lane }) => lane);
 }
 
-interface Looking extends Readonly<Record<string, number | readonly string[]>> {
+interface LaneQuery extends Readonly<Record<string, number | readonly string[]>> {
   readonly lanes: readonly string[];
   readonly now: number;
 }
 
-const waitingLanes = prepareRead((db, { lanes, now }: Looking) =>
+const waitingLanes = prepareRead((db, { lanes, now }: LaneQuery) =>
   db
     .selectFrom("outbox")
     .select("lane")
@@ -247,7 +247,7 @@ export async function lanesWithLaterWork(
   return (await laterLanes(store, { lanes, now })).map(({ lane }) => lane);
 }
 
-const laterLanes = prepareRead((db, { lanes, now }: Looking) =>
+const laterLanes = prepareRead((db, { lanes, now }: LaneQuery) =>
   db
     .selectFrom("outbox")
     .select("lane")

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { Problem } from "#domain/problem.ts";
 import type { Log } from "#runtime/log.ts";
 import type { IndexCall, IndexResults } from "./thread/index-calls.ts";
-import { perform } from "./thread/index-calls.ts";
+import { runCall } from "./thread/index-calls.ts";
 import type { StoreReads, WantedDocument } from "./index-changes.ts";
 import { batches, planOf, storedVersion, withChunks } from "./index-changes.ts";
 import type { IndexFile } from "./file/index-file.ts";
@@ -95,7 +95,7 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
       // A write here would block the event loop until the thread's write ends.
       const reads = request.kind === "search";
       const inThread = (!reads && writing.started) || large || file.chunkCount(workspaceId) >= threadFrom;
-      if (!inThread || path === ":memory:") return perform(file, request);
+      if (!inThread || path === ":memory:") return runCall(file, request);
       return (reads ? searching : writing).run(request, signal);
     });
   }

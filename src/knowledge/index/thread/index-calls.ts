@@ -30,8 +30,8 @@ export interface IndexResults {
   readonly drop: undefined;
 }
 
-export function perform<C extends IndexCall>(file: IndexFile, call: C): IndexResults[C["kind"]];
-export function perform(file: IndexFile, call: IndexCall): IndexResults[IndexCall["kind"]] {
+export function runCall<C extends IndexCall>(file: IndexFile, call: C): IndexResults[C["kind"]];
+export function runCall(file: IndexFile, call: IndexCall): IndexResults[IndexCall["kind"]] {
   switch (call.kind) {
     case "search":
       return file.search(call.request);

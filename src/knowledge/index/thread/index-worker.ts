@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { answerCalls } from "./answer-calls.ts";
 import type { IndexCall } from "./index-calls.ts";
-import { perform } from "./index-calls.ts";
+import { runCall } from "./index-calls.ts";
 import { openIndexFile } from "../file/index-file.ts";
 import type { ThreadTask } from "./index-thread.ts";
 
@@ -10,4 +10,4 @@ import type { ThreadTask } from "./index-thread.ts";
 const { path, priority } = workerData as ThreadTask;
 const file = openIndexFile(path);
 
-answerCalls((call) => perform(file, call as IndexCall), priority);
+answerCalls((call) => runCall(file, call as IndexCall), priority);
