@@ -10,7 +10,7 @@ import type { Files } from "#files/contract.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Reader, Store } from "#database/contract.ts";
 import type { Wake } from "#runtime/signals.ts";
-import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
 import { claimForAgent } from "#conversations/transaction/local-worker.ts";
 import { viewWindow } from "#conversations/delivery/reroute/reply-window.ts";

@@ -1,6 +1,6 @@
 import type { Answerer } from "#answering/contract.ts";
 import { pauseAfter } from "#answering/understand/unfinished.ts";
-import type { PauseAfter } from "#conversations/inbound/batch.ts";
+import type { PauseAfter } from "#conversations/answering/turn.ts";
 import type { LoadAdapter } from "#channels/load-adapter.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import type { Config } from "#config/environment.ts";

@@ -8,7 +8,7 @@ import { createAccountStatus } from "#channels/host/account-status.ts";
 import type { ChannelRegistry } from "#channels/host/registry.ts";
 import { createChannels } from "#channels/host/registry.ts";
 import type { LoadAdapter } from "#channels/load-adapter.ts";
-import type { PauseAfter } from "#conversations/inbound/batch.ts";
+import type { PauseAfter } from "#conversations/answering/turn.ts";
 import type { CreatedEngine } from "#conversations/engine.ts";
 import { createEngine } from "#conversations/engine.ts";
 import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";

@@ -1,4 +1,4 @@
-import { RetryLater } from "#conversations/delivery/retry-later.ts";
+import { RetryLater } from "#queue/retry-later.ts";
 import { isSearchAway } from "#conversations/answering/turn-work.ts";
 import { TypesenseAway } from "#database/search/typesense/client.ts";
 

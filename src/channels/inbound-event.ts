@@ -271,3 +271,7 @@ export interface Part {
   readonly text: string;
   readonly payload: unknown;
 }
+
+export type EventKind = InboundEvent["kind"];
+export type EventOf<K extends EventKind> = Extract<InboundEvent, { kind: K }>;
+export type TextChange = EventOf<"edit" | "delete">;

@@ -1,7 +1,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { adapterPackages, implementations, importRules, matches, objection } from "../support/project/import-rules.ts";
+import {
+  adapterPackages,
+  conversationRooms,
+  implementations,
+  importRules,
+  matches,
+  objection,
+  upwardArrows,
+} from "../support/project/import-rules.ts";
 import { importsOf, projectDir, readSourceTree } from "../support/project/source-tree.ts";
 import type { SourceFile } from "../support/project/source-tree.ts";
 
@@ -76,6 +84,15 @@ describe("every file", () => {
           .map((pattern) => `${files} imports nothing of ${pattern}`);
       });
     expect(unused).toEqual([]);
+  });
+
+  it("of a room of src/conversations imports the rooms below it only", () => {
+    const imports = product.flatMap(({ path, imports: all }) => all.map(({ target }) => ({ path, target })));
+    expect(upwardArrows(imports)).toEqual({ offences: [], unused: [] });
+    const arrow = { path: "src/conversations/delivery/deliver.ts", target: "src/conversations/agents/actions.ts" };
+    expect(upwardArrows([...imports, arrow]).offences).toEqual([arrow]);
+    const rooms = product.flatMap(({ path }) => /^src\/conversations\/([^/]+)\//.exec(path)?.[1] ?? []);
+    expect(conversationRooms.toSorted()).toEqual([...new Set(rooms)].toSorted());
   });
 
   it("gets implementations from the composition root", () => {

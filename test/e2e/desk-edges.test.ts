@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FakeMessage } from "#adapters/slack/test/support/fake-messages.ts";
-import { syncLater } from "#conversations/transaction/desk-sync-work.ts";
+import { syncLater } from "#conversations/work/desk-sync-work.ts";
 import { newSqlite } from "../support/database/databases.ts";
 import type { DeskBench } from "../support/desk/bench.ts";
 import { openDeskBench } from "../support/desk/bench.ts";

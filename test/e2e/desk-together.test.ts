@@ -1,7 +1,7 @@
 import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { conversationAt } from "#agent-desk/incoming/conversation-of-thread.ts";
-import { createCustomers } from "#conversations/contacts/customers.ts";
+import { createCustomers } from "#conversations/retention/customers.ts";
 import { createConversationSearch } from "#database/search/open.ts";
 import { openStore } from "#database/open.ts";
 import { insertWork } from "#database/queries/outbox.ts";

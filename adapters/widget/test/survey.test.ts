@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { surveyWaitMs } from "#conversations/feedback/survey-kind.ts";
+import { surveyWaitMs } from "#conversations/work/survey-work.ts";
 import { buildBrowserCode } from "#web/build.ts";
 import { accessibilityViolations } from "#test/support/accessibility.ts";
 import type { TestApp } from "#test/support/http/app.ts";

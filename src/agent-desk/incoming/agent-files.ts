@@ -2,7 +2,7 @@ import { DeliveryError } from "#channels/errors.ts";
 import type { DeskFile } from "#channels/desk/contract.ts";
 import { newId } from "#domain/ids.ts";
 import type { LeasedRow } from "#database/queries/outbox.ts";
-import { RetryLater } from "#conversations/delivery/retry-later.ts";
+import { RetryLater } from "#queue/retry-later.ts";
 import type { FileSource } from "#conversations/attachments/prefetch.ts";
 import { prefetchFiles } from "#conversations/attachments/prefetch.ts";
 import type { FileWorkDependencies } from "#conversations/attachments/remove-files.ts";

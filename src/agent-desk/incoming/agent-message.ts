@@ -8,7 +8,7 @@ import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Tx } from "#database/contract.ts";
 import { storeAgentReply } from "#conversations/agents/store-reply.ts";
-import { requireConversation } from "#conversations/agents/update.ts";
+import { requireConversation } from "#conversations/transaction/lock-conversation.ts";
 import { insertNote } from "#conversations/transaction/insert-note.ts";
 import { lastEdit, textMark } from "./pending-edits.ts";
 import type { DeskEventResult, EventContext } from "./event-context.ts";
@@ -25,7 +25,7 @@ import {
   textMax,
   withoutSign,
 } from "./message-posts.ts";
-import { syncAlso } from "#conversations/transaction/desk-sync-work.ts";
+import { syncAlso } from "#conversations/work/desk-sync-work.ts";
 import type { StoredDeskMessage } from "./event-work.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 

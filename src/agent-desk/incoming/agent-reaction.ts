@@ -1,5 +1,5 @@
 import type { DeskEvent } from "#channels/desk/contract.ts";
-import { requireConversation } from "#conversations/agents/update.ts";
+import { requireConversation } from "#conversations/transaction/lock-conversation.ts";
 import { requestReaction } from "#conversations/feedback/reactions/agent-reaction.ts";
 import { messageShownAs } from "#database/queries/desk.ts";
 import type { Tx } from "#database/contract.ts";

@@ -1,5 +1,5 @@
 import { conversationOfThread } from "#database/queries/desk.ts";
-import { RetryLater } from "#conversations/delivery/retry-later.ts";
+import { RetryLater } from "#queue/retry-later.ts";
 import type { Reader } from "#database/contract.ts";
 
 /**

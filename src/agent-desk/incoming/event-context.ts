@@ -1,5 +1,5 @@
 import type { DeskNotice, DeskPerson } from "#channels/desk/contract.ts";
-import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import type { Channels, FollowUp } from "#channels/channels.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";

@@ -1,6 +1,6 @@
 import { requestEdit } from "#conversations/delivery/edit-sent.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
-import { requireConversation } from "#conversations/agents/update.ts";
+import { requireConversation } from "#conversations/transaction/lock-conversation.ts";
 import { postById, savePost, writtenId } from "#database/queries/desk.ts";
 import type { DeskPostsTable } from "#database/schema/desk.ts";
 import type { Tx } from "#database/contract.ts";

@@ -1,6 +1,6 @@
 import type { DeskAsk, DeskEvent } from "#channels/desk/contract.ts";
 import { colleagueWith } from "#conversations/agents/conflict.ts";
-import { requireConversation } from "#conversations/agents/update.ts";
+import { requireConversation } from "#conversations/transaction/lock-conversation.ts";
 import { nameInConversation } from "#database/queries/agents.ts";
 import { messageShownAs } from "#database/queries/desk.ts";
 import type { Tx } from "#database/contract.ts";

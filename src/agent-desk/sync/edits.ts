@@ -1,7 +1,7 @@
 import type { DeskMark, DeskPart } from "#channels/desk/contract.ts";
 import { readsSo } from "#agent-desk/incoming/pending-edits.ts";
-import { reactionsOf } from "#conversations/feedback/reactions/stored-reactions.ts";
-import type { SyncItem } from "#conversations/transaction/desk-sync-work.ts";
+import { reactionsOf } from "#conversations/references/stored-reactions.ts";
+import type { SyncItem } from "#conversations/work/desk-sync-work.ts";
 import { postsOf } from "#database/queries/desk.ts";
 import type { DeskPostsTable } from "#database/schema/desk.ts";
 import type { DeliveryState } from "#database/schema/tables.ts";

@@ -6,7 +6,7 @@ import type { Channels } from "#channels/channels.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store } from "#database/contract.ts";
-import { deskEraseKind } from "#conversations/transaction/desk-erase-work.ts";
+import { deskEraseKind } from "#conversations/work/desk-erase-work.ts";
 import { later } from "./sync.ts";
 
 export interface EraseDependencies {

@@ -1,7 +1,7 @@
 import { nameInConversation } from "#database/queries/agents.ts";
 import { postsOf, setThread } from "#database/queries/desk.ts";
-import type { ShownChange, SyncItem } from "#conversations/transaction/desk-sync-work.ts";
-import { notesBefore } from "#conversations/transaction/desk-sync-work.ts";
+import type { ShownChange, SyncItem } from "#conversations/work/desk-sync-work.ts";
+import { notesBefore } from "#conversations/work/desk-sync-work.ts";
 import type { ThreadEdits } from "./edits.ts";
 import { eventText } from "./event-text.ts";
 import type { ThreadPosts } from "./posts.ts";

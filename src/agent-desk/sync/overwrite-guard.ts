@@ -3,8 +3,8 @@ import type { LeasedRow } from "#database/queries/outbox.ts";
 import { LostLease, insertWork, isHeld } from "#database/queries/outbox.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Store } from "#database/contract.ts";
-import type { SyncItem } from "#conversations/transaction/desk-sync-work.ts";
-import { syncAlso } from "#conversations/transaction/desk-sync-work.ts";
+import type { SyncItem } from "#conversations/work/desk-sync-work.ts";
+import { syncAlso } from "#conversations/work/desk-sync-work.ts";
 
 /** Guards calls that replace a post which another process may have updated since. */
 export interface OverwriteGuard {

@@ -12,7 +12,7 @@ import type { Store, Tx } from "#database/contract.ts";
 import { viewWindow } from "#conversations/delivery/reroute/reply-window.ts";
 import type { Workspace, Workspaces } from "#database/queries/workspaces.ts";
 import { withEditLimit } from "./edit-limit.ts";
-import { startNewThread } from "#conversations/transaction/desk-erase-work.ts";
+import { startNewThread } from "#conversations/work/desk-erase-work.ts";
 import type { OverwriteGuard } from "./overwrite-guard.ts";
 import { deskConversations } from "./snapshot.ts";
 

@@ -5,7 +5,7 @@ import { recentThreads, threadOfMessage, threadsBeginning } from "#conversations
 import { createThreadStates } from "#conversations/delivery/thread-states.ts";
 import { shownReferences } from "#conversations/references/shown-references.ts";
 import { opinionsOf } from "#conversations/feedback/message-opinions.ts";
-import { reactionsOf } from "#conversations/feedback/reactions/stored-reactions.ts";
+import { reactionsOf } from "#conversations/references/stored-reactions.ts";
 import type { Reader } from "#database/contract.ts";
 import type { ReactionsTable } from "#database/schema/feedback.ts";
 import { avatarsOf } from "#database/queries/agents.ts";

@@ -4,14 +4,15 @@ import type { Actor } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Priority } from "#domain/conversation/sla.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import type { ConversationChange, Snooze } from "./requests.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
 import type { Conflict } from "./conflict.ts";
 import { colleagueWith, describeConflict, isLastChangeBy, isStaleView } from "./conflict.ts";
-import { requireConversation, updateConversation } from "./update.ts";
+import { updateConversation } from "./update.ts";
+import { requireConversation } from "#conversations/transaction/lock-conversation.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
 /** An agent's action on a conversation, apart from messages. The inbox, the API and the Slack desk use the same ones. */

@@ -1,23 +1,30 @@
-import type { Engine } from "#conversations/contract.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";
 import type { Store, Tx } from "#database/contract.ts";
+import type { Actor } from "#domain/conversation/message.ts";
+import type { Expected } from "#channels/desk/contract.ts";
+import type { AgentReply, ConversationChange } from "./requests.ts";
 import { previewReply } from "./preview-reply.ts";
+import type { PreviewedReply } from "./preview-reply.ts";
 import { sendLane } from "#queue/lanes.ts";
-import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects, PublishEffects } from "#conversations/work/effects.ts";
 import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
 import { claimForAgent } from "#conversations/transaction/local-worker.ts";
-import { writeConversation } from "#conversations/transaction/lock-conversation.ts";
+import { requireConversation, writeConversation } from "#conversations/transaction/lock-conversation.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { applyAction } from "./actions.ts";
+import type { ActingAgent, Action, ActionResult } from "./actions.ts";
 import { applyMacro } from "./macros.ts";
+import type { MacroRequest } from "./macros.ts";
 import { handleAgentMessage } from "./inbox-messages.ts";
+import type { AgentMessage, AgentMessageResult } from "./inbox-messages.ts";
 import { readyToReply, storeAgentReply } from "./store-reply.ts";
-import { requireConversation, updateConversation } from "./update.ts";
+import { updateConversation } from "./update.ts";
 import { insertNote } from "#conversations/transaction/insert-note.ts";
+import type { NewNote, Note } from "#conversations/transaction/note.ts";
 
 export interface AgentWritesDependencies {
   readonly store: Store;
@@ -30,12 +37,39 @@ export interface AgentWritesDependencies {
   readonly workspaceOf: (id: string) => Promise<Workspace>;
 }
 
-type AgentWrites = Pick<
-  Engine,
-  "reply" | "previewReply" | "update" | "addNote" | "applyAction" | "applyMacro" | "postAgentMessage"
->;
-
 /** Changes of a conversation by agents and API clients: one transaction each. */
+export interface AgentWrites {
+  /** Queues an agent's reply for the customer's channel. Claims an open or escalated conversation. */
+  reply(reply: AgentReply): Promise<{ readonly messageId: string; readonly seq: number }>;
+  /** The messages that the customer would get for an agent's reply. */
+  previewReply(workspaceId: string, conversationId: string, content: string): Promise<PreviewedReply>;
+  /** Applies all fields of the change, or none. */
+  update(workspaceId: string, conversationId: string, change: ConversationChange, actor: Actor): Promise<void>;
+  /** Applies an agent's action. With `expected`, only if the conversation still has that state. */
+  applyAction(
+    workspaceId: string,
+    conversationId: string,
+    action: Action,
+    agent: ActingAgent,
+    expected?: Expected,
+  ): Promise<ActionResult>;
+  /** Does all actions of a macro, or none. Refused like {@link applyAction}, and its reply like {@link postAgentMessage}. */
+  applyMacro(
+    workspaceId: string,
+    conversationId: string,
+    request: MacroRequest,
+    agent: ActingAgent,
+  ): Promise<AgentMessageResult>;
+  /** Posts an agent's message from the inbox. Refused if a colleague has the conversation, or a newer message exists. */
+  postAgentMessage(
+    workspaceId: string,
+    conversationId: string,
+    message: AgentMessage,
+    agent: ActingAgent,
+  ): Promise<AgentMessageResult>;
+  addNote(workspaceId: string, conversationId: string, note: NewNote, actor: Actor): Promise<Note>;
+}
+
 export function createAgentWrites(dependencies: AgentWritesDependencies): AgentWrites {
   const { channels, search, files, localWorker, publishEffects, workspaceOf } = dependencies;
 

@@ -3,6 +3,8 @@ import type { Status } from "#domain/conversation/status.ts";
 import { nameInConversation } from "#database/queries/agents.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { Reader, Tx } from "#database/contract.ts";
+import { ownerOf } from "#conversations/transaction/owner.ts";
+import type { Ownership } from "#conversations/transaction/owner.ts";
 
 // The only place that decides which agent has a conversation, and whether an agent's view of it is stale. The inbox and
 // the desk refuse or hold a reply in a colleague's conversation; the API refuses a stale one only. A reply
@@ -18,19 +20,12 @@ export interface Conflict {
   readonly status: Status;
 }
 
-type Ownership = Pick<ConversationRow, "status" | "snoozed_from" | "assigned_to">;
-
 /**
  * Returns the address of the colleague who owns the conversation, also while it is snoozed. Null: no colleague owns it.
  */
 export function colleagueWith(row: Ownership, email: string): string | null {
   const owner = ownerOf(row);
   return owner === email ? null : owner;
-}
-
-function ownerOf(row: Ownership): string | null {
-  const isOwned = row.status === "claimed" || (row.status === "snoozed" && row.snoozed_from === "claimed");
-  return isOwned ? row.assigned_to : null;
 }
 
 /** Whether another person has changed the conversation since the agent saw it as `expected`. */

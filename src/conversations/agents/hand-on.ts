@@ -9,7 +9,7 @@ import { finishWork } from "#database/queries/outbox.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { PayloadOf, Work, WorkDeclaration } from "#database/work.ts";
 import { declareWork, eachRow, workKind } from "#database/work.ts";
-import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects, PublishEffects } from "#conversations/work/effects.ts";
 import { writeConversation } from "#conversations/transaction/lock-conversation.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";

@@ -10,14 +10,15 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";
-import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import type { ActingAgent, Action } from "./actions.ts";
 import { agentActor, applyAction } from "./actions.ts";
 import { colleagueWith, conflictText, describeConflict, hasNewMessages, isStaleView } from "./conflict.ts";
 import type { AgentMessage, AgentMessageResult } from "./inbox-messages.ts";
 import { handleAgentMessage } from "./inbox-messages.ts";
 import { isRepeated, recordRequest } from "./repeated-requests.ts";
-import { requireConversation, updateConversation } from "./update.ts";
+import { updateConversation } from "./update.ts";
+import { requireConversation } from "#conversations/transaction/lock-conversation.ts";
 
 /** A macro that an agent has chosen. */
 export interface MacroRequest {

@@ -1,7 +1,7 @@
 import type { Channel } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Channels } from "#channels/channels.ts";
-import { readyIfLoaded } from "#conversations/answering/bot-message.ts";
+import { readyIfLoaded } from "#conversations/delivery/bot-message.ts";
 import type { Reader } from "#database/contract.ts";
 
 interface PreviewDependencies {

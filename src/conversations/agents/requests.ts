@@ -1,6 +1,7 @@
 import type { Status } from "#domain/conversation/status.ts";
 import type { Actor } from "#domain/conversation/message.ts";
 import type { Priority } from "#domain/conversation/sla.ts";
+import type { NewNote } from "#conversations/transaction/note.ts";
 
 export interface AgentReply {
   readonly workspaceId: string;
@@ -46,22 +47,4 @@ export interface ConversationChange {
   readonly notes?: readonly NewNote[];
   /** Idempotency key. A repeated id does not add the notes again. */
   readonly clientId?: string;
-}
-
-export interface NewNote {
-  readonly content: string;
-  /** Null to use the actor's name. */
-  readonly authorEmail: string | null;
-  /** Idempotency key, made by `newId("req")`. A repeated id does not add a second note. */
-  readonly clientId?: string;
-  /** Do not push the note to the conversation's platform. */
-  readonly hereOnly?: true;
-}
-
-export interface Note {
-  readonly id: string;
-  readonly conversationId: string;
-  readonly content: string;
-  readonly author: string;
-  readonly createdAt: number;
 }

@@ -3,7 +3,7 @@ import { isChat } from "#channels/catalog.ts";
 import { Problem } from "#domain/problem.ts";
 import { agentName } from "#database/queries/agents.ts";
 import { uploadsForReply } from "#conversations/attachments/attachments.ts";
-import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { AgentReply } from "./requests.ts";
@@ -14,11 +14,12 @@ import type { Files } from "#files/contract.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { hasTask, needsAction } from "#conversations/delivery/reroute/reroute.ts";
 import { windowOf } from "#conversations/delivery/reroute/reply-window.ts";
-import { readyIfLoaded, renderParts } from "#conversations/answering/bot-message.ts";
+import { readyIfLoaded, renderParts } from "#conversations/delivery/bot-message.ts";
 import { outboundReference } from "#conversations/references/outbound-reference.ts";
 import { referenceTo } from "#conversations/references/stored-reference.ts";
 import { hasNewMessages } from "./conflict.ts";
-import { claim, requireConversation } from "./update.ts";
+import { claim } from "#conversations/transaction/owner.ts";
+import { requireConversation } from "#conversations/transaction/lock-conversation.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
 interface StoredReply {

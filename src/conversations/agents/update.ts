@@ -4,26 +4,20 @@ import { wakeTarget } from "#domain/conversation/status.ts";
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import { lockConversation } from "#database/queries/conversations.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
-import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import { insertNote, storedNote } from "#conversations/transaction/insert-note.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
-import { colleagueWith } from "./conflict.ts";
+import { requireConversation } from "#conversations/transaction/lock-conversation.ts";
+import { assign, claim } from "#conversations/transaction/owner.ts";
 import type { ConversationChange } from "./requests.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
-import { handOver } from "#conversations/answering/bot-message.ts";
+import { handOver } from "#conversations/delivery/bot-message.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
 const tagsMax = 50;
-
-export async function requireConversation(tx: Tx, workspaceId: string, id: string): Promise<ConversationRow> {
-  const row = await lockConversation(tx, workspaceId, id);
-  if (row === undefined) throw new Problem("conversation_not_found", "there is no conversation with this id");
-  return row;
-}
 
 /** Applies the whole change, or throws a {@link Problem} and changes nothing. */
 export async function updateConversation(
@@ -118,40 +112,6 @@ function restore(draft: Draft, { status, snooze }: NonNullable<ConversationChang
 /** Returning to agents from a snooze is no new escalation for the customer. */
 function isNewEscalation({ status, snoozed_from }: ConversationRow): boolean {
   return status === "open" || (status === "snoozed" && wakeTarget(snoozed_from) === "open");
-}
-
-/** Claims the conversation. Throws if another agent has it. A second claim by its owner changes nothing. */
-export function claim(draft: Draft, email: string, actor: Actor, takeOver = false): void {
-  const { row } = draft;
-  if (row.status === "claimed" && row.assigned_to === email) return;
-  if (row.status === "claimed" || (colleagueWith(row, email) !== null && !takeOver)) {
-    throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to ?? "somebody"}`);
-  }
-  const wasSnoozed = row.status === "snoozed";
-  draft.setStatus("claimed", actor);
-  if (wasSnoozed && row.assigned_to === email) notifyOwner(draft, email, actor, takeOver);
-  else assign(draft, email, actor);
-}
-
-/**
- * Notifies the owner of a snoozed conversation when another person assigns it to them again. Un-snoozing a colleague's
- * conversation does not notify.
- */
-function notifyOwner(draft: Draft, email: string, actor: Actor, isGiven: boolean): void {
-  if (actor.id === email || (actor.type === "agent" && !isGiven)) return;
-  draft.audit("assigned", actor, { from: email, to: email });
-  draft.emit("conversation.assigned", actor);
-}
-
-function assign(draft: Draft, email: string, actor: Actor): void {
-  const { row } = draft;
-  if (row.assigned_to === email) return;
-  const entry = draft.audit("assigned", actor, { from: row.assigned_to, to: email });
-  // The first assignment is a claim, which the desk shows already.
-  if (row.assigned_to !== null) draft.syncDesk({ kind: "event", id: entry });
-  row.assigned_to = email;
-  draft.emit("conversation.assigned", actor);
-  draft.touch();
 }
 
 async function changeTags(

@@ -5,13 +5,14 @@ import type { Workspace } from "#database/queries/workspaces.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import { botMayAnswer } from "#domain/conversation/status.ts";
 import { Problem } from "#domain/problem.ts";
-import { readyIfLoaded } from "./bot-message.ts";
+import { readyIfLoaded } from "#conversations/delivery/bot-message.ts";
 import type { Decision, DecisionDependencies, LiveAnswer } from "./decision.ts";
 import { decide } from "./decision.ts";
 import { storeDecision } from "./store-decision.ts";
 import type { Turn, TurnDependencies } from "./turn.ts";
 import type { TurnWork } from "./turn-kind.ts";
-import { loadTurn, readConversation } from "./turn.ts";
+import { loadTurn } from "./turn.ts";
+import { readConversation } from "#database/queries/conversations.ts";
 import type { TurnCommit, TurnResult } from "./turn-committer.ts";
 import { noReply } from "./turn-committer.ts";
 

@@ -4,9 +4,10 @@ import { newId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import { tagsOf } from "#domain/workspace/audience.ts";
 import { userOf } from "#conversations/contacts/verified-user.ts";
-import type { Query } from "#conversations/contract.ts";
-import type { AccountRef, EventOf } from "#conversations/inbound/incoming-event.ts";
-import type { QuestionOptions } from "./question-options.ts";
+import type { Query } from "./query.ts";
+import type { EventOf } from "#channels/inbound-event.ts";
+import type { AccountRef } from "#conversations/transaction/incoming-event.ts";
+import type { QuestionOptions } from "#conversations/work/question-options.ts";
 
 /** Returns the API query as a message of its customer. Throws `Problem` if it cannot continue the conversation. */
 export async function queryEvent(

@@ -1,5 +1,5 @@
-import type { RuleReply } from "./rule-reply-work.ts";
-import { ruleReplyKind } from "./rule-reply-work.ts";
+import type { RuleReply } from "#conversations/work/rule-reply-work.ts";
+import { ruleReplyKind } from "#conversations/work/rule-reply-work.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
 import type { Work, WorkDeclaration } from "#database/work.ts";
 import { declareWork, eachRow } from "#database/work.ts";
@@ -10,13 +10,13 @@ import { agentHasWritten } from "#database/queries/messages.ts";
 import { finishWork } from "#database/queries/outbox.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import { ruleActor } from "#conversations/automation/rule-actions.ts";
-import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects, PublishEffects } from "#conversations/work/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Store, Tx } from "#database/contract.ts";
-import { readyIfLoaded, addBotMessage } from "./bot-message.ts";
+import { readyIfLoaded, addBotMessage } from "#conversations/delivery/bot-message.ts";
 import { insertNote } from "#conversations/transaction/insert-note.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 

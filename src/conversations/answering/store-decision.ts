@@ -12,7 +12,7 @@ import { turnLane } from "#queue/lanes.ts";
 import { claimDetails } from "#conversations/contacts/verified-user.ts";
 import type { NewMessage } from "#conversations/transaction/new-message.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
-import { addBotMessage, handOver } from "./bot-message.ts";
+import { addBotMessage, handOver } from "#conversations/delivery/bot-message.ts";
 import type { Decision } from "./decision.ts";
 import { isAnswerSent, sourcesMax } from "./decision.ts";
 import type { Turn } from "./turn.ts";

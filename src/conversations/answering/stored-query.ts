@@ -6,9 +6,9 @@ import type { Workspace } from "#database/queries/workspaces.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import { botMayAnswer } from "#domain/conversation/status.ts";
 import { turnLane } from "#queue/lanes.ts";
-import type { QueryResult } from "#conversations/contract.ts";
+import type { QueryResult } from "./query.ts";
 import { conversationNotFound } from "./query-event.ts";
-import type { QuestionOptions } from "./question-options.ts";
+import type { QuestionOptions } from "#conversations/work/question-options.ts";
 import { turnKind } from "./turn-kind.ts";
 
 /** An API query whose message is stored. */

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { workKind } from "#database/work.ts";
 import type { PayloadOf, Work } from "#database/work.ts";
-import type { QuestionOptions } from "./question-options.ts";
+import type { QuestionOptions } from "#conversations/work/question-options.ts";
 
 /** An answer to the customer's message with this `seq`. */
 export const turnKind = workKind(

@@ -6,13 +6,13 @@ import type { WorkDeclaration } from "#database/work.ts";
 import { declareWork } from "#database/work.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
 import { insertNote } from "#conversations/transaction/insert-note.ts";
-import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects, PublishEffects } from "#conversations/work/effects.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import type { WorkSubjectDependencies } from "#conversations/transaction/work-subject.ts";
 import { subjectOfWork } from "#conversations/transaction/work-subject.ts";
 import type { AnswerTurnDependencies } from "./answer-turn.ts";
 import { answerTurn } from "./answer-turn.ts";
-import { handOver, handOverSilently } from "./bot-message.ts";
+import { handOver, handOverSilently } from "#conversations/delivery/bot-message.ts";
 import type { TurnWork } from "./turn-kind.ts";
 import { turnKind } from "./turn-kind.ts";
 

@@ -7,8 +7,7 @@ import type { MessagesTable } from "#database/schema/tables.ts";
 import type { Store } from "#database/contract.ts";
 import { hasTrait } from "#channels/catalog.ts";
 import { withoutRepeatedSentences } from "#language/words/repeated-sentences.ts";
-import type { PauseAfter } from "#conversations/inbound/batch.ts";
-import type { QuestionOptions } from "./question-options.ts";
+import type { QuestionOptions } from "#conversations/work/question-options.ts";
 
 type RecentMessage = Pick<
   MessagesTable,
@@ -54,6 +53,12 @@ const sameQuestionMs = 5_000;
 const historyMax = 12;
 
 export const messagesMax = 50;
+
+/**
+ * How long the answer to a message waits for the rest of it, in milliseconds. `isContinued`: an earlier message of the
+ * customer is not answered yet.
+ */
+export type PauseAfter = (message: string, isContinued: boolean) => number;
 
 export interface TurnDependencies {
   readonly store: Store;
@@ -131,15 +136,6 @@ async function recentMessages(
   const rows = await messageRows(store, { id: conversation.id, from, upTo: upTo ?? Number.MAX_SAFE_INTEGER });
   return rows.toReversed();
 }
-
-export async function readConversation(store: Store, conversationId: string): Promise<ConversationRow | undefined> {
-  const [row] = await conversationRows(store, { conversationId });
-  return row;
-}
-
-const conversationRows = prepareRead((db, { conversationId }: { readonly conversationId: string }) =>
-  db.selectFrom("conversations").selectAll().where("id", "=", conversationId),
-);
 
 interface MessageRange extends Readonly<Record<string, string | number>> {
   readonly id: string;

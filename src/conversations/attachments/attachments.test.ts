@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { DeliveryError } from "#channels/errors.ts";
 import type { InboundFile } from "#channels/contract.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
-import { createCustomers } from "#conversations/contacts/customers.ts";
+import { createCustomers } from "#conversations/retention/customers.ts";
 import { newId } from "#domain/ids.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";

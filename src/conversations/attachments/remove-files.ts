@@ -7,7 +7,7 @@ import type { Store, Tx } from "#database/contract.ts";
 import type { FileName, Files } from "#files/contract.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
-import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import type { AttachmentRow } from "./attachments.ts";
 import { draftMs, dropAttachments, removalOf, removeFilesKind } from "./attachments.ts";
 

@@ -9,7 +9,7 @@ import type { PayloadOf, Work, WorkDeclaration } from "#database/work.ts";
 import { declareWork, workKind } from "#database/work.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
-import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects, PublishEffects } from "#conversations/work/effects.ts";
 import { applyDueChangesNow } from "./timer-work.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";

@@ -2,7 +2,7 @@ import { wakeTarget } from "#domain/conversation/status.ts";
 import { systemActor } from "#domain/conversation/message.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import { finishWork } from "#database/queries/outbox.ts";
-import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects, PublishEffects } from "#conversations/work/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { timerLane } from "#queue/lanes.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";

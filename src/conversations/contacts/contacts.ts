@@ -8,7 +8,7 @@ import type { ChannelSender, SenderKeys } from "./identities.ts";
 import { keysOfSender } from "./identities.ts";
 import type { ContactChanges, LoadedContacts } from "./loaded-contacts.ts";
 import { loadRows } from "./loaded-contacts.ts";
-import { verifiedFields, withValues } from "./provenance.ts";
+import { verifiedFields, withValues } from "#domain/customer/provenance.ts";
 
 /** A customer: the root contact after merges, and the contact that first had this identity. */
 export interface KnownContact {

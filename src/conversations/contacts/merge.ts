@@ -11,8 +11,8 @@ import type { ContactsTable } from "#database/schema/tables.ts";
 import { moveLane } from "#queue/lanes.ts";
 import { emitContactEvents } from "#conversations/transaction/effects/events.ts";
 import type { Tx } from "#database/contract.ts";
-import type { ContactField } from "./provenance.ts";
-import { contactFields, provenanceOf, storedProvenance, withValues } from "./provenance.ts";
+import type { ContactField } from "#domain/customer/provenance.ts";
+import { contactFields, provenanceOf, storedProvenance, withValues } from "#domain/customer/provenance.ts";
 
 type Filled = Partial<Record<ContactField, string>>;
 

@@ -6,7 +6,7 @@ import { moveKind } from "./merge.ts";
 import type { Clock } from "#runtime/clock.ts";
 import { finishWork } from "#database/queries/outbox.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
-import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects, PublishEffects } from "#conversations/work/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { moveLane } from "#queue/lanes.ts";
 import { systemActor } from "#domain/conversation/message.ts";

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { verifiedFields } from "./provenance.ts";
+import { verifiedFields } from "#domain/customer/provenance.ts";
 import { provenance } from "#database/migrations/0028-provenance.ts";
 import { eachDatabase, openTestStore } from "#test/support/database/databases.ts";
 

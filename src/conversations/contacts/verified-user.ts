@@ -10,7 +10,7 @@ import { customerActor, showContact } from "./contacts.ts";
 import { identityValue } from "./identities.ts";
 import type { Asker } from "#answering/contract.ts";
 import type { Reader, Tx } from "#database/contract.ts";
-import { contactFields, provenanceOf, withValues } from "./provenance.ts";
+import { contactFields, provenanceOf, withValues } from "#domain/customer/provenance.ts";
 
 interface AskerWithAttributes extends Asker {
   readonly attributes: Attributes;

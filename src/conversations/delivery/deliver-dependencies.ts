@@ -1,4 +1,4 @@
-import type { PublishEffects } from "#conversations/transaction/effects/effects.ts";
+import type { PublishEffects } from "#conversations/work/effects.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
 import type { DeliveryTracker } from "./delivery-tracker.ts";
 import type { Channels } from "#channels/channels.ts";

@@ -1,12 +1,12 @@
 import type { DeliverDependencies } from "./deliver-dependencies.ts";
 import type { Receipt, SendContext } from "#channels/contract.ts";
 import type { Part } from "#channels/inbound-event.ts";
-import { RetryLater } from "./retry-later.ts";
+import { RetryLater } from "#queue/retry-later.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import type { WorkDeclaration } from "#database/work.ts";
 import { declareWork, eachRow } from "#database/work.ts";
-import type { SendWork } from "./send-plan.ts";
-import { sendKind } from "./send-plan.ts";
+import type { SendWork } from "#conversations/transaction/effects/send-plan.ts";
+import { sendKind } from "#conversations/transaction/effects/send-plan.ts";
 import { LostLease, finishWork, isHeld } from "#database/queries/outbox.ts";
 import { prepareRead } from "#database/dialects/prepared.ts";
 import type { DeliveriesTable } from "#database/schema/tables.ts";

@@ -1,21 +1,21 @@
 import type { DeliverDependencies } from "./deliver-dependencies.ts";
-import { RetryLater } from "./retry-later.ts";
+import { RetryLater } from "#queue/retry-later.ts";
 import type { Receipt } from "#channels/contract.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import type { Role } from "#domain/conversation/message.ts";
 import { linkConversations } from "#database/queries/conversations.ts";
-import type { SendWork } from "./send-plan.ts";
+import type { SendWork } from "#conversations/transaction/effects/send-plan.ts";
 import { finishWork, holdWork, insertWork } from "#database/queries/outbox.ts";
 import type { DeliveriesTable } from "#database/schema/tables.ts";
-import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { followLane, sendLane } from "#queue/lanes.ts";
-import { syncAlso } from "#conversations/transaction/desk-sync-work.ts";
+import { syncAlso } from "#conversations/work/desk-sync-work.ts";
 import { noteFailure } from "./failures.ts";
-import { statesBefore } from "#conversations/inbound/events/delivery.ts";
+import { statesBefore } from "./delivery-states.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
-import { rerouteWork } from "./reroute/reroute-work.ts";
+import { rerouteWork } from "#conversations/work/reroute-work.ts";
 
 // Stores how the sending of a part ended: its state, the end of the work, and the notice for agents.
 

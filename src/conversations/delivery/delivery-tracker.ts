@@ -4,7 +4,7 @@ import type { LeasedRow } from "#database/queries/outbox.ts";
 import { LostLease, finishWork, lockWork } from "#database/queries/outbox.ts";
 import { prepareStatement } from "#database/dialects/prepared.ts";
 import type { DeliveryState } from "#database/schema/tables.ts";
-import { statesBefore } from "#conversations/inbound/events/delivery.ts";
+import { statesBefore } from "./delivery-states.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { createBatchWriter } from "#queue/batch-writer.ts";

@@ -1,6 +1,6 @@
 import { LostLease } from "#database/queries/outbox.ts";
 import type { DeliveriesTable } from "#database/schema/tables.ts";
-import { waitingEdits, lastOf, partsOf, storeEdit } from "#conversations/agents/edits.ts";
+import { waitingEdits, lastOf, partsOf, storeEdit } from "./reply-edits.ts";
 import type { DeliverDependencies } from "./deliver-dependencies.ts";
 import type { Tx } from "#database/contract.ts";
 

@@ -6,7 +6,7 @@ import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import type { UnitOfWork, Draft } from "#conversations/transaction/draft.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Tx } from "#database/contract.ts";
-import { handOver, handOverSilently } from "#conversations/answering/bot-message.ts";
+import { handOver, handOverSilently } from "./bot-message.ts";
 import { insertNote } from "#conversations/transaction/insert-note.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 

@@ -1,6 +1,6 @@
 import type { Channels } from "#channels/channels.ts";
 import type { Reader, Tx } from "#database/contract.ts";
-import { RetryLater } from "./retry-later.ts";
+import { RetryLater } from "#queue/retry-later.ts";
 
 /** A missed resumption delays messages by this time. */
 const lookAgainMs = 300_000;

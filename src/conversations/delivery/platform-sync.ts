@@ -8,15 +8,20 @@ import { declareWork, eachRow } from "#database/work.ts";
 import { LostLease, finishWork, insertWork, isHeld } from "#database/queries/outbox.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
-import type { Effects } from "#conversations/transaction/effects/effects.ts";
-import { platformStatusOf, pushHandoverKind, pushNoteKind, pushStatusKind } from "./platform-status.ts";
+import type { Effects } from "#conversations/work/effects.ts";
+import {
+  platformStatusOf,
+  pushHandoverKind,
+  pushNoteKind,
+  pushStatusKind,
+} from "#conversations/work/platform-status.ts";
 import type { DeliverDependencies } from "./deliver-dependencies.ts";
 import { requireRunning, waitsForResumption } from "./paused.ts";
-import { RetryLater } from "./retry-later.ts";
+import { RetryLater } from "#queue/retry-later.ts";
 import { noteProblem } from "./failures.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
-import { claim } from "#conversations/agents/update.ts";
+import { claim } from "#conversations/transaction/owner.ts";
 import { insertNote } from "#conversations/transaction/insert-note.ts";
 
 // On some platforms agents open, close and snooze conversations and write notes too. Both sides are kept in sync, and no

@@ -8,7 +8,7 @@ import { declareWork } from "#database/work.ts";
 import { newId } from "#domain/ids.ts";
 import { letterBody } from "#language/words/letter-body.ts";
 import type { Clock } from "#runtime/clock.ts";
-import { groupKind, groupWork } from "./group-work-kind.ts";
+import { groupKind, groupWork } from "#conversations/work/group-questions-work.ts";
 import { createQuestionIndex, questionTerms } from "./similarity.ts";
 
 /** Questions of one transaction. */

@@ -7,7 +7,7 @@ import { readReport } from "#conversations/reporting/report.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
 import { anna, answerOf, minuteMs, openBench } from "#test/support/engine-bench.ts";
-import { surveyWaitMs } from "./survey-kind.ts";
+import { surveyWaitMs } from "#conversations/work/survey-work.ts";
 
 const question = "How was our support?";
 

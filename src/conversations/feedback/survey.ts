@@ -11,13 +11,13 @@ import type { Resolution } from "#domain/reporting/tally.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { Channels } from "#channels/channels.ts";
 import { DeliveryError } from "#channels/errors.ts";
-import { addBotMessage, readyIfLoaded } from "#conversations/answering/bot-message.ts";
+import { addBotMessage, readyIfLoaded } from "#conversations/delivery/bot-message.ts";
 import { windowOf } from "#conversations/delivery/reroute/reply-window.ts";
-import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects, PublishEffects } from "#conversations/work/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
 import type { Clock } from "#runtime/clock.ts";
-import { surveyKind } from "./survey-kind.ts";
+import { surveyKind } from "#conversations/work/survey-work.ts";
 
 interface SurveyDependencies {
   readonly store: Store;

@@ -2,7 +2,7 @@ import type { InboundEvent, InboundFile } from "#channels/contract.ts";
 import { filesPerMessage } from "#domain/files.ts";
 import { groupsOf } from "#conversations/attachments/attachments.ts";
 import type { StoredAside } from "./inbound-row.ts";
-import type { TextChange } from "./incoming-event.ts";
+import type { TextChange } from "#channels/inbound-event.ts";
 import type { Tx } from "#database/contract.ts";
 
 /** One message made of several events, such as an album in which each picture can have its own caption. */

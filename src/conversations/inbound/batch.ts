@@ -13,9 +13,11 @@ import { loadContacts, userIdsOf } from "#conversations/contacts/contacts.ts";
 import type { ChannelSender } from "#conversations/contacts/identities.ts";
 import type { Draft, UnitOfWork } from "#conversations/transaction/draft.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
+import type { PauseAfter } from "#conversations/answering/turn.ts";
 import type { Albums } from "./albums.ts";
 import { createAlbums } from "./albums.ts";
-import type { EventKind, EventOf, IncomingEvent, IngestResult } from "./incoming-event.ts";
+import type { EventKind, EventOf } from "#channels/inbound-event.ts";
+import type { IncomingEvent, IngestResult } from "#conversations/transaction/incoming-event.ts";
 import { lockIncoming } from "./locking.ts";
 import type { Edits } from "./pending-edits.ts";
 import { loadEdits } from "./pending-edits.ts";
@@ -46,12 +48,6 @@ export interface IngestBatch {
   /** New due times of conversations with earlier messages to answer, by lane. */
   readonly rescheduled: Map<string, number>;
 }
-
-/**
- * How long the answer to a message waits for the rest of it, in milliseconds. `isContinued`: an earlier message of the
- * customer is not answered yet.
- */
-export type PauseAfter = (message: string, isContinued: boolean) => number;
 
 export interface BatchDependencies {
   readonly search: ConversationSearch;

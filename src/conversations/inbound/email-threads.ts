@@ -1,7 +1,7 @@
 import type { Sender } from "#channels/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { emailKey, linkConversations } from "#database/queries/conversations.ts";
-import type { IncomingEvent, IngestResult } from "./incoming-event.ts";
+import type { IncomingEvent, IngestResult } from "#conversations/transaction/incoming-event.ts";
 import type { KnownContact } from "#conversations/contacts/contacts.ts";
 import type { Tx } from "#database/contract.ts";
 

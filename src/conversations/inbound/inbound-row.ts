@@ -1,7 +1,7 @@
 import type { InboundEvent } from "#channels/contract.ts";
 import type { InboundEventsTable } from "#database/schema/tables.ts";
 import { groupKey } from "#conversations/attachments/attachments.ts";
-import type { IncomingEvent, IngestResult } from "./incoming-event.ts";
+import type { IncomingEvent, IngestResult } from "#conversations/transaction/incoming-event.ts";
 import { messageIdOf } from "./incoming-event.ts";
 
 /** Returns the row that recognises the event when the platform delivers it again. */

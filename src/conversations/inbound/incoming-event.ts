@@ -1,40 +1,9 @@
-import type { Accepted, InboundEvent } from "#channels/contract.ts";
-import type { Channel } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import type { OutboxRow } from "#database/queries/outbox.ts";
 import { prepareStatement } from "#database/dialects/prepared.ts";
 import type { Tx } from "#database/contract.ts";
-import type { QuestionOptions } from "#conversations/answering/question-options.ts";
-import type { Workspace } from "#database/queries/workspaces.ts";
-
-export interface AccountRef {
-  readonly id: string;
-  readonly channel: Channel;
-}
-
-export type EventKind = InboundEvent["kind"];
-export type EventOf<K extends EventKind> = Extract<InboundEvent, { kind: K }>;
-export type TextChange = EventOf<"edit" | "delete">;
-
-export interface IncomingEvent<E extends InboundEvent = InboundEvent> {
-  readonly account: AccountRef;
-  readonly workspace: Workspace;
-  readonly event: E;
-  /** This process runs the answer itself: the work is stored with its lease. */
-  readonly lease?: { readonly id: string; readonly until: number };
-  /** Options of the API query, stored for whichever process runs the answer. */
-  readonly options?: QuestionOptions;
-  /** The only conversation that the event may continue. */
-  readonly continues?: string;
-}
-
-export interface IngestResult extends Accepted {
-  /** The answer's work row, if this process leased it on insert. */
-  readonly work: OutboxRow | null;
-  /** A newer edit was already stored: the event is skipped and its content is not kept. */
-  readonly isObsolete?: true;
-}
+import type { IncomingEvent, IngestResult } from "#conversations/transaction/incoming-event.ts";
+import type { EventOf } from "#channels/inbound-event.ts";
 
 export const noResult: IngestResult = {
   duplicate: false,

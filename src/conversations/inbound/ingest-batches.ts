@@ -1,8 +1,8 @@
 import { isDuplicate } from "#database/duplicate-key.ts";
-import type { IncomingEvent, IngestResult } from "./incoming-event.ts";
-import type { PauseAfter } from "./batch.ts";
+import type { IncomingEvent, IngestResult } from "#conversations/transaction/incoming-event.ts";
+import type { PauseAfter } from "#conversations/answering/turn.ts";
 import { ingest } from "./ingest.ts";
-import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
 import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
 import { claimInline } from "#conversations/transaction/local-worker.ts";

@@ -1,7 +1,7 @@
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { lockContexts, lockLinked } from "#database/queries/conversations.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
-import type { IncomingEvent } from "./incoming-event.ts";
+import type { IncomingEvent } from "#conversations/transaction/incoming-event.ts";
 import { continuesElsewhere } from "./email-threads.ts";
 import type { Tx } from "#database/contract.ts";
 

@@ -7,7 +7,8 @@ import type { Draft } from "#conversations/transaction/draft.ts";
 import { newFiles, recordFiles, textOf } from "./albums.ts";
 import type { IngestBatch } from "./batch.ts";
 import { filesOf } from "./batch.ts";
-import type { EventOf, IncomingEvent, IngestResult } from "./incoming-event.ts";
+import type { EventOf } from "#channels/inbound-event.ts";
+import type { IncomingEvent, IngestResult } from "#conversations/transaction/incoming-event.ts";
 import { noResult, messageIdOf } from "./incoming-event.ts";
 import { targetOf } from "./pending-edits.ts";
 

@@ -1,6 +1,7 @@
 import { prepareStatement } from "#database/dialects/prepared.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
-import type { IncomingEvent, TextChange } from "./incoming-event.ts";
+import type { TextChange } from "#channels/inbound-event.ts";
+import type { IncomingEvent } from "#conversations/transaction/incoming-event.ts";
 import type { Tx } from "#database/contract.ts";
 
 type MessageId = Pick<MessagesTable, "id" | "conversation_id">;

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from "vitest";
 import type { Forwarded } from "#channels/inbound-event.ts";
 import { forwardedText } from "#channels/text/forwarded.ts";
 import { deskMessages } from "#agent-desk/sync/snapshot.ts";
-import { messageItem } from "#conversations/representation.ts";
+import { messageItem } from "#conversations/transaction/representation.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { BenchOptions, EngineBench } from "#test/support/engine-bench.ts";
 import { openBench } from "#test/support/engine-bench.ts";

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import type { Reference } from "#channels/inbound-event.ts";
 import { styledText, textOf, withQuoteMarks } from "#channels/text/styled-text.ts";
-import { messageItem } from "#conversations/representation.ts";
+import { messageItem } from "#conversations/transaction/representation.ts";
 import { shownReferences } from "#conversations/references/shown-references.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { PayloadOf, Work, WorkDeclaration } from "#database/work.ts";
 import { declareWork, workKind } from "#database/work.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
-import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import { removeOrphanFiles } from "#conversations/attachments/remove-files.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";

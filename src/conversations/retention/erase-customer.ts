@@ -9,9 +9,9 @@ import type { ConversationSearch } from "#database/search/contract.ts";
 import { wereInTypesense } from "#database/queries/search-collections.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import type { TagMention } from "#conversations/reporting/forget-tags.ts";
-import type { Effects, PublishEffects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects, PublishEffects } from "#conversations/work/effects.ts";
 import { forgetTags } from "#conversations/reporting/forget-tags.ts";
-import { eraseReactionsOf } from "#conversations/feedback/reactions/stored-reactions.ts";
+import { eraseReactionsOf } from "#conversations/references/stored-reactions.ts";
 import { removeContacts } from "./retention.ts";
 import type { CustomerMatcher } from "./customer-matcher.ts";
 import {

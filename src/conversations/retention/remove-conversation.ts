@@ -4,13 +4,13 @@ import type { Workspace } from "#database/queries/workspaces.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Actor } from "#domain/conversation/message.ts";
 import { followLane, reactionLane, ruleReplyLane, sendLane, timerLane, turnLane } from "#queue/lanes.ts";
-import { requireConversation } from "#conversations/agents/update.ts";
+import { requireConversation } from "#conversations/transaction/lock-conversation.ts";
 import { countDeleted } from "#conversations/reporting/count-deleted.ts";
 import { dropAttachments } from "#conversations/attachments/attachments.ts";
-import { rerouteLane } from "#conversations/delivery/reroute/reroute-work.ts";
-import { eraseWork } from "#conversations/transaction/desk-erase-work.ts";
-import { deskLanes } from "#conversations/transaction/desk-sync-work.ts";
-import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import { rerouteLane } from "#conversations/work/reroute-work.ts";
+import { eraseWork } from "#conversations/work/desk-erase-work.ts";
+import { deskLanes } from "#conversations/work/desk-sync-work.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import { deleteOwned } from "./purge-plan.ts";
 

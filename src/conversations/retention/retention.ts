@@ -3,7 +3,7 @@ import { retentionMs, storedSettings } from "#domain/workspace/settings.ts";
 import { chunks } from "#database/queries/customers.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import { deleteEventsOf } from "#database/queries/webhooks.ts";
-import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Reader, Store, Tx } from "#database/contract.ts";

@@ -12,15 +12,15 @@ import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { slaClock } from "#database/queries/conversations.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
-import type { SyncItem } from "./desk-sync-work.ts";
+import type { SyncItem } from "#conversations/work/desk-sync-work.ts";
 import type { Grouped, MessageFiles } from "#conversations/attachments/attachments.ts";
 import { authorOf } from "./effects/events.ts";
 import type { NewMessage } from "./new-message.ts";
 import { messageRow } from "./new-message.ts";
 import type { PendingWrites } from "./pending-writes.ts";
-import { handoverOf, platformStatusOf } from "#conversations/delivery/platform-status.ts";
-import { sendingOf } from "#conversations/delivery/send-plan.ts";
-import type { RuleReply } from "#conversations/answering/rule-reply-work.ts";
+import { handoverOf, platformStatusOf } from "#conversations/work/platform-status.ts";
+import { sendingOf } from "./effects/send-plan.ts";
+import type { RuleReply } from "#conversations/work/rule-reply-work.ts";
 
 /** A conversation in one transaction: its row before and after, and what has to follow from the changes. */
 export interface ConversationDraft extends Draft {

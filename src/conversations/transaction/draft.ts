@@ -1,4 +1,4 @@
-import type { Effects } from "./effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import type { PlatformStatus } from "#channels/inbound-event.ts";
 import type { ConversationEventType } from "#domain/event-types.ts";
 import type { Status } from "#domain/conversation/status.ts";
@@ -7,9 +7,9 @@ import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import type { ContactsTable, MessagesTable } from "#database/schema/tables.ts";
-import type { SyncItem } from "./desk-sync-work.ts";
+import type { SyncItem } from "#conversations/work/desk-sync-work.ts";
 import type { Grouped, MessageFiles } from "#conversations/attachments/attachments.ts";
-import type { WeakAnswerReason } from "#conversations/feedback/weak-answers.ts";
+import type { WeakAnswerReason } from "./effects/weak-answers.ts";
 import type { EventDetails } from "./effects/events.ts";
 import type { FileEffects } from "./effects/file-effects.ts";
 import type { NewMessage } from "./new-message.ts";

@@ -1,7 +1,7 @@
 import { newId } from "#domain/ids.ts";
 import type { Actor } from "#domain/conversation/message.ts";
 import type { Tx } from "#database/contract.ts";
-import type { NewNote, Note } from "#conversations/agents/requests.ts";
+import type { NewNote, Note } from "./note.ts";
 import type { Draft } from "./draft.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import { claimLanes } from "#database/queries/outbox.ts";
-import type { Effects } from "./effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import type { Tx } from "#database/contract.ts";
 
 /** The worker of this process. */

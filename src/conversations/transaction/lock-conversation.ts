@@ -1,10 +1,19 @@
 import { awaitTurn, lockConversation } from "#database/queries/conversations.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { Clock } from "#runtime/clock.ts";
+import { Problem } from "#domain/problem.ts";
 import type { UnitOfWork, Draft } from "./draft.ts";
 import { createUnitOfWork } from "./unit-of-work.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
+
+/** Locks the conversation. Throws a {@link Problem} if the workspace has none of this id. */
+export async function requireConversation(tx: Tx, workspaceId: string, id: string): Promise<ConversationRow> {
+  const row = await lockConversation(tx, workspaceId, id);
+  if (row === undefined) throw new Problem("conversation_not_found", "there is no conversation with this id");
+  return row;
+}
 
 /** Locks a conversation by its id. Undefined: it was deleted. */
 export async function lockDraft(

@@ -1,7 +1,7 @@
 import { newId } from "#domain/ids.ts";
 import { freshClock } from "#domain/conversation/sla.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import type { IncomingEvent } from "#conversations/inbound/incoming-event.ts";
+import type { IncomingEvent } from "./incoming-event.ts";
 
 /** A conversation's row before its first message. */
 export function newConversation(

@@ -1,8 +1,8 @@
 import type { Insertable } from "kysely";
 import type { NewWork } from "#database/queries/outbox.ts";
 import type { AuditTable, ConversationLinksTable, DeliveriesTable, MessagesTable } from "#database/schema/tables.ts";
-import type { WeakAnswers } from "#conversations/feedback/weak-answers.ts";
-import { createWeakAnswers } from "#conversations/feedback/weak-answers.ts";
+import type { WeakAnswers } from "./effects/weak-answers.ts";
+import { createWeakAnswers } from "./effects/weak-answers.ts";
 import type { Events } from "./effects/events.ts";
 import { createEvents } from "./effects/events.ts";
 import type { FileEffects } from "./effects/file-effects.ts";

@@ -2,7 +2,7 @@ import type { ConversationDraft } from "./conversation-draft.ts";
 import { createDraft } from "./conversation-draft.ts";
 import type { UnitOfWork } from "./draft.ts";
 import { emitSla, emitUpdates } from "./effects/change-events.ts";
-import type { Effects } from "./effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import { slaState } from "#domain/conversation/sla.ts";
 import {
   insertConversations,
@@ -13,19 +13,19 @@ import {
 import { insertRows } from "#database/dialects/insert-rows.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import { hasWork, insertWork } from "#database/queries/outbox.ts";
-import { syncWork } from "./desk-sync-work.ts";
+import { syncWork } from "#conversations/work/desk-sync-work.ts";
 import { runRules } from "#conversations/automation/rules.ts";
 import { countForReports } from "./effects/report-effects.ts";
-import { signalOf } from "./effects/inbox-signal.ts";
+import { signalOf } from "#conversations/work/inbox-signal.ts";
 import { ruleReplyLane, turnLane, timerLane } from "#queue/lanes.ts";
 import { indexWorks } from "./effects/search-indexing.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 import { createPendingWrites } from "./pending-writes.ts";
-import { surveyWork } from "#conversations/feedback/survey-kind.ts";
-import { platformWork } from "#conversations/delivery/platform-status.ts";
+import { surveyWork } from "#conversations/work/survey-work.ts";
+import { platformWork } from "#conversations/work/platform-status.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
-import { ruleReplyKind } from "#conversations/answering/rule-reply-work.ts";
+import { ruleReplyKind } from "#conversations/work/rule-reply-work.ts";
 import { nextTimer, timerKind } from "#conversations/automation/timers.ts";
 
 export function createUnitOfWork(now: number, search: Pick<ConversationSearch, "refilter">): UnitOfWork {

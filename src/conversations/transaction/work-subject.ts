@@ -3,7 +3,7 @@ import { finishWork } from "#database/queries/outbox.ts";
 import type { Workspace, Workspaces } from "#database/queries/workspaces.ts";
 import type { Store } from "#database/contract.ts";
 import type { Work } from "#database/work.ts";
-import { readConversation } from "#conversations/answering/turn.ts";
+import { readConversation } from "#database/queries/conversations.ts";
 
 export interface WorkSubjectDependencies {
   readonly store: Store;

@@ -1,9 +1,9 @@
 import type { ExpressionBuilder, Insertable, Selectable } from "kysely";
-import type { Reader, Tx } from "#database/contract.ts";
+import type { Reader, Store, Tx } from "#database/contract.ts";
 import type { SlaClock } from "#domain/conversation/sla.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
-import { prepareStatement } from "#database/dialects/prepared.ts";
+import { prepareRead, prepareStatement } from "#database/dialects/prepared.ts";
 import type { ConversationLinksTable, ConversationsTable } from "#database/schema/tables.ts";
 
 export type ConversationRow = Selectable<ConversationsTable>;
@@ -61,6 +61,18 @@ const changing = [
   "resolution",
   "version",
 ] as const satisfies readonly (keyof ConversationsTable)[];
+
+export async function readConversation(
+  store: Pick<Store, "read" | "select">,
+  conversationId: string,
+): Promise<ConversationRow | undefined> {
+  const [row] = await conversationRows(store, { conversationId });
+  return row;
+}
+
+const conversationRows = prepareRead((db, { conversationId }: { readonly conversationId: string }) =>
+  db.selectFrom("conversations").selectAll().where("id", "=", conversationId),
+);
 
 /**
  * The conversation, locked until the end of the transaction; SQLite needs no lock, as it has one writer at a time.

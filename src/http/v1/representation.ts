@@ -2,10 +2,16 @@ import type { Selectable } from "kysely";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
 import type { Store } from "#database/contract.ts";
-import type { Note } from "#conversations/agents/requests.ts";
+import type { Note } from "#conversations/transaction/note.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
-import { reactionsOf } from "#conversations/feedback/reactions/stored-reactions.ts";
-import { conversationItem, documentItem, messageItem, noteItem, timestamp } from "#conversations/representation.ts";
+import { reactionsOf } from "#conversations/references/stored-reactions.ts";
+import {
+  conversationItem,
+  documentItem,
+  messageItem,
+  noteItem,
+  timestamp,
+} from "#conversations/transaction/representation.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { prepareRead } from "#database/dialects/prepared.ts";
 import type { AuditTable, MessagesTable } from "#database/schema/tables.ts";

@@ -88,7 +88,7 @@ const layers: readonly ImportRule[] = [
   ),
   rule(
     "#agent-desk/",
-    "#runtime/ #domain/ #database/ #files/contract.ts #queue/lanes.ts #channels/ #conversations/ node: typebox",
+    "#runtime/ #domain/ #database/ #files/contract.ts #queue/lanes.ts #queue/retry-later.ts #channels/ #conversations/ node: typebox",
     { never: [...drivers, "src/channels/host/", "src/conversations/engine.ts"] },
   ),
   // Queues work for the server and reports on it.
@@ -167,6 +167,53 @@ const adapterRules = foldersIn(adaptersUrl).flatMap((name): readonly ImportRule[
 });
 
 export const importRules: readonly ImportRule[] = [...adapterRules, ...layers];
+
+/**
+ * The rooms of src/conversations, from bottom to top. A room imports the rooms below it: not those above it, and not
+ * contract.ts and engine.ts, which put them together.
+ */
+export const conversationRooms: readonly string[] = [
+  // Kinds of work, and signals after a commit, that several rooms queue.
+  "work",
+  "reporting",
+  "references",
+  "attachments",
+  "transaction",
+  "contacts",
+  "automation",
+  "delivery",
+  "feedback",
+  "agents",
+  "answering",
+  "inbound",
+  "trial",
+  "retention",
+];
+
+/** The upward imports that are left: rules and timers run at the end of each transaction. */
+const upwardImports: Readonly<Record<string, readonly string[]>> = {
+  "src/conversations/transaction/unit-of-work.ts": [
+    "src/conversations/automation/rules.ts",
+    "src/conversations/automation/timers.ts",
+  ],
+};
+
+/** Which of these imports lead from a room to one that is not below it. `unused`: exceptions that no file needs. */
+export function upwardArrows(imports: readonly { readonly path: string; readonly target: string }[]) {
+  const heightOf = (path: string): number => {
+    const room = conversationRooms.indexOf(path.split("/")[2] ?? "");
+    return room === -1 ? conversationRooms.length : room;
+  };
+  const isOf = (path: string): boolean => path.startsWith("src/conversations/");
+  const upward = imports.filter(({ path, target }) => isOf(path) && isOf(target) && heightOf(path) < heightOf(target));
+  const isNamed = ({ path, target }: { readonly path: string; readonly target: string }): boolean =>
+    upwardImports[path]?.includes(target) === true;
+  const named = Object.entries(upwardImports).flatMap(([path, targets]) => targets.map((target) => ({ path, target })));
+  return {
+    offences: upward.filter((each) => !isNamed(each)),
+    unused: named.filter((each) => !upward.some(({ path, target }) => path === each.path && target === each.target)),
+  };
+}
 
 /** Files that implement a port or open a connection. Apart from their own folder, only the listed files import them. */
 export const implementations: Readonly<Record<string, readonly string[]>> = {

@@ -5,7 +5,7 @@ import { channelLabel, channelsWith } from "#channels/catalog.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { ContactsTable } from "#database/schema/tables.ts";
 import { isVerified } from "#conversations/contacts/contacts.ts";
-import { verifiedFields } from "#conversations/contacts/provenance.ts";
+import { verifiedFields } from "#domain/customer/provenance.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Reader } from "#database/contract.ts";

@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import { channelLabel } from "#channels/catalog.ts";
 import type { Channels } from "#channels/channels.ts";
-import type { ActingAgent } from "#conversations/agents/actions.ts";
-import type { Effects } from "#conversations/transaction/effects/effects.ts";
+import type { Effects } from "#conversations/work/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Tx } from "#database/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
@@ -39,7 +38,7 @@ export async function requestReaction(
   { settings }: Pick<Workspace, "settings">,
   row: ConversationRow,
   { messageId, emoji }: Pick<AgentReaction, "messageId" | "emoji">,
-  agent: ActingAgent,
+  agent: { readonly email: string; readonly name: string },
   now: number,
 ): Promise<{ readonly refusal: string | null; readonly effects: Effects | null }> {
   const message = await tx

@@ -2,7 +2,7 @@ import { DeliveryError } from "#channels/errors.ts";
 import type { DeliverDependencies } from "#conversations/delivery/deliver-dependencies.ts";
 import { noteProblem } from "#conversations/delivery/failures.ts";
 import { requireRunning, waitsForResumption } from "#conversations/delivery/paused.ts";
-import { RetryLater } from "#conversations/delivery/retry-later.ts";
+import { RetryLater } from "#queue/retry-later.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import type { Tx } from "#database/contract.ts";
 import { LostLease, finishWork, isHeld } from "#database/queries/outbox.ts";

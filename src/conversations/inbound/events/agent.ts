@@ -1,4 +1,4 @@
-import { claim } from "#conversations/agents/update.ts";
+import { claim } from "#conversations/transaction/owner.ts";
 import type { EventHandler } from "../batch.ts";
 import { filesOf } from "../batch.ts";
 import { noResult } from "../incoming-event.ts";

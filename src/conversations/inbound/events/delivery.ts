@@ -2,29 +2,15 @@ import type { Selectable } from "kysely";
 import type { Tx } from "#database/contract.ts";
 import type { DeliveriesTable, DeliveryState } from "#database/schema/tables.ts";
 import { noteFailure } from "#conversations/delivery/failures.ts";
-import { rerouteWork } from "#conversations/delivery/reroute/reroute-work.ts";
-import { syncAlso } from "#conversations/transaction/desk-sync-work.ts";
+import { rerouteWork } from "#conversations/work/reroute-work.ts";
+import { syncAlso } from "#conversations/work/desk-sync-work.ts";
+import { rank } from "#conversations/delivery/delivery-states.ts";
 import type { EventHandler, IngestBatch } from "../batch.ts";
-import type { EventOf } from "../incoming-event.ts";
+import type { EventOf } from "#channels/inbound-event.ts";
 import { noResult } from "../incoming-event.ts";
 
 type DeliveryReport = EventOf<"delivery">;
 type DeliveryRow = Selectable<DeliveriesTable>;
-
-const rank: Readonly<Record<DeliveryState, number>> = {
-  queued: 0,
-  sending: 1,
-  unknown: 2,
-  sent: 3,
-  failed: 4,
-  delivered: 5,
-  read: 6,
-};
-
-/** Returns the states from which a part may enter `state`. */
-export function statesBefore(state: DeliveryState): readonly DeliveryState[] {
-  return (Object.keys(rank) as DeliveryState[]).filter((before) => rank[before] < rank[state]);
-}
 
 /** States of a part that may or may not have arrived. */
 const unsettled: ReadonlySet<DeliveryState> = new Set(["sending", "unknown"]);

@@ -5,11 +5,12 @@ import type { MessagesTable } from "#database/schema/tables.ts";
 import { dropAttachments } from "#conversations/attachments/attachments.ts";
 import { indexWork } from "#conversations/transaction/effects/search-indexing.ts";
 import { forgetQuotes } from "#conversations/references/stored-reference.ts";
-import { forgetReactions } from "#conversations/feedback/reactions/stored-reactions.ts";
+import { forgetReactions } from "#conversations/references/stored-reactions.ts";
 import { newFiles, withAlbumText } from "../albums.ts";
 import type { IngestBatch } from "../batch.ts";
 import { filesOf } from "../batch.ts";
-import type { IncomingEvent, TextChange } from "../incoming-event.ts";
+import type { TextChange } from "#channels/inbound-event.ts";
+import type { IncomingEvent } from "#conversations/transaction/incoming-event.ts";
 
 type CustomerMessage = Pick<
   Selectable<MessagesTable>,

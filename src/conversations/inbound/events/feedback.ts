@@ -2,7 +2,7 @@ import type { Tx } from "#database/contract.ts";
 import { insertRows } from "#database/dialects/insert-rows.ts";
 import { isCustomerOf } from "#conversations/feedback/customer-of.ts";
 import type { EventHandler } from "../batch.ts";
-import type { EventOf } from "../incoming-event.ts";
+import type { EventOf } from "#channels/inbound-event.ts";
 import { noResult } from "../incoming-event.ts";
 
 type Feedback = EventOf<"feedback">;

@@ -1,5 +1,5 @@
 import type { EventHandler } from "../batch.ts";
-import type { EventKind } from "../incoming-event.ts";
+import type { EventKind } from "#channels/inbound-event.ts";
 import { ingestActivity } from "./activity.ts";
 import { ingestAgentMessage } from "./agent.ts";
 import { ingestContact } from "./contact.ts";

@@ -10,7 +10,7 @@ import type { MessageFiles } from "#conversations/attachments/attachments.ts";
 import { groupKey, groupWaitMs, storeAside, withStoredAside } from "#conversations/attachments/attachments.ts";
 import type { NewRating } from "#conversations/feedback/ratings.ts";
 import { addRating, surveyOf } from "#conversations/feedback/ratings.ts";
-import { thanksWork } from "#conversations/feedback/survey-kind.ts";
+import { thanksWork } from "#conversations/work/survey-work.ts";
 import { typedRating } from "#conversations/feedback/typed-rating.ts";
 import type { KnownContact } from "#conversations/contacts/contacts.ts";
 import { customerActor } from "#conversations/contacts/contacts.ts";
@@ -20,7 +20,8 @@ import { newConversation } from "#conversations/transaction/new-conversation.ts"
 import type { EventHandler, IngestBatch } from "../batch.ts";
 import { senderOf, filesOf } from "../batch.ts";
 import { guestNote, isCustomer } from "../email-threads.ts";
-import type { EventOf, IncomingEvent } from "../incoming-event.ts";
+import type { EventOf } from "#channels/inbound-event.ts";
+import type { IncomingEvent } from "#conversations/transaction/incoming-event.ts";
 import { metadataOf, noResult, messageIdOf } from "../incoming-event.ts";
 import { contextOf } from "../locking.ts";
 import { attachPendingFiles, groupedOf, groupOf, groupToJoin, joinGroup } from "../message-group.ts";

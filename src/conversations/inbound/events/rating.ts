@@ -4,7 +4,7 @@ import type { SurveysTable } from "#database/schema/feedback.ts";
 import { addRating, surveyOf } from "#conversations/feedback/ratings.ts";
 import { isCustomerOf } from "#conversations/feedback/customer-of.ts";
 import type { EventHandler } from "../batch.ts";
-import type { EventOf } from "../incoming-event.ts";
+import type { EventOf } from "#channels/inbound-event.ts";
 import { noResult } from "../incoming-event.ts";
 
 /** Stores a rating that the customer gave by a button. It does not open the conversation again. */

@@ -1,10 +1,11 @@
 import type { Tx } from "#database/contract.ts";
 import { isCustomerOf } from "#conversations/feedback/customer-of.ts";
-import { changeReactions } from "#conversations/feedback/reactions/stored-reactions.ts";
+import { changeReactions } from "#conversations/references/stored-reactions.ts";
 import { messageNamed } from "#conversations/references/stored-reference.ts";
 import { thumbOf } from "#domain/conversation/reaction.ts";
 import type { EventHandler, IngestBatch } from "../batch.ts";
-import type { EventOf, IncomingEvent } from "../incoming-event.ts";
+import type { EventOf } from "#channels/inbound-event.ts";
+import type { IncomingEvent } from "#conversations/transaction/incoming-event.ts";
 import { noResult } from "../incoming-event.ts";
 import { targetOf } from "../pending-edits.ts";
 import { ingestFeedback } from "./feedback.ts";

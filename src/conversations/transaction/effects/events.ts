@@ -12,10 +12,10 @@ import type { RatingsTable } from "#database/schema/feedback.ts";
 import type { ContactsTable, MessagesTable } from "#database/schema/tables.ts";
 import type { EndpointSubscription, NewEvent } from "#database/queries/webhooks.ts";
 import { endpointSubscriptions, insertEvents } from "#database/queries/webhooks.ts";
-import type { Note } from "#conversations/agents/requests.ts";
+import type { Note } from "#conversations/transaction/note.ts";
 import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
 import { attachmentsOf, groupWaitMs } from "#conversations/attachments/attachments.ts";
-import { reactionsOf } from "#conversations/feedback/reactions/stored-reactions.ts";
+import { reactionsOf } from "#conversations/references/stored-reactions.ts";
 import type { Tx } from "#database/contract.ts";
 import {
   contactItem,
@@ -25,7 +25,7 @@ import {
   noteItem,
   ratingItem,
   timestamp,
-} from "#conversations/representation.ts";
+} from "#conversations/transaction/representation.ts";
 
 export interface EventDetails {
   /** Set for a change of status. */

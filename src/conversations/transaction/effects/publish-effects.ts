@@ -1,5 +1,5 @@
 import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
-import type { PublishEffects } from "./effects.ts";
+import type { PublishEffects } from "#conversations/work/effects.ts";
 import { threadTopic, workspaceTopic } from "#queue/signals/topics.ts";
 import type { Fanout, Wake } from "#runtime/signals.ts";
 

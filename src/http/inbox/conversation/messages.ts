@@ -4,7 +4,7 @@ import type { Source } from "#domain/conversation/message.ts";
 import { messagesByOthers } from "#conversations/agents/conflict.ts";
 import { editsInProgress } from "#conversations/agents/inbox-messages.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
-import { reactionsOf } from "#conversations/feedback/reactions/stored-reactions.ts";
+import { reactionsOf } from "#conversations/references/stored-reactions.ts";
 import type { Reader } from "#database/contract.ts";
 import type { ReactionsTable } from "#database/schema/feedback.ts";
 import type { DeliveryState, MessagesTable } from "#database/schema/tables.ts";

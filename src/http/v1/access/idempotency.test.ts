@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import type { Updateable } from "kysely";
-import type { Engine, QueryResult } from "#conversations/contract.ts";
+import type { Engine } from "#conversations/contract.ts";
+import type { QueryResult } from "#conversations/answering/query.ts";
 import { heartbeatsBeside } from "#database/clock-skew.ts";
 import { createProcessWatch } from "#database/process-heartbeat.ts";
 import type { IdempotencyTable } from "#database/schema/tables.ts";

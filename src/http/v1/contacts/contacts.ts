@@ -4,7 +4,7 @@ import { parseInstant } from "#domain/instant.ts";
 import { Problem } from "#domain/problem.ts";
 import type { ContactFilter, CustomerDetails } from "#conversations/contacts/contact-list.ts";
 import { contactPage, customerDetails } from "#conversations/contacts/contact-list.ts";
-import { contactItem, timestamp } from "#conversations/representation.ts";
+import { contactItem, timestamp } from "#conversations/transaction/representation.ts";
 import type { App } from "#http/app-type.ts";
 import { createCursors, listPosition } from "#http/v1/cursor.ts";
 import type { Resources } from "#http/v1/resources.ts";

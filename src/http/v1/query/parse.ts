@@ -2,7 +2,7 @@ import { audienceTags } from "#domain/workspace/audience.ts";
 import { Problem } from "#domain/problem.ts";
 import type { VerifiedUser } from "#domain/customer/user-token.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
-import type { Query } from "#conversations/contract.ts";
+import type { Query } from "#conversations/answering/query.ts";
 import type { Reader } from "#database/contract.ts";
 import type { Caller } from "#http/v1/access/auth.ts";
 import type { Resources } from "#http/v1/resources.ts";

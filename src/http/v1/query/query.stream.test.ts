@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Problem } from "#domain/problem.ts";
-import type { Engine, QueryResult } from "#conversations/contract.ts";
+import type { Engine } from "#conversations/contract.ts";
+import type { QueryResult } from "#conversations/answering/query.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { TestHttp } from "#test/support/http/http-server.ts";
 import { startHttp } from "#test/support/http/http-server.ts";

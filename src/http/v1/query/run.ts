@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "#domain/problem.ts";
-import type { Query, QueryResult } from "#conversations/contract.ts";
+import type { Query, QueryResult } from "#conversations/answering/query.ts";
 import type { KeptResponse } from "#http/v1/access/idempotency-claims.ts";
 import type { Slot } from "#http/v1/access/rate-limits.ts";
 import type { Resources } from "#http/v1/resources.ts";

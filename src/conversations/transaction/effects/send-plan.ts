@@ -7,7 +7,7 @@ import type { NewWork } from "#database/queries/outbox.ts";
 import type { ConversationLinksTable, DeliveriesTable, MessagesTable } from "#database/schema/tables.ts";
 import { followLane, sendLane } from "#queue/lanes.ts";
 import type { NewMessage } from "#conversations/transaction/new-message.ts";
-import { rerouteWork } from "./reroute/reroute-work.ts";
+import { rerouteWork } from "#conversations/work/reroute-work.ts";
 
 /** The sending of one part. */
 export const sendKind = workKind("send", Type.Object({ deliveryId: Type.String() }));

@@ -1,20 +1,20 @@
 import { newId } from "#domain/ids.ts";
-import { moveKind } from "./merge.ts";
+import { moveKind } from "#conversations/contacts/merge.ts";
 import { removeFilesKind } from "#conversations/attachments/attachments.ts";
 import type { Actor } from "#domain/conversation/message.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
 import { claimLanes, dueLanes } from "#database/queries/outbox.ts";
-import { mergeContacts, unmergeContact } from "./merge.ts";
-import type { ErasureResult } from "#conversations/retention/erase-customer.ts";
+import { mergeContacts, unmergeContact } from "#conversations/contacts/merge.ts";
+import type { ErasureResult } from "./erase-customer.ts";
 import type { CustomerKey } from "#database/queries/customers.ts";
-import { eraseCustomer, purgeIndex } from "#conversations/retention/erase-customer.ts";
+import { eraseCustomer, purgeIndex } from "./erase-customer.ts";
 import { removeFiles } from "#conversations/attachments/remove-files.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Files } from "#files/contract.ts";
 import type { Store } from "#database/contract.ts";
-import { moveConversations } from "./move-conversations.ts";
-import { closeWorkspace, emptyWorkspace } from "#conversations/retention/remove-workspace.ts";
+import { moveConversations } from "#conversations/contacts/move-conversations.ts";
+import { closeWorkspace, emptyWorkspace } from "./remove-workspace.ts";
 
 const leaseMs = 15_000;
 /** After this many rounds the rest is left to a worker. */

@@ -3,7 +3,7 @@ import { insertRows } from "#database/dialects/insert-rows.ts";
 import { chunks } from "#database/queries/customers.ts";
 import type { ReactionsTable } from "#database/schema/feedback.ts";
 import { isReaction } from "#domain/conversation/reaction.ts";
-import type { EventOf } from "#conversations/inbound/incoming-event.ts";
+import type { EventOf } from "#channels/inbound-event.ts";
 
 /** Most different emoji of customers at one message. */
 const emojiMax = 20;

@@ -4,7 +4,7 @@ import { insertRows } from "#database/dialects/insert-rows.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import type { WeakAnswersTable } from "#database/schema/feedback.ts";
-import { groupWork } from "./group-work-kind.ts";
+import { groupWork } from "#conversations/work/group-questions-work.ts";
 
 export type WeakAnswerReason = "refused" | "unsure" | "disliked" | "handed_over";
 

@@ -7,11 +7,11 @@ import { slaClock } from "#database/queries/conversations.ts";
 import type { RatingsTable, ReactionsTable } from "#database/schema/feedback.ts";
 import type { ContactsTable, MessagesTable } from "#database/schema/tables.ts";
 import type { DocumentsTable } from "#database/schema/knowledge.ts";
-import type { Note } from "./agents/requests.ts";
-import type { AttachmentRow } from "./attachments/attachments.ts";
-import { verifiedFields } from "./contacts/provenance.ts";
-import { shownForward } from "./references/forwarded.ts";
-import { referenceIn } from "./references/stored-reference.ts";
+import type { Note } from "./note.ts";
+import type { AttachmentRow } from "#conversations/attachments/attachments.ts";
+import { verifiedFields } from "#domain/customer/provenance.ts";
+import { shownForward } from "#conversations/references/forwarded.ts";
+import { referenceIn } from "#conversations/references/stored-reference.ts";
 
 // The shape of rows in the API and in webhook events, so that clients parse both with the same code.
 
