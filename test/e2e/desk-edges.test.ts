@@ -378,7 +378,7 @@ describe("a desk at Slack's limits", () => {
     await engine.postAgentMessage(
       bench.workspaceId,
       id,
-      { kind: "reply", content: "Five euros", files: [], clientId: "req_apart", anyway: true },
+      { kind: "reply", content: "Five euros", files: [], clientId: "req_apart", overrideOwner: true },
       { email: "ben@shop.example", name: "Ben Bauer" },
     );
     await bench.until("it is shown", () => world.thread(card).at(-1)?.endsWith("Five euros") === true);

@@ -3,13 +3,13 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import { postById, threadOf, writtenId } from "#database/queries/desk.ts";
 import type { DeskPostsTable } from "#database/schema/desk.ts";
 import { agentActor } from "#conversations/agents/actions.ts";
-import { colleagueWith } from "#conversations/agents/conflict.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Tx } from "#database/contract.ts";
 import { storeAgentReply } from "#conversations/agents/store-reply.ts";
 import { requireConversation } from "#conversations/transaction/lock-conversation.ts";
 import { insertNote } from "#conversations/transaction/insert-note.ts";
+import { decide } from "#conversations/agents/ownership.ts";
 import { lastEdit, textMark } from "./pending-edits.ts";
 import type { DeskEventResult, EventContext } from "./event-context.ts";
 import type { Draft, SentPost } from "./message-posts.ts";
@@ -101,7 +101,8 @@ async function holdReply(
   notices: readonly string[],
 ): Promise<DeskEventResult | null> {
   const { workspace, agent, prefetched } = context;
-  const colleague = colleagueWith(row, agent.email);
+  const decision = await decide(tx, row, agent.email);
+  const colleague = decision.kind === "colleague" ? decision.email : null;
   const isExplicit = workspace.settings.desk?.replyMode === "explicit";
   if (colleague === null && !isExplicit) return null;
   const files = prefetched.files.map(({ id, name }) => ({ id, name }));

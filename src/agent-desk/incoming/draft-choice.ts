@@ -1,7 +1,6 @@
 import type { DeskEvent, DraftChoice } from "#channels/desk/contract.ts";
 import { Problem } from "#domain/problem.ts";
 import { applyAction } from "#conversations/agents/actions.ts";
-import { colleagueWith } from "#conversations/agents/conflict.ts";
 import { requireConversation } from "#conversations/transaction/lock-conversation.ts";
 import { syncAlso } from "#conversations/work/desk-sync-work.ts";
 import type { Effects } from "#conversations/work/effects.ts";
@@ -12,6 +11,7 @@ import { insertWork } from "#database/queries/outbox.ts";
 import type { DeskPostsTable } from "#database/schema/desk.ts";
 import type { NotesTable } from "#database/schema/tables.ts";
 import type { Tx } from "#database/contract.ts";
+import { decide } from "#conversations/agents/ownership.ts";
 import { linkedNotice, reply } from "./agent-message.ts";
 import type { DeskEventResult, EventContext } from "./event-context.ts";
 import { joined } from "./event-context.ts";
@@ -62,13 +62,13 @@ export async function applyDraftChoice(
   if (row.status === "archived") {
     throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
   }
-  const colleague = colleagueWith(row, agent.email);
   const hasContent = draft.text !== "" || draft.files.some(({ id }) => id !== null);
+  const decision = await decide(tx, row, agent.email, { overrideOwner: choice !== "send" });
   // The owner may have changed since the author was asked.
-  if (hasContent && choice === "send" && colleague !== null && colleague !== draft.askedOf) {
-    await savePost(tx, { ...post, parked: JSON.stringify({ ...draft, askedOf: colleague } satisfies Draft) });
+  if (hasContent && decision.kind === "colleague" && decision.email !== draft.askedOf) {
+    await savePost(tx, { ...post, parked: JSON.stringify({ ...draft, askedOf: decision.email } satisfies Draft) });
     const choices = { conversationId, messageId: given.messageId, options: colleagueChoices };
-    return { effects: null, notice: { text: await colleagueNotice(tx, row, colleague), choices } };
+    return { effects: null, notice: { text: await colleagueNotice(tx, row, decision.email), choices } };
   }
   return sendDraft(tx, context, row, {
     post,
@@ -154,9 +154,9 @@ async function sentAlready(
 ): Promise<DeskEventResult> {
   if (choice === "note") return { effects: null, notice: { text: "It was sent already." } };
   const row = await requireConversation(tx, workspace.id, conversationId);
-  const colleague = colleagueWith(row, agent.email);
-  if (choice !== "take_over" || colleague === null) return nothing;
-  const name = await nameInConversation(tx, row, colleague);
+  const decision = await decide(tx, row, agent.email);
+  if (choice !== "take_over" || decision.kind !== "colleague") return nothing;
+  const name = await nameInConversation(tx, row, decision.email);
   const text = `It was sent already, and ${name} still has this conversation. To take it over, use the shortcut “Conversation” on a message of the thread.`;
   return { effects: null, notice: { text } };
 }

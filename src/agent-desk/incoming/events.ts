@@ -12,7 +12,7 @@ import type { Effects } from "#conversations/work/effects.ts";
 import type { Snooze } from "#conversations/agents/requests.ts";
 import type { Action } from "#conversations/agents/actions.ts";
 import { applyAction, agentActor } from "#conversations/agents/actions.ts";
-import { conflictText } from "#conversations/agents/conflict.ts";
+import { conflictText } from "#conversations/agents/ownership.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { FindLocalWorker } from "#conversations/transaction/local-worker.ts";
 import { claimForAgent } from "#conversations/transaction/local-worker.ts";

@@ -1,9 +1,9 @@
 import type { DeskAsk, DeskEvent } from "#channels/desk/contract.ts";
-import { colleagueWith } from "#conversations/agents/conflict.ts";
 import { requireConversation } from "#conversations/transaction/lock-conversation.ts";
 import { nameInConversation } from "#database/queries/agents.ts";
 import { messageShownAs } from "#database/queries/desk.ts";
 import type { Tx } from "#database/contract.ts";
+import { decide } from "#conversations/agents/ownership.ts";
 import { reply } from "./agent-message.ts";
 import type { DeskEventResult, EventContext } from "./event-context.ts";
 import { textMax } from "./message-posts.ts";
@@ -31,8 +31,10 @@ export async function replyToMessage(
   if (shown?.conversation_id !== conversationId) return refused("this post shows no message of the conversation");
   if (row.status === "archived") return refused("the conversation is archived");
   if (text.length > textMax) return refused(`a reply has at most ${textMax} characters`);
-  const colleague = colleagueWith(row, agent.email);
-  if (colleague !== null) return refused(`${await nameInConversation(tx, row, colleague)} has this conversation`);
+  const decision = await decide(tx, row, agent.email);
+  if (decision.kind === "colleague") {
+    return refused(`${await nameInConversation(tx, row, decision.email)} has this conversation`);
+  }
   const attached = { ids: [], uploadedBy: agent.email, refersTo: shown.ref_id };
   const { effects } = await reply(tx, context, conversationId, externalId, text, attached);
   return { effects, notice: null };

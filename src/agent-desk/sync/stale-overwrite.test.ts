@@ -71,7 +71,13 @@ eachDatabase("a process that paused while another did its work", (open) => {
   async function replied(bench: EngineBench): Promise<{ readonly id: string; readonly messageId: string }> {
     const id = await bench.begin("anna", "hello");
     await bench.settle();
-    const reply = { kind: "reply", content: "It is red.", files: [], clientId: "req_reply", anyway: true } as const;
+    const reply = {
+      kind: "reply",
+      content: "It is red.",
+      files: [],
+      clientId: "req_reply",
+      overrideOwner: true,
+    } as const;
     await bench.engine.postAgentMessage(bench.workspaceId, id, reply, agent);
     await bench.settle();
     const message = (await bench.messages(id)).at(-1);

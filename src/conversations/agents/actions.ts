@@ -9,8 +9,8 @@ import type { ConversationChange, Snooze } from "./requests.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { ConversationSearch } from "#database/search/contract.ts";
 import type { Tx } from "#database/contract.ts";
-import type { Conflict } from "./conflict.ts";
-import { colleagueWith, describeConflict, isLastChangeBy, isStaleView } from "./conflict.ts";
+import type { Conflict } from "./ownership.ts";
+import { decide, describeConflict, isLastChangeBy } from "./ownership.ts";
 import { updateConversation } from "./update.ts";
 import { requireConversation } from "#conversations/transaction/lock-conversation.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
@@ -89,8 +89,8 @@ async function isConflict(
   // Tags and priority cannot conflict.
   if (kind === "describe") return false;
   if (kind === "undo_resolve") return row.status !== "resolved" || !(await isLastChangeBy(tx, row, email));
-  if (kind === "claim" && colleagueWith(row, email) !== null) return true;
-  return isStaleView(tx, row, expected, email);
+  const decision = await decide(tx, row, email, { overrideOwner: kind !== "claim", expected });
+  return decision.kind !== "ok";
 }
 
 /** Returns the stored spelling of the address: MySQL compares addresses without regard to case. */

@@ -2,7 +2,7 @@ import { Problem } from "#domain/problem.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { ActionResult, ActingAgent } from "./actions.ts";
 import { agentActor } from "./actions.ts";
-import { colleagueWith, describeConflict, hasNewMessages } from "./conflict.ts";
+import { decide, describeConflict } from "./ownership.ts";
 import { requestEdit } from "#conversations/delivery/edit-sent.ts";
 import { waitingEdits } from "#conversations/delivery/reply-edits.ts";
 import { requestReaction } from "#conversations/feedback/reactions/agent-reaction.ts";
@@ -30,7 +30,7 @@ export type AgentMessage =
       /** The newest message that the agent has seen. Absent: newer messages do not matter. */
       readonly basedOnSeq?: number;
       /** Send it even while a colleague has the conversation. */
-      readonly anyway: boolean;
+      readonly overrideOwner: boolean;
     }
   | { readonly kind: "note"; readonly content: string; readonly clientId?: string }
   /** A new text for the agent's own reply, or null to delete it. `was`: the text that the agent has seen. */
@@ -86,7 +86,7 @@ async function reply(
   { channels, search, files }: AgentMessageDependencies,
   workspace: Workspace,
   row: ConversationRow,
-  { content, files: attached, clientId, refersTo, basedOnSeq, anyway }: Extract<AgentMessage, { kind: "reply" }>,
+  { content, files: attached, clientId, refersTo, basedOnSeq, overrideOwner }: Extract<AgentMessage, { kind: "reply" }>,
   agent: ActingAgent,
   followUp: FollowUp | undefined,
   now: number,
@@ -99,12 +99,9 @@ async function reply(
     .where("external_id", "=", clientId)
     .executeTakeFirst();
   if (before !== undefined) return done;
-  if (!anyway && colleagueWith(row, agent.email) !== null) {
-    return { result: await describeConflict(tx, row), effects: null };
-  }
-  if (basedOnSeq !== undefined && (await hasNewMessages(tx, row.id, basedOnSeq, agent.email))) {
-    return { result: { kind: "stale" }, effects: null };
-  }
+  const decision = await decide(tx, row, agent.email, { overrideOwner, basedOnSeq });
+  if (decision.kind === "stale") return { result: decision, effects: null };
+  if (decision.kind !== "ok") return { result: await describeConflict(tx, row), effects: null };
   const { effects } = await storeAgentReply(
     tx,
     channels,

@@ -13,7 +13,7 @@ import type { Files } from "#files/contract.ts";
 import type { Effects } from "#conversations/work/effects.ts";
 import type { ActingAgent, Action } from "./actions.ts";
 import { agentActor, applyAction } from "./actions.ts";
-import { colleagueWith, conflictText, describeConflict, hasNewMessages, isStaleView } from "./conflict.ts";
+import { conflictText, decide, describeConflict } from "./ownership.ts";
 import type { AgentMessage, AgentMessageResult } from "./inbox-messages.ts";
 import { handleAgentMessage } from "./inbox-messages.ts";
 import { isRepeated, recordRequest } from "./repeated-requests.ts";
@@ -95,11 +95,13 @@ async function refusalOf(
 ): Promise<AgentMessageResult | undefined> {
   const replies = actions.some(({ kind }) => kind === "reply");
   const harmless: ReadonlySet<MacroAction["kind"]> = new Set(["tag", "untag", "priority", "note"]);
-  if (replies && colleagueWith(row, email) !== null) return describeConflict(tx, row);
-  if (actions.some(({ kind }) => !harmless.has(kind)) && (await isStaleView(tx, row, expected, email))) {
-    return describeConflict(tx, row);
-  }
-  return replies && (await hasNewMessages(tx, row.id, basedOnSeq, email)) ? { kind: "stale" } : undefined;
+  const decision = await decide(tx, row, email, {
+    overrideOwner: !replies,
+    expected: actions.some(({ kind }) => !harmless.has(kind)) ? expected : undefined,
+    basedOnSeq: replies ? basedOnSeq : undefined,
+  });
+  if (decision.kind === "ok") return undefined;
+  return decision.kind === "stale" ? decision : describeConflict(tx, row);
 }
 
 async function applyOne(
@@ -119,7 +121,7 @@ async function applyOne(
   if (action.kind === "note") return post({ kind: "note", content: action.text });
   if (action.kind === "reply") {
     const content = fillIn(action.text, { customer, agent: agent.name });
-    return post({ kind: "reply", content, files: [], clientId, anyway: true });
+    return post({ kind: "reply", content, files: [], clientId, overrideOwner: true });
   }
   if (action.kind === "escalate") {
     const { status } = await requireConversation(tx, workspace.id, id);

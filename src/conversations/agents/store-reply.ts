@@ -6,6 +6,7 @@ import { uploadsForReply } from "#conversations/attachments/attachments.ts";
 import type { Effects } from "#conversations/work/effects.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
+import { decide } from "./ownership.ts";
 import type { AgentReply } from "./requests.ts";
 import { withFiles } from "#conversations/attachments/outbound-links.ts";
 import type { Channels, FollowUp } from "#channels/channels.ts";
@@ -17,9 +18,9 @@ import { windowOf } from "#conversations/delivery/reroute/reply-window.ts";
 import { readyIfLoaded, renderParts } from "#conversations/delivery/bot-message.ts";
 import { outboundReference } from "#conversations/references/outbound-reference.ts";
 import { referenceTo } from "#conversations/references/stored-reference.ts";
-import { hasNewMessages } from "./conflict.ts";
 import { claim } from "#conversations/transaction/owner.ts";
 import { requireConversation } from "#conversations/transaction/lock-conversation.ts";
+import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { Workspace } from "#database/queries/workspaces.ts";
 
 interface StoredReply {
@@ -30,7 +31,7 @@ interface StoredReply {
 
 /**
  * Stores an agent's reply, queues it for the customer's channel, and claims an unclaimed conversation. It does not check
- * the owner: the inbox and the desk do so before (`conflict.ts`), and the API replies in any case.
+ * the owner: the inbox and the desk do so before (`ownership.ts`), and the API replies in any case.
  */
 export async function storeAgentReply(
   tx: Tx,
@@ -45,7 +46,7 @@ export async function storeAgentReply(
   const row = await requireConversation(tx, workspace.id, reply.conversationId);
   const stored = await storedReply(tx, reply);
   if (stored !== undefined) return { effects: null, messageId: stored.id, seq: stored.seq };
-  if (reply.basedOnSeq !== undefined) await refuseStale(tx, reply, reply.basedOnSeq);
+  await refuseStale(tx, row, reply);
   if (row.status === "archived")
     throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
   const attached = await uploadsForReply(tx, row.id, reply.files ?? [], reply.uploadedBy ?? "", files.messageBytesMax);
@@ -115,11 +116,11 @@ export async function readyToReply(
   return isChat(row.channel) && row.customer_email !== null ? channels.followUp(row.workspace_id) : undefined;
 }
 
-/** Refuses a reply whose author has not seen the newest messages. */
-async function refuseStale(tx: Tx, { conversationId, authorEmail }: AgentReply, basedOnSeq: number): Promise<void> {
-  if (await hasNewMessages(tx, conversationId, basedOnSeq, authorEmail)) {
-    throw new Problem("invalid_transition", "somebody has written since; read the newest messages before you reply");
-  }
+/** Refuses a reply whose author has not seen the newest messages. The API replies although a colleague is the owner. */
+async function refuseStale(tx: Tx, row: ConversationRow, { authorEmail, basedOnSeq }: AgentReply): Promise<void> {
+  const decision = await decide(tx, row, authorEmail, { overrideOwner: true, basedOnSeq });
+  if (decision.kind !== "stale") return;
+  throw new Problem("invalid_transition", "somebody has written since; read the newest messages before you reply");
 }
 
 async function storedReply(tx: Tx, { conversationId, clientId }: AgentReply) {

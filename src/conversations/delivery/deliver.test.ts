@@ -394,7 +394,13 @@ eachDatabase("delivering", (open) => {
     const before = bench.sent.length;
     burst.begin();
     await bench.say("busy", "Hello");
-    const words = { kind: "reply", content: "Here I am.", files: [], clientId: "req_reply", anyway: true } as const;
+    const words = {
+      kind: "reply",
+      content: "Here I am.",
+      files: [],
+      clientId: "req_reply",
+      overrideOwner: true,
+    } as const;
     await bench.engine.postAgentMessage(bench.workspaceId, id, words, { email: "anna@test.example", name: "Anna" });
     await bench.until("it is sent", () => bench.sent.length > before);
     expect(shown(bench).slice(before)).toEqual(["Here I am."]);

@@ -3,7 +3,7 @@ import type { Actor } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Draft } from "./draft.ts";
 
-export type Ownership = Pick<ConversationRow, "status" | "snoozed_from" | "assigned_to">;
+type Ownership = Pick<ConversationRow, "status" | "snoozed_from" | "assigned_to">;
 
 /** Returns the address of the agent who has the conversation, also while it is snoozed. */
 export function ownerOf(row: Ownership): string | null {

@@ -1,7 +1,7 @@
 import { plainBlocks, safeTree } from "#channels/text/markdown.ts";
 import { previewTypes } from "#domain/media-types.ts";
 import type { Source } from "#domain/conversation/message.ts";
-import { messagesByOthers } from "#conversations/agents/conflict.ts";
+import { messagesByOthers } from "#conversations/agents/ownership.ts";
 import { editsInProgress } from "#conversations/agents/inbox-messages.ts";
 import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import { reactionsOf } from "#conversations/references/stored-reactions.ts";

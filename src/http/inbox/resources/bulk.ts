@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { FastifyBaseLogger } from "fastify";
 import { Problem } from "#domain/problem.ts";
 import type { Action } from "#conversations/agents/actions.ts";
-import { conflictText } from "#conversations/agents/conflict.ts";
+import { conflictText } from "#conversations/agents/ownership.ts";
 import type { Engine } from "#conversations/contract.ts";
 import { problemOf } from "#http/problem.ts";
 import { normalTags } from "#http/v1/tags.ts";

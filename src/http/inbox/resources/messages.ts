@@ -54,7 +54,7 @@ export function messageRoutes(
       clientId: `${agentOf(request).id}:${own}`,
       ...(refersTo === undefined ? {} : { refersTo }),
       ...(force === true ? {} : { basedOnSeq: lastSeq }),
-      anyway: anyway === true,
+      overrideOwner: anyway === true,
     });
   });
 

@@ -4,11 +4,10 @@ import { nameInConversation } from "#database/queries/agents.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { Reader, Tx } from "#database/contract.ts";
 import { ownerOf } from "#conversations/transaction/owner.ts";
-import type { Ownership } from "#conversations/transaction/owner.ts";
 
-// The only place that decides which agent has a conversation, and whether an agent's view of it is stale. The inbox and
-// the desk refuse or hold a reply in a colleague's conversation; the API refuses a stale one only. A reply
-// written by e-mail or on the platform has already reached people, and is never held.
+// The only place that decides whether an agent may act on a conversation: a colleague may have it, and the agent's view of
+// it may be old. The inbox refuses a reply then, the desk holds it, and the API refuses an old view only. A reply written
+// by e-mail or on the platform has already reached people, and is never refused.
 
 /** An action that was refused because another person changed the conversation first. */
 export interface Conflict {
@@ -20,16 +19,37 @@ export interface Conflict {
   readonly status: Status;
 }
 
-/**
- * Returns the address of the colleague who owns the conversation, also while it is snoozed. Null: no colleague owns it.
- */
-export function colleagueWith(row: Ownership, email: string): string | null {
+/** The state that the agent has seen, and whether they insist. Absent fields are not checked. */
+export interface AgentView {
+  /** The agent acts although a colleague has the conversation. */
+  readonly overrideOwner?: boolean;
+  readonly expected?: Expected | undefined;
+  /** The newest message that the agent has seen. */
+  readonly basedOnSeq?: number | undefined;
+}
+
+export type Decision =
+  | { readonly kind: "ok" }
+  /** A colleague owns the conversation, also while it is snoozed. */
+  | { readonly kind: "colleague"; readonly email: string }
+  /** Another person has changed the status or the owner since. */
+  | { readonly kind: "changed" }
+  /** The customer or a colleague has written since. */
+  | { readonly kind: "stale" };
+
+/** Decides whether the agent may act on the conversation, which must be locked. */
+export async function decide(tx: Tx, row: ConversationRow, email: string, view: AgentView = {}): Promise<Decision> {
   const owner = ownerOf(row);
-  return owner === email ? null : owner;
+  if (owner !== null && owner !== email && view.overrideOwner !== true) return { kind: "colleague", email: owner };
+  if (await isStaleView(tx, row, view.expected, email)) return { kind: "changed" };
+  if (view.basedOnSeq !== undefined && (await hasNewMessages(tx, row.id, view.basedOnSeq, email))) {
+    return { kind: "stale" };
+  }
+  return { kind: "ok" };
 }
 
 /** Whether another person has changed the conversation since the agent saw it as `expected`. */
-export async function isStaleView(
+async function isStaleView(
   tx: Tx,
   row: ConversationRow,
   expected: Expected | undefined,
@@ -65,7 +85,7 @@ export const messagesByOthers = (db: Reader | Tx, conversationId: string, seq: n
     .where("role", "in", ["user", "agent"])
     .where((eb) => eb.or([eb("role", "=", "user"), eb("author_id", "!=", email)]));
 
-export async function hasNewMessages(tx: Tx, conversationId: string, seq: number, email: string): Promise<boolean> {
+async function hasNewMessages(tx: Tx, conversationId: string, seq: number, email: string): Promise<boolean> {
   const newer = await messagesByOthers(tx, conversationId, seq, email).select("id").limit(1).executeTakeFirst();
   return newer !== undefined;
 }
