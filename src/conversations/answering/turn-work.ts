@@ -10,9 +10,10 @@ import type { Effects, PublishEffects } from "#conversations/work/effects.ts";
 import { lockDraft } from "#conversations/transaction/lock-conversation.ts";
 import type { WorkSubjectDependencies } from "#conversations/transaction/work-subject.ts";
 import { subjectOfWork } from "#conversations/transaction/work-subject.ts";
+import { escalate } from "#conversations/transaction/owner.ts";
 import type { AnswerTurnDependencies } from "./answer-turn.ts";
 import { answerTurn } from "./answer-turn.ts";
-import { handOver, handOverSilently } from "#conversations/delivery/bot-message.ts";
+import { handOver } from "#conversations/delivery/bot-message.ts";
 import type { TurnWork } from "./turn-kind.ts";
 import { turnKind } from "./turn-kind.ts";
 
@@ -73,7 +74,7 @@ async function abandonTurn(
   // The account itself may be unusable; the customer can then not be notified.
   const isNotified = draft.row.channel === "api" || channels.loaded({ id: draft.row.account_id });
   if (isNotified) handOver(draft, channels, settings, actor, { reason: "answer failed" });
-  else handOverSilently(draft, actor, "answer failed");
+  else escalate(draft, actor, "answer failed");
   const content = `The bot could not answer${isNotified ? "" : ", and the customer was not told"}: ${reason}`;
   await insertNote(tx, draft, { content, authorEmail: null }, actor, now);
   return changes.flush(tx);

@@ -4,6 +4,7 @@ import type { Actor } from "#domain/conversation/message.ts";
 import { systemActor } from "#domain/conversation/message.ts";
 import type { Tx } from "#database/contract.ts";
 import { insertNote } from "#conversations/transaction/insert-note.ts";
+import { escalate } from "#conversations/transaction/owner.ts";
 import { nextAgent } from "./assignment.ts";
 import type { RuleSubject } from "./rule-facts.ts";
 
@@ -50,7 +51,7 @@ export async function runAction(
     case "assign":
       return assign(tx, subject, rule, action, actor);
     case "escalate":
-      return escalate(subject, rule, action, firing, actor);
+      return escalateWithReply(subject, rule, action, firing, actor);
     case "note":
       await insertNote(tx, subject, { content: action.text, authorEmail: null }, actor, firing.now);
       return undefined;
@@ -104,7 +105,7 @@ async function assign(
   return undefined;
 }
 
-function escalate(
+function escalateWithReply(
   subject: RuleSubject,
   { name }: Rule,
   { reason }: ActionOf<"escalate">,
@@ -114,11 +115,8 @@ function escalate(
   const { row, settings } = subject;
   const isWithBot = row.status === "open" || (row.status === "snoozed" && wakeTarget(row.snoozed_from) === "open");
   if (!isWithBot) return `it is ${row.status}`;
-  subject.setStatus("escalated", actor, { reason });
-  if (!tags.has("escalated")) subject.setTags(["escalated"], [], actor);
+  escalate(subject, actor, reason, tags.has("escalated"));
   tags.add("escalated");
-  row.low_streak = 0;
-  row.settled_seq = row.last_customer_seq;
   subject.queueRuleReply(settings.handoverMessage, name, answers);
   return undefined;
 }

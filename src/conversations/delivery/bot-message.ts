@@ -9,6 +9,7 @@ import type { NewMessage, NewPart } from "#conversations/transaction/new-message
 import type { Channels, FollowUp } from "#channels/channels.ts";
 import { renderReply, unnamed } from "#conversations/references/outbound-reference.ts";
 import { windowOf } from "#conversations/delivery/reroute/reply-window.ts";
+import { escalate } from "#conversations/transaction/owner.ts";
 
 /**
  * Returns the parts to send for a message; none over the API, where the client fetches it. A customer who wrote through
@@ -113,15 +114,6 @@ export function handOver(
     ...(details.tokensUsed === undefined ? {} : { tokensUsed: details.tokensUsed }),
   };
   const message = addBotMessage(draft, channels, settings, [], newMessage, true);
-  handOverSilently(draft, actor, details.reason);
+  escalate(draft, actor, details.reason);
   return message;
-}
-
-/** Escalates the conversation without a message to the customer. */
-export function handOverSilently(draft: Draft, actor: Actor, reason: string | undefined): void {
-  const { row } = draft;
-  draft.setStatus("escalated", actor, reason === undefined ? {} : { reason });
-  draft.setTags(["escalated"], [], actor);
-  row.low_streak = 0;
-  row.settled_seq = row.last_customer_seq;
 }

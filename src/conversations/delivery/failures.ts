@@ -6,7 +6,8 @@ import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import type { UnitOfWork, Draft } from "#conversations/transaction/draft.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Tx } from "#database/contract.ts";
-import { handOver, handOverSilently } from "./bot-message.ts";
+import { escalate } from "#conversations/transaction/owner.ts";
+import { handOver } from "./bot-message.ts";
 import { insertNote } from "#conversations/transaction/insert-note.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 
@@ -43,7 +44,7 @@ export async function noteFailure(
   const actor = systemActor("delivery");
   const why = "an answer may not have reached the customer";
   if (channels.loaded({ id: draft.row.account_id })) handOver(draft, channels, settings, actor, { reason: why });
-  else handOverSilently(draft, actor, why);
+  else escalate(draft, actor, why);
 }
 
 /** Adds a note for agents about a problem with the customer's channel. */

@@ -44,3 +44,16 @@ export function assign(draft: Draft, email: string, actor: Actor): void {
   draft.emit("conversation.assigned", actor);
   draft.touch();
 }
+
+/**
+ * Hands the conversation to agents, without a message to the customer. Every escalation of a conversation that the bot has
+ * goes through here. The bot does not answer the messages so far, also if it gets the conversation back. `isTagged`: it has
+ * the tag already.
+ */
+export function escalate(draft: Draft, actor: Actor, reason: string | undefined, isTagged = false): void {
+  const { row } = draft;
+  draft.setStatus("escalated", actor, reason === undefined ? {} : { reason });
+  if (!isTagged) draft.setTags(["escalated"], [], actor);
+  row.low_streak = 0;
+  row.settled_seq = row.last_customer_seq;
+}

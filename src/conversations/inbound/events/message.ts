@@ -17,6 +17,7 @@ import { customerActor } from "#conversations/contacts/contacts.ts";
 import { noteProblem } from "#conversations/delivery/failures.ts";
 import type { Draft } from "#conversations/transaction/draft.ts";
 import { newConversation } from "#conversations/transaction/new-conversation.ts";
+import { escalate } from "#conversations/transaction/owner.ts";
 import type { EventHandler, IngestBatch } from "../batch.ts";
 import { senderOf, filesOf } from "../batch.ts";
 import { guestNote, isCustomer } from "../email-threads.ts";
@@ -70,10 +71,7 @@ export const ingestMessage: EventHandler<"message"> = async (batch, incoming, fo
     ...[event.peopleOnly, limited].filter((note) => note !== undefined),
   ];
   if (notes.length > 0 && botMayAnswer(row.status)) {
-    const system = systemActor("escalation");
-    draft.setStatus("escalated", system, { reason: isGuest ? "somebody else has written" : "not for the bot" });
-    draft.setTags(["escalated"], [], system);
-    row.settled_seq = message.seq;
+    escalate(draft, systemActor("escalation"), isGuest ? "somebody else has written" : "not for the bot");
   }
   if (botMayAnswer(row.status)) queueTurn(batch, incoming, message, hasUnanswered);
   for (const note of notes) await noteProblem(batch.tx, draft, note, batch.now);
