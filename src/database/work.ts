@@ -15,6 +15,11 @@ export interface WorkKind<P = unknown> {
   /** Name in the database. Must never change. */
   readonly kind: string;
   readonly payload: TSchema;
+  /**
+   * The order of the rows does not matter. A row that is due later, because of a retry or a wrong clock, does not delay the
+   * others of its lane. Absent: later rows of the lane wait for it.
+   */
+  readonly unordered?: true;
   /** Returns the row to store. */
   queued(lane: string, payload: P, dueAt: number): NewWork;
   /** Parses a stored payload without checking it. */
@@ -45,10 +50,15 @@ export type PayloadOf<K> = K extends WorkKind<infer P> ? P : never;
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
-export function workKind<S extends TSchema>(kind: string, payload: S): WorkKind<DeepReadonly<Static<S>>> {
+export function workKind<S extends TSchema>(
+  kind: string,
+  payload: S,
+  order: Pick<WorkKind, "unordered"> = {},
+): WorkKind<DeepReadonly<Static<S>>> {
   return {
     kind,
     payload,
+    ...order,
     queued: (lane, given, dueAt) => ({ lane, kind, payload: given, dueAt }),
     read: (row) => ({ ...row, payload: JSON.parse(row.payload) as DeepReadonly<Static<S>> }),
   };

@@ -9,6 +9,8 @@ export interface WorkTable {
   readonly kinds: readonly string[];
   /** These, and the kinds that only processes with other settings run. */
   readonly known: readonly string[];
+  /** Kinds whose order does not matter. */
+  readonly unordered: ReadonlySet<string>;
   /** Undefined: this process does not run the kind. */
   get(kind: string): WorkDeclaration | undefined;
   /** Parses the payload. Undefined: a newer version stored the row. */
@@ -37,6 +39,7 @@ export function createWorkTable(
   return {
     kinds: [...declared.keys()],
     known: [...known.keys()],
+    unordered: new Set([...elsewhere, ...declarations].flatMap(({ kind, unordered }) => (unordered ? [kind] : []))),
     get: (kind) => declared.get(kind),
     read(row) {
       const validator = validatorOf(row.kind);

@@ -28,7 +28,6 @@ import type { FilesConfig, ModelConfig } from "#config/environment.ts";
 import { createWorkspace } from "#admin/workspaces/workspaces.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { OpenStore } from "#database/open.ts";
-import { unorderedKinds } from "#database/queries/outbox.ts";
 import type { MessagesTable } from "#database/schema/tables.ts";
 import type { TestDatabase } from "./database/databases.ts";
 import type { HandMovedClock } from "./hand-moved-clock.ts";
@@ -285,7 +284,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
           .orderBy("id")
           .execute();
         const first = new Map(rows.toReversed().map(({ lane, due_at }) => [lane, due_at]));
-        const anyTime = rows.filter(({ kind }) => unorderedKinds.has(kind)).map(({ due_at }) => due_at);
+        const anyTime = rows.filter(({ kind }) => app.works.unordered.has(kind)).map(({ due_at }) => due_at);
         return ![...first.values(), ...anyTime].some((dueAt) => dueAt <= clock.now());
       }),
     async advance(ms) {

@@ -34,6 +34,7 @@ const rescheduleKind = workKind(
     status: Type.Optional(Type.Enum([...statuses])),
     after: Type.Optional(Type.Object({ startedAt: Type.Number(), id: Type.String() })),
   }),
+  { unordered: true },
 );
 
 type RescheduleTimers = PayloadOf<typeof rescheduleKind>;

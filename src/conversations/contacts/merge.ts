@@ -37,6 +37,7 @@ export const moveKind = workKind(
     after: Type.Optional(Type.Object({ startedAt: Type.Number(), id: Type.String() })),
     previous: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   }),
+  { unordered: true },
 );
 
 export function moveWork(contactId: string, now: number): readonly NewWork[] {

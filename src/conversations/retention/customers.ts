@@ -55,7 +55,8 @@ export function createCustomers(dependencies: {
         lane.startsWith("relink:"),
       );
       if (lanes.length === 0) return;
-      const rows = await store.write((tx) => claimLanes(tx, lanes, { id, until: now + leaseMs }, now));
+      const unordered = new Set([moveKind.kind]);
+      const rows = await store.write((tx) => claimLanes(tx, lanes, { id, until: now + leaseMs }, now, unordered));
       if (rows.length === 0) return;
       for (const group of Map.groupBy(rows, ({ lane }) => lane).values()) {
         await store.write((tx) => moveConversations(tx, search, group.map(moveKind.read), clock.now()));

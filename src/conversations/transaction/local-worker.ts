@@ -1,5 +1,4 @@
 import type { OutboxRow } from "#database/queries/outbox.ts";
-import { claimLanes } from "#database/queries/outbox.ts";
 import type { Effects } from "#conversations/work/effects.ts";
 import type { Tx } from "#database/contract.ts";
 
@@ -9,8 +8,8 @@ export interface LocalWorker {
   offer(lanes: readonly string[], duringBurst?: boolean): readonly string[];
   /** Whether it runs work on which a person waits. */
   isBusy(): boolean;
-  /** The lease under which it claims work. */
-  lease(): { readonly id: string; readonly until: number };
+  /** Claims the due work of these lanes for itself. */
+  claim(tx: Tx, lanes: readonly string[], now: number): Promise<OutboxRow[]>;
   /** Runs claimed rows. Called after the commit. */
   take(rows: readonly OutboxRow[]): void;
 }
@@ -53,7 +52,7 @@ async function claimThese(
   now: number,
 ): Promise<Effects> {
   if (localWorker === undefined || lanes.length === 0) return effects;
-  const taken = await claimLanes(tx, lanes, localWorker.lease(), now);
+  const taken = await localWorker.claim(tx, lanes, now);
   const begun = new Set(taken.map(({ lane }) => lane));
   return { ...effects, wake: effects.wake.filter(({ lane, dueAt }) => dueAt > now || !begun.has(lane)), taken };
 }

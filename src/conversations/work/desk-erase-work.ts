@@ -9,6 +9,7 @@ import type { Tx } from "#database/contract.ts";
 export const deskEraseKind = workKind(
   "desk-erase",
   Type.Object({ accountId: Type.String(), shown: Type.Array(Type.String()) }),
+  { unordered: true },
 );
 
 const shownAtOnce = 50;

@@ -122,13 +122,14 @@ const leaseOf = prepareRead((db, { id }: { readonly id: number }) =>
 /**
  * Claims the due rows of these lanes, in order. A lane is claimed only while no other lease holds any of its rows, and only
  * up to its first row that is not due, which keeps the order. Concurrent claims under the same lease id must end at
- * different times, by which they are distinguished.
+ * different times, by which they are distinguished. `unordered`: kinds whose rows do not wait for an earlier one.
  */
 export async function claimLanes(
   tx: Tx,
   lanes: readonly string[],
   lease: { readonly id: string; readonly until: number },
   now: number,
+  unordered: ReadonlySet<string> = new Set(),
 ): Promise<OutboxRow[]> {
   if (lanes.length === 0) return [];
   const { rows } = await rowsOfLanes(tx, { lanes });
@@ -139,7 +140,7 @@ export async function claimLanes(
     for (const row of lane) {
       if (taken.length >= claimMax) break;
       if (row.due_at <= now) taken.push(row);
-      else if (!unorderedKinds.has(row.kind)) break;
+      else if (!unordered.has(row.kind)) break;
     }
   }
   if (taken.length === 0) return [];
@@ -187,12 +188,6 @@ const leaseRows = prepareStatement((db, { ids, leaseId, until, now }: Leasing) =
 );
 
 const claimMax = 400;
-
-/**
- * Kinds whose order does not matter. A row that is due later, because of a retry or a wrong clock, must not delay the
- * others of its lane.
- */
-export const unorderedKinds: ReadonlySet<string> = new Set(["desk-erase", "index", "relink", "retime", "tell"]);
 
 /** Lanes whose first free row is due, oldest first, without the kinds `except`. */
 export async function dueLanes(
@@ -348,6 +343,8 @@ export async function deferWork(
     readonly dueAt: number;
     readonly error: string;
     readonly dead: boolean;
+    /** Whether later rows of the lane may be done before this one. */
+    readonly unordered: boolean;
     readonly now: number;
     /** Whether the attempt counts. Default: true. */
     readonly counts?: boolean;
@@ -367,7 +364,7 @@ export async function deferWork(
     .where("lease_id", "=", row.lease_id ?? "")
     .executeTakeFirstOrThrow();
   if (numUpdatedRows === 0n) return false;
-  if (outcome.dead || unorderedKinds.has(row.kind)) return true;
+  if (outcome.dead || outcome.unordered) return true;
   // Later rows of the lane wait for this one; deferred too, they are not claimed in vain.
   await tx
     .updateTable("outbox")

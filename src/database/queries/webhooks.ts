@@ -14,7 +14,7 @@ export type NewEvent = Insertable<EventsTable>;
 export const webhookLane = (endpointId: string): string => `tell:${endpointId}`;
 
 /** The delivery of an endpoint's queued events. The row only names the endpoint, which has a queue of its own. */
-export const webhookKind = workKind("tell", Type.Object({ endpointId: Type.String() }));
+export const webhookKind = workKind("tell", Type.Object({ endpointId: Type.String() }), { unordered: true });
 
 export const webhookWork = (endpointId: string, dueAt: number): NewWork =>
   webhookKind.queued(webhookLane(endpointId), { endpointId }, dueAt);

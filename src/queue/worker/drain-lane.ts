@@ -1,6 +1,6 @@
 import type { Store } from "#database/contract.ts";
 import type { LeasedRow, OutboxRow } from "#database/queries/outbox.ts";
-import { LostLease, PartlyFailed, unorderedKinds } from "#database/queries/outbox.ts";
+import { LostLease, PartlyFailed } from "#database/queries/outbox.ts";
 import type { WorkTable } from "#queue/work-table.ts";
 import type { StoreFailure } from "./failures.ts";
 import type { Outages } from "./outages.ts";
@@ -28,7 +28,7 @@ export async function drainLane(options: DrainOptions, rows: readonly OutboxRow[
     if (group instanceof LeftWork) {
       await storeFailure(undefined, [first], group);
       rest = rest.slice(1);
-      if (unorderedKinds.has(first.kind)) continue;
+      if (works.unordered.has(first.kind)) continue;
       break;
     }
     const isDone = await runGroup(options, group);

@@ -3,6 +3,7 @@ import { deferWork } from "#database/queries/outbox.ts";
 import type { Work, WorkDeclaration } from "#database/work.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
+import type { WorkTable } from "#queue/work-table.ts";
 import type { Outages } from "./outages.ts";
 import { LeftWork, wasLeft } from "./row-group.ts";
 
@@ -18,6 +19,7 @@ export interface FailureOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly outages: Outages;
+  readonly works: Pick<WorkTable, "unordered">;
   /** Milliseconds to wait after a failed try. */
   readonly backoffMs: (attempts: number, error: unknown) => number;
   /** Names the server whose absence caused the failure. Each outage is logged once, and its end once. */
@@ -39,6 +41,7 @@ export function createStoreFailure({
   clock,
   log,
   outages,
+  works,
   backoffMs,
   awayServer,
 }: FailureOptions): StoreFailure {
@@ -54,7 +57,7 @@ export function createStoreFailure({
     // Rounded up, because the database stores whole milliseconds: an earlier timer would find nothing.
     const dueAt = Math.ceil(now + (isLeft ? leftMs : backoffMs(first?.attempts ?? 0, error)));
     const failure = { error, reason: error instanceof Error ? error.message : "unknown failure", dueAt, now };
-    const outcome = await deferOrGiveUp(store, log, declaration, rows, failure);
+    const outcome = await deferOrGiveUp({ store, log, works }, declaration, rows, failure);
     for (const { id, lane, kind } of outcome.dead) {
       log.error({ id, lane, kind, reason: failure.reason }, "outbox: work gave up, kept as a dead letter");
     }
@@ -77,8 +80,7 @@ interface StoredFailure {
 }
 
 async function deferOrGiveUp(
-  store: Store,
-  log: Log,
+  { store, log, works }: Pick<FailureOptions, "store" | "log" | "works">,
   declaration: WorkDeclaration | undefined,
   rows: readonly Work[],
   { error, reason, dueAt, now }: Failure,
@@ -93,7 +95,9 @@ async function deferOrGiveUp(
       const dead: Work[] = [];
       for (const row of rows) {
         const isLast = isDead(row);
-        const isOurs = await deferWork(tx, row, { dueAt, error: reason, dead: isLast, now, counts: counts(row) });
+        const unordered = works.unordered.has(row.kind);
+        const outcome = { dueAt, error: reason, dead: isLast, unordered, now, counts: counts(row) };
+        const isOurs = await deferWork(tx, row, outcome);
         if (!isOurs || !isLast) continue;
         dead.push(row);
         if (onAbandon !== undefined) after.push(await onAbandon(tx, row, reason, now));

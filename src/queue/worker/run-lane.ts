@@ -20,7 +20,7 @@ const retryMs = 1_000;
 export async function runLane({ store, clock, works }: RunLaneOptions, lane: string): Promise<boolean> {
   const id = `command-${randomUUID()}`;
   const lease = () => ({ id, until: clock.now() + leaseMs });
-  const rows = await store.write((tx) => claimLanes(tx, [lane], lease(), clock.now()));
+  const rows = await store.write((tx) => claimLanes(tx, [lane], lease(), clock.now(), works.unordered));
   if (rows.length === 0) return false;
   const abort = new AbortController();
   const renewal = setInterval(() => {
@@ -42,7 +42,9 @@ export async function runLane({ store, clock, works }: RunLaneOptions, lane: str
       } catch (error) {
         const now = clock.now();
         const reason = error instanceof Error ? error.message : "unknown failure";
-        await store.write((tx) => deferWork(tx, row, { dueAt: now + retryMs, error: reason, dead: false, now }));
+        const unordered = works.unordered.has(row.kind);
+        const outcome = { dueAt: now + retryMs, error: reason, dead: false, unordered, now };
+        await store.write((tx) => deferWork(tx, row, outcome));
         throw error;
       }
     }

@@ -1,5 +1,6 @@
 import { CompiledQuery } from "kysely";
 import { pino } from "pino";
+import { Type } from "typebox";
 import { expect, it } from "vitest";
 import type { Worker, WorkerOptions } from "./worker.ts";
 import { openWorker } from "./worker.ts";
@@ -7,7 +8,9 @@ import { createInboundBurst } from "#queue/backpressure.ts";
 import type { OpenStore } from "#database/open.ts";
 import type { LeasedRow, OutboxRow } from "#database/queries/outbox.ts";
 import { claimLanes, finishWork, insertWork, lanesWithWork } from "#database/queries/outbox.ts";
-import type { Work } from "#database/work.ts";
+import type { Work, WorkKind } from "#database/work.ts";
+import { declareWork, workKind } from "#database/work.ts";
+import { createWorkTable } from "#queue/work-table.ts";
 import type { TestHandler } from "#test/support/queue/work-tables.ts";
 import { workTableOf } from "#test/support/queue/work-tables.ts";
 import { systemClock } from "#runtime/clock.ts";
@@ -25,8 +28,45 @@ eachDatabase("the worker", (open) => {
     ];
     await store.write((tx) => insertWork(tx, [...rows("index"), ...rows("send")], now));
     const lease = { id: "ses_test", until: now + 1_000 };
-    const claimed = await store.write((tx) => claimLanes(tx, ["index", "send"], lease, now));
+    const claimed = await store.write((tx) => claimLanes(tx, ["index", "send"], lease, now, new Set(["index"])));
     expect(claimed.map(({ kind, payload }) => [kind, JSON.parse(payload)])).toEqual([["index", { n: 2 }]]);
+    await close();
+  });
+
+  it("does later rows of a lane after a failure only if their kind has no order", async () => {
+    const { store, close } = await openTestStore(open);
+    const tried: string[] = [];
+    const kindOf = (kind: string, order: Pick<WorkKind, "unordered">) =>
+      declareWork(workKind(kind, Type.Object({ n: Type.Number() }), order), {
+        attemptsMax: 5,
+        async run([row]) {
+          if (row === undefined) return;
+          tried.push(`${row.kind} ${row.payload.n}`);
+          if (row.payload.n === 1) throw new Error("the server is away");
+          await store.write((tx) => finishWork(tx, [row]));
+        },
+      });
+    const worker = openWorker({
+      store,
+      clock: systemClock,
+      log: pino({ level: "silent" }),
+      processId: "ses_test",
+      works: createWorkTable([kindOf("index", { unordered: true }), kindOf("send", {})]),
+      lanesMax: 2,
+      backoffMs: () => 60_000,
+      inboundBurst: createInboundBurst(),
+    });
+    const now = systemClock.now();
+    const rows = (kind: string) => [1, 2].map((n) => ({ lane: kind, kind, payload: { n }, dueAt: now }));
+    await store.write((tx) => insertWork(tx, [...rows("index"), ...rows("send")], now));
+    for (const lane of ["index", "send"]) worker.wake(lane, now);
+    const left = async () =>
+      (await store.read.selectFrom("outbox").select(["kind", "due_at", "lease_id"]).orderBy("id").execute())
+        .filter((row) => row.due_at > now && row.lease_id === null)
+        .map(({ kind }) => kind);
+    await expect.poll(left).toEqual(["index", "send", "send"]);
+    await expect.poll(() => tried.toSorted()).toEqual(["index 1", "index 2", "send 1"]);
+    await worker.close(0);
     await close();
   });
 
@@ -54,13 +94,13 @@ eachDatabase("the worker", (open) => {
     const began = Promise.withResolvers<undefined>();
     const commit = Promise.withResolvers<undefined>();
     const first = store.write(async (tx) => {
-      const taken = await claimLanes(tx, lanes, worker.lease(), now);
+      const taken = await worker.claim(tx, lanes, now);
       began.resolve(undefined);
       await commit.promise;
       return taken;
     });
     await began.promise;
-    const second = store.write((tx) => claimLanes(tx, lanes, worker.lease(), now));
+    const second = store.write((tx) => worker.claim(tx, lanes, now));
     // On a server with concurrent writers, the second does not see the first one's claim, and waits for the rows.
     await expect.poll(() => isWriteWaiting(store)).toBe(true);
     commit.resolve(undefined);
@@ -453,6 +493,6 @@ function insertTaken(store: OpenStore, worker: Worker, lane: string, numbers: re
       numbers.map((n) => work(lane, n, now)),
       now,
     );
-    return claimLanes(tx, [lane], worker.lease(), now);
+    return worker.claim(tx, [lane], now);
   });
 }

@@ -2,6 +2,7 @@ import { claimLanes, dueLanes, nextDue, releaseLeases, renewLeases } from "#data
 import type { OutboxRow } from "#database/queries/outbox.ts";
 import type { InboundBurst } from "#queue/backpressure.ts";
 import type { WorkTable } from "#queue/work-table.ts";
+import type { Tx } from "#database/contract.ts";
 import { createAfterRun } from "./after-run.ts";
 import { createConnectionWatch } from "./connection-watch.ts";
 import type { DrainOptions } from "./drain-lane.ts";
@@ -30,9 +31,9 @@ export interface Worker {
   offer(lanes: readonly string[], duringBurst?: boolean): readonly string[];
   /** Whether work runs that has no `yieldsMs`. */
   isBusy(): boolean;
-  /** A lease for rows that {@link take} gets. A new one for each transaction. */
-  lease(): { readonly id: string; readonly until: number };
-  /** Runs claimed rows of lanes that {@link offer} returned. */
+  /** Claims the due rows of lanes that {@link offer} returned. After the commit, {@link take} must get them. */
+  claim(tx: Tx, lanes: readonly string[], now: number): Promise<OutboxRow[]>;
+  /** Runs claimed rows. */
   take(rows: readonly OutboxRow[]): void;
   /** Number of running lanes by kind. */
   running(): ReadonlyMap<string, number>;
@@ -156,6 +157,11 @@ export function openWorker(options: WorkerOptions): Worker {
     });
   }
 
+  /** Each claim has a lease of its own, since concurrent claims must differ. */
+  function claimRows(tx: Tx, claimed: readonly string[], now: number): Promise<OutboxRow[]> {
+    return claimLanes(tx, claimed, lease(), now, works.unordered);
+  }
+
   async function claim(): Promise<void> {
     if (claiming || closing) return;
     const claimed = lanes.claimable();
@@ -165,7 +171,7 @@ export function openWorker(options: WorkerOptions): Worker {
     claiming = true;
     try {
       const now = clock.now();
-      const rows = await store.write((tx) => claimLanes(tx, claimed, lease(), now), { flush: false });
+      const rows = await store.write((tx) => claimRows(tx, claimed, now), { flush: false });
       for (const [lane, group] of Map.groupBy(rows, (row) => row.lane)) start(lane, group);
     } catch (error) {
       for (const lane of claimed) ready.add(lane, clock.now());
@@ -197,7 +203,7 @@ export function openWorker(options: WorkerOptions): Worker {
       return lanes.offer(wanted, duringBurst);
     },
     isBusy: () => lanes.isBusy(),
-    lease,
+    claim: claimRows,
     take(rows) {
       lanes.addClaimed(rows);
       lanes.startClaimed(closing, start);

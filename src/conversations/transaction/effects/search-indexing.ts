@@ -15,6 +15,7 @@ export const indexKind = workKind(
     Type.Object({ conversationIds: Type.Array(Type.String()) }),
     Type.Object({ conversationId: Type.String() }),
   ]),
+  { unordered: true },
 );
 
 type IndexWork = Work<PayloadOf<typeof indexKind>>;
