@@ -10,7 +10,7 @@ import { ignored, ignoredOwn } from "./inbound/outcome.ts";
 import type { MailRecord } from "./inbound/record.ts";
 import { eventId, messageRefsOf, recordOf } from "./inbound/record.ts";
 import type { RelayedFiles } from "./inbound/relayed-files.ts";
-import { baseSubject, forwardSubject, messageText, textsOf } from "./inbound/text.ts";
+import { baseSubject, messageText, textsOf } from "./inbound/text.ts";
 import type { MessageIds } from "./mime/message-ids.ts";
 import { base32, markOf } from "./mime/message-ids.ts";
 import { verdictOf } from "./mime/authentication.ts";
@@ -57,7 +57,7 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
       const thread = await threadOf(mail);
       if (automatic !== undefined && !isForm(mail)) {
         if (automatic.kind === "bulk" || thread === undefined) return ignored(automatic.reason);
-        const text = `An automatic reply has come by e-mail from ${mail.from?.address ?? "an unknown address"}; nobody answers it: ${textsOf(mail, { isForward: false, hasAttachedMails: false }).text.slice(0, 1_000)}`;
+        const text = `An automatic reply has come by e-mail from ${mail.from?.address ?? "an unknown address"}; nobody answers it: ${textsOf(mail, { takesForwarded: false }).text.slice(0, 1_000)}`;
         await host.accept({ kind: "notice", externalId: id, thread, ...at, text });
         return { kind: "noted" };
       }
@@ -90,10 +90,10 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
       if (agent !== null) return takeAgent(mail, place, id, at, known, agent, signal);
     }
     const address = from.address.toLowerCase();
-    const { text, original } = messageText(mail, {
+    const { text, forwarded, original } = messageText(mail, {
       begins: known === undefined || (await hasNewSubject(mail, known)),
-      isForward: forwardSubject.test(mail.subject),
-      hasAttachedMails: true,
+      sender: address,
+      takesForwarded: true,
     });
     const { files } = filesOf(mail, place);
     const [answered] = messageRefsOf(mail);
@@ -115,6 +115,7 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
       botLimit: { max: config.bot_mails_per_hour ?? 10, withinMs: hourMs, email: address },
       ...(mail.messageId === null ? {} : { messageRefs: [markOf(mail.messageId)] }),
       ...(files.length === 0 ? {} : { files }),
+      ...(forwarded === undefined ? {} : { forwarded }),
       ...(answered === undefined ? {} : { refersTo: { externalIds: [answered], isUsual: true } }),
     };
     const { duplicate } = await host.accept(event);
@@ -131,11 +132,7 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
     signal: AbortSignal,
   ): Promise<MailOutcome> {
     // A forwarded text was not written for the customer, so it is not relayed.
-    const { text, original } = messageText(mail, {
-      begins: false,
-      isForward: false,
-      hasAttachedMails: false,
-    });
+    const { text, original } = messageText(mail, { begins: false, takesForwarded: false });
     const correspondence = await host.threads.correspondence(thread, 20);
     const customer = correspondence === null ? undefined : correspondence.email?.toLowerCase();
     const reached = [...mail.to, ...mail.cc].some(({ address }) => address.toLowerCase() === customer);

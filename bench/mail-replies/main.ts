@@ -70,7 +70,7 @@ interface Result {
 async function read(reply: Reply): Promise<Result> {
   const raw = mailOf(reply);
   const mail = await readMail({ raw, bytes: raw.length });
-  const { text: found } = messageText(mail, { begins: false, isForward: false, hasAttachedMails: true });
+  const { text: found } = messageText(mail, { begins: false, takesForwarded: true });
   return {
     reply,
     found,

@@ -152,7 +152,12 @@ const parsers: readonly (readonly [string, number, (text: string) => unknown, (r
     (text) => verdictOf({ headers: [{ name: "authentication-results", value: text }], from: null }, "mx.example"),
   ],
   ["the parts of a mail", 30_000, (text) => tooComplex(mail(text, text))],
-  ["quoted mail", 4_000, visibleText],
+  [
+    "quoted and forwarded mail",
+    4_000,
+    (text) => [visibleText(text), visibleText(text, { isForward: true, sender: "a@x.example" })],
+    ["---- Forwarded message ----\nFrom: a@x.example\n", "> Begin forwarded message:\n> From: a@x.example\n\na\n"],
+  ],
   ["a letter", 20_000, letterBody],
   ["a mail that is sent", 16_000, (text) => renderMail(sent(text))],
   [

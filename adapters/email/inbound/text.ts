@@ -1,50 +1,75 @@
+import type { Forwarded } from "#channels/contract.ts";
+import { forwardedText } from "#channels/text/forwarded.ts";
 import { htmlText } from "#channels/text/html-text.ts";
+import type { ForwardedMail } from "../mime/forwarded-mail.ts";
 import type { Mail, MailText } from "../mime/mail.ts";
+import { mailWordsOf } from "../mime/mail-words.ts";
+import type { VisibleText } from "../mime/visible-text.ts";
 import { visibleText } from "../mime/visible-text.ts";
 
 const textMax = 20_000;
 const originalMax = 32_000;
 
 export interface TextOptions {
-  readonly isForward: boolean;
-  /** Attached mails belong to the text too. An agent's mail goes on to the customer without them. */
-  readonly hasAttachedMails: boolean;
+  /** The customer who has sent it: a mail of theirs that they forward has their own words. */
+  readonly sender?: string;
+  /** Forwarded and attached mails belong to the message. An agent's mail goes on to the customer without them. */
+  readonly takesForwarded: boolean;
 }
 
-/** `whole`: all text of the mail. `text`: the same without quoted mails. */
-export function textsOf(mail: Mail, options: TextOptions): { readonly whole: string; readonly text: string } {
+interface MailTexts extends Pick<VisibleText, "text" | "forwarded"> {
+  /** All text of the mail. */
+  readonly whole: string;
+}
+
+/** The mail's text without quoted mails, and the mails that it forwards. */
+export function textsOf(mail: Mail, options: TextOptions): MailTexts {
   const pieces = mail.texts
-    .filter(({ kind }) => kind !== "mail" || options.hasAttachedMails)
-    .map((text) => pieceOf(text, options.isForward))
+    .filter(({ kind }) => kind !== "mail" || options.takesForwarded)
+    .map((text) => pieceOf(text, mail.subject, options))
     .filter(({ whole }) => whole !== "");
   const written = pieces.filter(({ isWritten }) => isWritten);
-  const own = (written.length > 0 ? written : pieces).map(({ text }) => text).join("\n\n");
-  return { whole: pieces.map(({ whole }) => whole).join("\n\n"), text: withoutMarks(own, mail.attachments) };
+  const own = (written.length > 0 ? written : pieces).map(({ text }) => text).filter((text) => text !== "");
+  const forwarded = pieces.flatMap((piece) => piece.forwarded);
+  return {
+    whole: pieces.map(({ whole }) => whole).join("\n\n"),
+    text: withoutMarks(own.join("\n\n"), mail.attachments),
+    forwarded: forwarded.map((each) => ({ ...each, text: withoutMarks(each.text, mail.attachments) })),
+  };
 }
 
-interface Piece {
+interface Piece extends VisibleText {
   readonly whole: string;
-  readonly text: string;
-  /** False: quoted mails or a signature alone. */
-  readonly isWritten: boolean;
 }
 
-function pieceOf(given: MailText, isForward: boolean): Piece {
+function pieceOf(given: MailText, subject: string, { sender, takesForwarded }: TextOptions): Piece {
+  const isForward = takesForwarded && isForwardSubject(subject);
+  const visible = (text: string): VisibleText =>
+    visibleText(text, { isForward, ...(sender === undefined ? {} : { sender }) });
   if (given.kind !== "html") {
     const whole = given.text.replaceAll("\r\n", "\n").trim();
-    if (given.kind !== "plain") return { whole, text: whole, isWritten: true };
-    const { text, isWritten } = visibleText(whole, isForward);
-    return { whole, text, isWritten };
+    return given.kind === "invitation"
+      ? { whole, text: whole, forwarded: [], isWritten: true }
+      : { whole, ...visible(whole) };
   }
   const { text: whole, written } = htmlText(given.text);
-  // When the HTML marks everything as quoted, or the mail is a forward, the lines themselves decide.
-  const isQuoted = written.trim() === "";
-  const { text, isWritten } = visibleText(isQuoted || isForward ? whole : written, isForward);
-  return { whole, text, isWritten: isWritten && (!isQuoted || isForward) };
+  const all = visible(whole);
+  // Programs mark the fields above a forwarded mail as a quote, or all of it. In a reply, it is within the quoted mail.
+  if (isForward || (all.forwarded.length > 0 && !replySubject.test(subject))) return { whole, ...all };
+  // When the HTML marks everything as quoted, the lines themselves decide.
+  return written.trim() === "" ? { whole, ...all, isWritten: false } : { whole, ...visible(written) };
 }
 
-/** How mail programs begin the subject of a forward. */
-export const forwardSubject = /^(?:fwd?|wg|tr|rv|enc|vb|vl|pd|doorst|转发|轉寄|転送)[ \t]{0,3}[:：]/i;
+const marksOf = (list: "forwards" | "replies"): string =>
+  `(?:${mailWordsOf(list)})\\s{0,3}(?:\\[\\d{1,3}\\])?\\s{0,3}[:：]`;
+const forwardSubject = new RegExp(`^${marksOf("forwards")}`, "iu");
+const replySubject = new RegExp(`^${marksOf("replies")}`, "iu");
+const subjectMarks = new RegExp(`^(?:(?:${marksOf("replies")}|${marksOf("forwards")})\\s{0,5}){1,20}`, "iu");
+
+const isForwardSubject = (subject: string): boolean => forwardSubject.test(subject);
+
+/** Without the marks of replies and forwards. */
+export const baseSubject = (subject: string): string => subject.replace(subjectMarks, "").trim();
 
 /** Mail programs write the name or number of an inline picture in its place. The picture is attached, so that is removed. */
 function withoutMarks(text: string, attachments: Mail["attachments"]): string {
@@ -58,34 +83,55 @@ function withoutMarks(text: string, attachments: Mail["attachments"]): string {
     .trim();
 }
 
-const subjectMarks =
-  /^(?:(?:re|aw|antw|antwort|sv|vs|res|réf|rép|rif|odp|ynt|fwd?|wg|tr|rv|enc|vb|vl|pd|doorst|回复|回覆|答复|返信|转发|轉寄|転送)\s{0,3}(?:\[\d{1,3}\])?\s{0,3}[:：]\s{0,5}){1,20}/iu;
+/** A message of a mail. */
+export interface MailMessage {
+  readonly text: string;
+  readonly forwarded?: Forwarded;
+  /** The whole text, if the message holds only part of it. */
+  readonly original?: string;
+}
 
-/** Without the marks of replies and forwards. */
-export const baseSubject = (subject: string): string => subject.replace(subjectMarks, "").trim();
-
-/** `begins`: the subject is part of the message. `text`: the message. `original`: the whole text, if it is longer. */
+/** `begins`: the subject is part of the message. */
 export function messageText(
   mail: Mail,
   { begins, ...options }: TextOptions & { readonly begins: boolean },
-): { readonly text: string; readonly original: string | undefined } {
-  const { whole, text: written } = textsOf(mail, options);
+): MailMessage {
+  const { whole, text: written, forwarded } = textsOf(mail, options);
+  const taken = options.takesForwarded || written === "" ? forwarded : [];
   const subject = baseSubject(mail.subject);
-  const cut =
-    written.length > textMax ? `${written.slice(0, textMax).toWellFormed()}\n\n[The e-mail goes on.]` : written;
-  const named = subject !== "" && (begins || cut === "") && !cut.toLowerCase().includes(subject.toLowerCase());
-  const files = mail.attachments.length > 0;
-  const text = [
-    ...(named ? [subject] : []),
-    ...(cut === "" ? [] : [cut]),
+  const isSaid = [written, ...taken.map(({ text }) => text)].some((text) =>
+    text.toLowerCase().includes(subject.toLowerCase()),
+  );
+  const named = subject !== "" && (begins || (written === "" && taken.length === 0)) && !isSaid;
+  // The subject of a forward is that of the other mail.
+  const isTheirs = taken.length > 0 && isForwardSubject(mail.subject);
+  const theirs = taken.map((each, at) =>
+    named && isTheirs && at === 0 ? { ...each, text: `${subject}\n\n${each.text}` } : each,
+  );
+  const own = [...(named && !isTheirs ? [subject] : []), ...(written === "" ? [] : [written])];
+  const joined = joinedWith(own, theirs);
+  const cut = joined.length > textMax ? `${joined.slice(0, textMax).toWellFormed()}\n\n[The e-mail goes on.]` : joined;
+  const notes = [
     ...(mail.isSigned ? ["[This e-mail was signed. Its signature was not checked.]"] : []),
     ...(isEncrypted(mail) ? ["[This e-mail is encrypted, and cannot be read here.]"] : []),
     ...(mail.lacks === null ? [] : [`[${mail.lacks}]`]),
-  ].join("\n\n");
+  ];
+  const text = [...(cut === "" ? [] : [cut]), ...notes].join("\n\n");
+  const files = mail.attachments.length > 0;
   return {
     text: text === "" && !files ? "[This e-mail has no text.]" : text,
-    original: whole === written ? undefined : whole.slice(0, originalMax).toWellFormed(),
+    ...(theirs.length === 0 ? {} : { forwarded: forwardOf(theirs, own.length > 0) }),
+    ...(whole === written ? {} : { original: whole.slice(0, originalMax).toWellFormed() }),
   };
+}
+
+const joinedWith = (own: readonly string[], theirs: readonly ForwardedMail[]): string =>
+  [...own, ...theirs.map(({ text, from }) => (own.length === 0 ? text : forwardedText(text, from)))].join("\n\n");
+
+/** Several mails have no common author. */
+function forwardOf([first, ...others]: readonly ForwardedMail[], isBelow: boolean): Forwarded {
+  const from = others.length === 0 ? first?.from : undefined;
+  return { ...(from === undefined ? {} : { from }), ...(isBelow ? { isBelow: true } : {}) };
 }
 
 const isEncrypted = (mail: Mail): boolean =>

@@ -28,7 +28,7 @@ async function messageOf(content: Buffer, headers: readonly string[] = []) {
   );
   const raw = Buffer.concat([Buffer.from(head), content]);
   const mail = await readMail({ raw, bytes: raw.length });
-  const { text } = messageText(mail, { begins: false, isForward: false, hasAttachedMails: true });
+  const { text } = messageText(mail, { begins: false, takesForwarded: true });
   return { text, files: mail.attachments.map(({ name }) => name), mail };
 }
 

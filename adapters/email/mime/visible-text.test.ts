@@ -53,7 +53,7 @@ describe("the text of a reply", () => {
     ],
   ])("ends above what %s quotes", (_program, above) => {
     const quoted = `${above}\n\nWhich colour? You can also ask to talk to a human.`;
-    expect(visibleText(`${reply}\n\n${quoted}`)).toEqual({ text: reply, isWritten: true });
+    expect(visibleText(`${reply}\n\n${quoted}`)).toEqual({ text: reply, forwarded: [], isWritten: true });
   });
 
   it.each([
@@ -112,7 +112,40 @@ describe("the text of a reply", () => {
     ["a journey", "Hallo,\n\nVon: Berlin\nAn: Hamburg\nDatum: 3.5.\n\nKann ich das umbuchen?"],
     ["a heading between dashes", "--- My order ---\nIt has not come."],
   ])("keeps %s", (_what, text) => {
-    expect(visibleText(text)).toEqual({ text, isWritten: true });
+    expect(visibleText(text)).toEqual({ text, forwarded: [], isWritten: true });
+  });
+
+  it.each([
+    ["Gmail in any language", "---------- Forwarded message ---------"],
+    ["Apple Mail in Italian", "Inizio messaggio inoltrato:"],
+    ["Apple Mail in Dutch", "Begin doorgestuurd bericht:"],
+    ["Apple Mail in Portuguese", "Início da mensagem encaminhada:"],
+    ["Apple Mail in Danish", "Start på videresendt besked:"],
+    ["Apple Mail in Finnish", "Välitetty viesti alkaa:"],
+    ["Apple Mail in Russian", "Начало переадресованного сообщения:"],
+    ["Apple Mail in Hungarian", "Továbbított levél kezdete:"],
+    ["Apple Mail in Chinese", "以下是转发的邮件："],
+    ["Apple Mail in Japanese", "転送されたメッセージ:"],
+    ["Apple Mail in Korean", "전달된 메시지:"],
+    ["Thunderbird in French", "-------- Message transféré --------"],
+    ["Thunderbird in Spanish", "-------- Mensaje reenviado --------"],
+    ["Thunderbird in Polish", "-------- Treść przekazanej wiadomości --------"],
+    ["Thunderbird in Swedish", "-------- Vidarebefordrat meddelande --------"],
+    ["Thunderbird in Czech", "-------- Přeposlaná zpráva --------"],
+    ["Thunderbird in Slovak", "-------- Preposlaná správa --------"],
+    ["Thunderbird in Turkish", "-------- İletilmiş İleti --------"],
+    ["Thunderbird in Ukrainian", "-------- Переслане повідомлення --------"],
+    ["Yahoo in German", "----- Weitergeleitete Mail -----"],
+    ["Zoho Mail", "============ Forwarded message ============"],
+  ])("takes what %s forwards apart from the sender's own words", (_program, opening) => {
+    const mail = "From: Bob Ray <bob@mail.example>\nSubject: Thread\n\nWhich colour?\n> The red one.";
+    for (const signature of ["", "\n\n-- \nAda", "\n\nSent from my iPhone"]) {
+      expect(visibleText(`${reply}${signature}\n\n${opening}\n\n${mail}`)).toEqual({
+        text: reply,
+        forwarded: [{ text: mail, from: "Bob Ray" }],
+        isWritten: true,
+      });
+    }
   });
 
   it("reads long lines of words that may announce a quote without delay", () => {

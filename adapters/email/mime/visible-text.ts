@@ -1,40 +1,71 @@
-import type { MailWords } from "./mail-words.ts";
-import { mailWordsOf, signingApps } from "./mail-words.ts";
+import type { ForwardedMail } from "./forwarded-mail.ts";
+import { isForwardMark, openForward } from "./forwarded-mail.ts";
+import { signingApps } from "./mail-words.ts";
+import { isQuoted, opensBlock, phrases, plainly, timeOfDay } from "./quoted-block.ts";
 
 /** The new text of a mail, without quoted mails and signature. */
 export interface VisibleText {
+  /** The sender's own words. */
   readonly text: string;
+  /** Mails of others, which the sender forwards. */
+  readonly forwarded: readonly ForwardedMail[];
   /** False: nothing but quoted mails or a signature, which is kept as it is. */
   readonly isWritten: boolean;
 }
 
+export interface VisibleTextOptions {
+  /** The subject says that the mail is a forward. */
+  readonly isForward?: boolean;
+  /** A forwarded mail of this address has the sender's own words. */
+  readonly sender?: string;
+}
+
 const linesMax = 5_000;
 const textMax = 64 * 1024;
+/** More than people forward in one mail. */
+const forwardsMax = 20;
 
 /**
  * Scans the lines once from the top. The first line that opens a quoted mail ends the text, except for answers between
- * quoted lines. If nothing would remain, the whole text is kept. In a forward, Outlook's quoted block belongs to the text.
+ * quoted lines. If nothing would remain, the whole text is kept. In a forward, Outlook's block opens the forwarded mail.
  */
-export function visibleText(given: string, isForward = false): VisibleText {
-  const lines = given.slice(0, textMax).replaceAll("\r\n", "\n").replaceAll("\r", "\n").split("\n").slice(0, linesMax);
-  const kept: string[] = [];
+export function visibleText(given: string, { isForward = false, sender }: VisibleTextOptions = {}): VisibleText {
+  const whole = given.slice(0, textMax).replaceAll("\r\n", "\n").replaceAll("\r", "\n").split("\n").slice(0, linesMax);
+  const own: string[] = [];
+  const forwarded: ForwardedMail[] = [];
+  let lines: readonly string[] = whole;
+  let forwards = 0;
+  let inSignature = false;
   for (let at = 0; at < lines.length; at += 1) {
-    const line = lines[at] ?? "";
-    if (opensForwarded(line) || (isForward && opensBlock(lines, at))) {
-      kept.push(...lines.slice(at));
-      break;
+    const opened = forwards < forwardsMax ? openForward(lines, at, isForward) : undefined;
+    if (opened !== undefined) {
+      forwards += 1;
+      const { author, fields, body, below } = opened;
+      if (sender !== undefined && author.address?.toLowerCase() === sender.toLowerCase()) {
+        own.push(...fields);
+        lines = [...body, ...below];
+      } else {
+        const text = tidy([...fields, ...body]);
+        if (text !== "") forwarded.push({ text, ...(author.from === undefined ? {} : { from: author.from }) });
+        lines = below;
+      }
+      inSignature = false;
+      at = -1;
+      continue;
     }
     if (opensQuoted(lines, at)) {
       // Keep answers below or between the quoted lines.
-      kept.push(...unquotedAfter(lines, at));
+      if (!inSignature) own.push(...unquotedAfter(lines, at));
       break;
     }
-    if (isSignature(lines, at)) break;
-    if (isQuoted(line)) continue;
-    kept.push(line);
+    const line = lines[at] ?? "";
+    // A forwarded mail may follow the signature.
+    inSignature ||= isSignature(lines, at);
+    if (!inSignature && !isQuoted(line)) own.push(line);
   }
-  const text = tidy(kept);
-  return text === "" ? { text: tidy(lines), isWritten: false } : { text, isWritten: true };
+  const text = tidy(own);
+  if (text !== "" || forwarded.length > 0) return { text, forwarded, isWritten: true };
+  return { text: tidy(whole), forwarded, isWritten: false };
 }
 
 const tidy = (lines: readonly string[]): string =>
@@ -43,18 +74,7 @@ const tidy = (lines: readonly string[]): string =>
     .replace(/^(?:[ \t]*\n)+/, "")
     .trimEnd();
 
-const isQuoted = (line: string): boolean => /^[ \t]{0,3}[>|＞]/.test(line) && !/^\|.*\|$/.test(line);
-
-const phrases = (list: keyof MailWords): string => `(?:${mailWordsOf(list)})`;
-
 const marker = new RegExp(`^[ \\t]{0,8}[#*=_-]{2,}.{0,20}${phrases("replyAbove")}`, "iu");
-const dashes = new RegExp(`^[ \\t>]{0,8}[-_=]{2,}[ \\t]{0,3}${phrases("original")}[ \\t]{0,3}[-_=]{2,}`, "iu");
-/** Any words between dashes: the block right below shows that they mean the original mail. */
-const dashed = /^[ \t>]{0,8}[-_=]{3,}[ \t]{0,3}\p{L}[^\n]{2,40}?[ \t]{0,3}[-_=]{3,}[ \t]{0,3}$/u;
-
-/** The block of fields that mail programs put above an earlier mail. */
-const sender = new RegExp(`^[ \\t>*]{0,8}${phrases("from")}\\*?[ \\t]{0,3}[:：]\\*?[ \\t]{0,3}\\S`, "iu");
-const field = new RegExp(`^[ \\t>*]{0,8}(?:${phrases("from")}|${phrases("fields")})\\*?[ \\t]{0,3}[:：]`, "iu");
 
 /** The end of the lines that announce a quoted mail: "… wrote:", "… schrieb Ada:", or an address. */
 const attributionEnd = new RegExp(
@@ -71,61 +91,12 @@ const looseAddress = /[([][^()[\]\s@]{1,190}@[^()[\]\s@]{1,190}[)\]]/u;
 const writer =
   /(?<!\p{L})(?:i|me|my|we|us|our|ich|wir|mir|uns|ik|wij|mij|j['’]ai|vous ai|nous ai|nous avons|jeg|jag|vi|yo|mi|eu|io|ho|minä|я|мы)(?!\p{L})/iu;
 const attributionLinesMax = 4;
-/** Some programs put a blank line below each field. */
-const blockLinesMax = 12;
-const blockFieldsMin = 3;
 const attributionCharactersMax = 320;
-/** A time to the minute, which mail programs write and people rarely do. */
-const timeOfDay =
-  /(?:^|[^\d.])(?:[01]?\d|2[0-4])[:：h][0-5]\d|(?:^|[^\p{L}])(?:kl|klo|um|ore|alle|om|at)\.?[ \t]{1,3}\d{1,2}\.[0-5]\d|[上下]午|\d[时時]|(?:오전|오후) \d/iu;
 
 function opensQuoted(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? "";
   if (line.length > 1_000) return false;
   return marker.test(plainly(line)) || opensBlock(lines, at) || isAttribution(lines, at);
-}
-
-/** Whether Outlook's block above an answered or forwarded mail starts here. */
-function opensBlock(lines: readonly string[], at: number): boolean {
-  if ((lines[at] ?? "").length > 1_000) return false;
-  const line = plainly(lines[at]);
-  return (
-    dashes.test(line) || (dashed.test(line) && isBlock(lines, at + 1)) || isOutlookRule(lines, at) || isBlock(lines, at)
-  );
-}
-
-/** A line of underscores with the block right below it. */
-function isOutlookRule(lines: readonly string[], at: number): boolean {
-  return /^[ \t]{0,3}_{10,}[ \t]{0,3}$/.test(lines[at] ?? "") && (isBlock(lines, at + 1) || isBlock(lines, at + 2));
-}
-
-function isBlock(lines: readonly string[], at: number): boolean {
-  if (!field.test(plainly(lines[at]))) return false;
-  const below = lines.slice(at, at + blockLinesMax).map((line) => plainly(line).replace(/^[ \t>]+$/, ""));
-  const together = below.slice(
-    0,
-    firstAt(below, (line) => line === ""),
-  );
-  const isGap = (index: number): boolean => index % 2 === 1;
-  const apart = below
-    .slice(
-      0,
-      firstAt(below, (line, index) => (line === "") !== isGap(index)),
-    )
-    .filter((_line, index) => !isGap(index));
-  return [together, apart].some(
-    (block) =>
-      block.some((line) => sender.test(line)) &&
-      // A journey has these fields too: "From: Berlin, to: Hamburg, date: 3 May".
-      block.some((line) => line.includes("@") || timeOfDay.test(line)) &&
-      block.filter((line) => field.test(line)).length >= blockFieldsMin,
-  );
-}
-
-/** The index of the first such line, or the number of lines. */
-function firstAt(lines: readonly string[], is: (line: string, index: number) => boolean): number {
-  const at = lines.findIndex(is);
-  return at === -1 ? lines.length : at;
 }
 
 /** Whether the lines from `at` on announce a quoted mail. A wrapped announcement has up to four lines. */
@@ -148,14 +119,6 @@ function isAttribution(lines: readonly string[], at: number): boolean {
   return false;
 }
 
-const forwarded = new RegExp(
-  `^[ \\t>]{0,8}[-_]{2,}[ \\t]{0,3}${phrases("forwarded")}[ \\t]{0,3}[-_]{2,}|^${phrases("forwarded")}[ \\t]{0,3}:`,
-  "iu",
-);
-
-/** Starts a forwarded mail, which belongs to the text. */
-const opensForwarded = (line: string): boolean => forwarded.test(plainly(line).slice(0, 200));
-
 /** The unquoted lines after the line that opens a quoted mail; none if quoted lines are not marked. */
 function unquotedAfter(lines: readonly string[], at: number): readonly string[] {
   let start = at;
@@ -165,13 +128,14 @@ function unquotedAfter(lines: readonly string[], at: number): readonly string[] 
   const own: string[] = [];
   for (const [index, line] of rest.entries()) {
     if (isQuoted(line)) continue;
-    if (isSignature(rest, index) || opensForwarded(line)) break;
+    if (isSignature(rest, index) || isForwardMark(rest, index)) break;
     own.push(line);
   }
   // Only blank lines are no answer.
   return own.some((line) => line.trim() !== "") ? own : [];
 }
 
+const signatureLinesMax = 8;
 /** A long line of underscores parts two passages as well. */
 const signatureLine = /^(?:--[ \t]?|_{2,4}[ \t]?|—[ \t]?)$/;
 const app = `(?<!\\p{Script=Latin})(?:${signingApps})`;
@@ -192,10 +156,15 @@ function isSignature(lines: readonly string[], at: number): boolean {
   // "Sent from my iPhone" precedes the quoted mail or ends the mail.
   for (const [index, next] of below.entries()) {
     if (next.trim() === "") continue;
+    if (isForwardMark(below, index)) return true;
     if (isQuoted(next) || opensQuoted(below, index)) return unquotedAfter(below, index).length === 0;
-    const rest = below.slice(index).filter((each) => each.trim() !== "");
+    const rest = below
+      .values()
+      .drop(index)
+      .filter((each) => each.trim() !== "");
+    if (signatureLine.test(line)) return index <= 12 && rest.drop(signatureLinesMax).next().done === true;
     // An app writes its signature below everything else.
-    return index <= 12 && (signatureLine.test(line) ? rest.length <= 8 : rest.every(isAppSignature));
+    return index <= 12 && rest.every(isAppSignature);
   }
   return true;
 }
@@ -207,10 +176,3 @@ function isAppSignature(line: string): boolean {
     .trim();
   return said.length <= 90 && (appSignature.test(said) || outlook.test(said));
 }
-
-/** For comparisons: without the marks of directions, and with plain spaces. Bounded, since lines can be long. */
-const plainly = (line = ""): string =>
-  line
-    .slice(0, 400)
-    .replaceAll(/[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, "")
-    .replaceAll(/[\u00a0\u2007\u202f\u3000]/g, " ");

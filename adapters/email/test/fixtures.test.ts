@@ -2,7 +2,7 @@ import { hostWith } from "#test/support/channels/partial-host.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Correspondence } from "#channels/channel-host.ts";
-import type { InboundEvent } from "#channels/contract.ts";
+import type { Forwarded, InboundEvent } from "#channels/contract.ts";
 import { createEvents } from "../events.ts";
 import type { MailOutcome } from "../inbound/outcome.ts";
 import type { MailRecord } from "../inbound/record.ts";
@@ -15,6 +15,8 @@ interface Expected {
   readonly kind: "message" | "notice" | "delivery" | "agent" | "ignored";
   /** The whole text of messages and agents' replies, a part of other texts. */
   readonly text?: string;
+  /** Absent: all of the text is the sender's own. */
+  readonly forwarded?: Forwarded;
   readonly thread?: "known" | "new";
   readonly proven?: boolean;
   readonly from?: string;
@@ -118,6 +120,7 @@ describe("a mail of every known kind", () => {
         case "message": {
           const mail = event.metadata?.["mail"] as MailRecord;
           expect(event.text).toBe(result.text);
+          expect(event.forwarded).toEqual(result.forwarded);
           if (result.thread !== undefined) expect(event.thread === thread ? "known" : "new").toBe(result.thread);
           const address = result.from ?? customer;
           if (result.proven !== undefined) {
