@@ -2,13 +2,13 @@ import type { Facts, Miss, RuleEvent, Rule } from "#domain/workspace/automation.
 import { describeAction, dueAt, missOf, reasonToFire, untriggered } from "#domain/workspace/automation.ts";
 import type { BusinessHours } from "#domain/workspace/business-hours.ts";
 import { isOpen } from "#domain/workspace/business-hours.ts";
-import { languageOf } from "#language/message-language.ts";
 import type { Status } from "#domain/conversation/status.ts";
 import { statuses } from "#domain/conversation/status.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Priority, SlaTargets } from "#domain/conversation/sla.ts";
 import { clockOnStatus, freshClock, nextSlaChange, priorities, slaState } from "#domain/conversation/sla.ts";
 import type { Reader, Store } from "#database/contract.ts";
+import { textFacts } from "#conversations/automation/rules.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import type { AuditTable, MessagesTable } from "#database/schema/tables.ts";
 
@@ -215,7 +215,7 @@ function factsAt(
     status,
     tags: [...tags],
     priority,
-    language: () => (ruleEvent.kind === "message" ? languageOf(ruleEvent.message.content) : null),
+    ...textFacts(ruleEvent),
     plan,
     verified: row.customer_verified === 1,
     open: run.businessHours === null ? null : isOpen(run.businessHours, at),

@@ -8,6 +8,7 @@ import type { ConversationRow } from "#database/queries/conversations.ts";
 import { slaClock } from "#database/queries/conversations.ts";
 import type { Tx } from "#database/contract.ts";
 import type { Firing } from "./rule-actions.ts";
+import { ownWords } from "#conversations/references/forwarded.ts";
 import { ruleActor, runAction } from "./rule-actions.ts";
 import type { RuleFacts, RuleSubject } from "./rule-facts.ts";
 import { isUnanswered, loadRuleFacts } from "./rule-facts.ts";
@@ -103,10 +104,16 @@ export function factsOf(
     channel: row.channel,
     status: row.status,
     priority: row.priority,
-    language: () => (ruleEvent.kind === "message" ? languageOf(ruleEvent.message.content) : null),
+    ...textFacts(ruleEvent),
     verified: row.customer_verified === 1,
     assigned: row.assigned_to !== null,
   };
+}
+
+/** Words of somebody else that a customer passes on fire no rule. */
+export function textFacts(ruleEvent: RuleEvent): Pick<Facts, "text" | "language"> {
+  const text = ruleEvent.kind === "message" ? ownWords(ruleEvent.message) : "";
+  return { text, language: () => (text === "" ? null : languageOf(text)) };
 }
 
 /** Returns whether the rule may fire, and stores the firing. */

@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import type { Forwarded } from "#channels/inbound-event.ts";
 import { forwardedText } from "#channels/text/forwarded.ts";
+import type { Rule } from "#domain/workspace/automation.ts";
 import { deskMessages } from "#agent-desk/sync/snapshot.ts";
 import { messageItem } from "#conversations/transaction/representation.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
@@ -72,6 +73,26 @@ eachDatabase("a forwarded message", (open) => {
     expect(bench.asked.at(-1)?.text).toContain("Is this normal?");
     await forward(`${wish}\n\n${forwardedText("It is broken", "Bob")}`, { from: "Bob", isBelow: true });
     expect((await bench.row(id)).status).toBe("escalated");
+  });
+
+  it("fires rules on words and languages by the customer's own comment alone", async () => {
+    const on = (name: string, conditions: Rule["conditions"]): Rule => ({
+      name,
+      when: { kind: "message", by: "user" },
+      conditions,
+      actions: [{ kind: "tag", tags: [name] }],
+    });
+    const id = await begin({ rules: [on("refund", { words: ["refund"] }), on("german", { languages: ["de"] })] });
+    const tags = async () => {
+      const all = bench.store.read.selectFrom("conversation_tags").select("tag").where("conversation_id", "=", id);
+      return (await all.orderBy("tag").execute()).map(({ tag }) => tag);
+    };
+    await forward("I want a refund", { from: "Bob" });
+    await forward("Ich möchte mein Geld zurück, und zwar sofort", {});
+    await forward(`Is this so?\n\n${forwardedText("Das ist ein refund, und zwar sofort")}`, { isBelow: true });
+    expect(await tags()).toEqual([]);
+    await forward(`Ich möchte den refund auch, und zwar sofort\n\n${forwardedText("Is it blue?")}`, { isBelow: true });
+    expect(await tags()).toEqual(["german", "refund"]);
   });
 
   it("calls no skills for words of somebody else alone", async () => {

@@ -74,6 +74,8 @@ export type RuleEvent =
       readonly message: {
         readonly id: string;
         readonly content: string;
+        /** JSON: somebody else's words are in the text. Null: all of it is the writer's own. */
+        readonly forwarded: string | null;
         readonly seq: number;
         /** JSON of an object; null: none. */
         readonly metadata: string | null;
@@ -93,6 +95,9 @@ export interface Facts {
   readonly status: Status;
   readonly tags: readonly string[];
   readonly priority: Priority;
+  /** The message's text without words of somebody else. Empty without a message. */
+  readonly text: string;
+  /** That of `text`. */
   readonly language: () => Language | null;
   /** The verified customer's plan; null without one. */
   readonly plan: string | null;
@@ -189,7 +194,7 @@ function* checksOf(conditions: Conditions, ruleEvent: RuleEvent, facts: Facts): 
       ? { holds: true, reason: `it has no tag ${withoutTags.join(" or ")}` }
       : { holds: false, reason: `it has the tag ${found}` };
   }
-  if (words !== undefined) yield wordsCheck(words, ruleEvent);
+  if (words !== undefined) yield wordsCheck(words, facts);
   if (metadata !== undefined) yield metadataCheck(metadata, ruleEvent);
   if (confidences !== undefined)
     yield oneOf("the confidence", ruleEvent.kind === "message" ? ruleEvent.confidence : null, confidences);
@@ -216,9 +221,9 @@ function flag(wanted: boolean, fact: boolean, subject: string, word: string): Ch
   return { holds: wanted === fact, reason: `${subject} ${fact ? "" : "not "}${word}` };
 }
 
-function wordsCheck(words: readonly string[], ruleEvent: RuleEvent): Check {
-  const text = ruleEvent.kind === "message" ? wordsIn(ruleEvent.message.content) : undefined;
-  const found = text === undefined ? undefined : words.find((phrase) => hasPhrase(text, phrase));
+function wordsCheck(words: readonly string[], { text }: Facts): Check {
+  const said = wordsIn(text);
+  const found = words.find((phrase) => hasPhrase(said, phrase));
   return found === undefined
     ? { holds: false, reason: "the message has none of the words" }
     : { holds: true, reason: `the message says "${found}"` };
