@@ -11,6 +11,8 @@ export interface Answerer {
 export interface Question {
   readonly workspaceId: string;
   readonly text: string;
+  /** The part that the asker has written, if others wrote the rest. This part alone chooses skills. */
+  readonly ownText?: string;
   /** Earlier messages of the conversation, oldest first. */
   readonly history: readonly PastMessage[];
   readonly strictness: Strictness;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { LookupSkill } from "#domain/workspace/skill.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
-import type { Question } from "#answering/contract.ts";
+import type { Answer, Answerer, Question } from "#answering/contract.ts";
 import type { Store } from "#database/contract.ts";
 import { createModel } from "#models/model.ts";
 import { openGuardedFetch } from "#outbound/guarded-fetch.ts";
@@ -11,7 +11,7 @@ import { createSkilledAnswerer } from "./skilled-answerer.ts";
 import { newSqlite, openTestStore } from "#test/support/database/databases.ts";
 import { silentLog, steppingClock } from "#test/support/knowledge/knowledge.ts";
 import type { ModelServer } from "#test/support/servers/model-server.ts";
-import { startModelServer } from "#test/support/servers/model-server.ts";
+import { says, startModelServer } from "#test/support/servers/model-server.ts";
 import type { ShopServer } from "#test/support/servers/shop-server.ts";
 import { sendJson, startShopServer } from "#test/support/servers/shop-server.ts";
 
@@ -51,6 +51,32 @@ const skill = (name: string): LookupSkill => ({
   notFound: null,
 });
 
+const noDocuments: Answerer = {
+  answer: () => Promise.reject(new Error("the documents are not asked where a skill answers")),
+};
+
+function openAnswerer(documents = noDocuments): Answerer {
+  const clock = steppingClock();
+  return createSkilledAnswerer({
+    documents,
+    lookUps: createLookUps({ store, clock, guardedFetch, seal: (plain) => plain, open: (sealed) => sealed }),
+    model: createModel({ provider: "openai-compatible", baseUrl: model.url, name: "test", apiKey: "sk-test" }, clock),
+    clock,
+    log: silentLog,
+    lookUpsMs: 1_500,
+  });
+}
+
+const questionOf = (text: string, skills: readonly LookupSkill[]): Question => ({
+  workspaceId: "w",
+  text,
+  history: [],
+  strictness: "strict",
+  topK: 5,
+  audience: [],
+  settings: { ...defaultSettings, skills },
+});
+
 it("ends all lookups of an answer after a shared timeout, and returns the results of those that finished", async () => {
   shop.answer = ({ url }, response) => {
     // The second server accepts the request, and never answers.
@@ -62,25 +88,8 @@ it("ends all lookups of an answer after a shared timeout, and returns the result
     calls: names.map((name) => ({ name, arguments: {} })),
     tokens: { input: 1, output: 1 },
   });
-  const clock = steppingClock();
-  const answerer = createSkilledAnswerer({
-    documents: { answer: () => Promise.reject(new Error("the documents are not asked where a look-up failed")) },
-    lookUps: createLookUps({ store, clock, guardedFetch, seal: (plain) => plain, open: (sealed) => sealed }),
-    model: createModel({ provider: "openai-compatible", baseUrl: model.url, name: "test", apiKey: "sk-test" }, clock),
-    clock,
-    log: silentLog,
-    lookUpsMs: 1_500,
-  });
-  const question: Question = {
-    workspaceId: "w",
-    text: "What of the first, the second and the third?",
-    history: [],
-    strictness: "strict",
-    topK: 5,
-    audience: [],
-    settings: { ...defaultSettings, skills: names.map(skill) },
-  };
-  const answer = await answerer.answer(question, new AbortController().signal);
+  const question = questionOf("What of the first, the second and the third?", names.map(skill));
+  const answer = await openAnswerer().answer(question, new AbortController().signal);
   expect(answer).toMatchObject({ skillsFired: names, answered: true, confidence: "high" });
   expect(answer.text).toContain("first is ready.");
   expect(answer.text).toContain(defaultSettings.lookupFailedMessage);
@@ -90,4 +99,28 @@ it("ends all lookups of an answer after a shared timeout, and returns the result
     "chosen by the model: failed: not called: earlier look-ups took too long",
   ]);
   expect(shop.requests.map(({ url }) => url)).toEqual(["/first", "/second"]);
+});
+
+it("is chosen by the asker's own words alone, by a phrase and by the model", async () => {
+  shop.answer = (_request, response) => sendJson(response, { state: "ready" });
+  model.answer = () => says("Nothing to call.");
+  const fromDocuments: Answer = {
+    text: "In three days.",
+    sources: [],
+    confidence: "high",
+    answered: true,
+    skillsFired: [],
+    tokensUsed: 0,
+  };
+  const answerer = openAnswerer({ answer: async () => fromDocuments });
+  const order = { ...skill("order"), phrases: ["where is my order"] };
+  const ask = (text: string, ownText: string) =>
+    answerer.answer({ ...questionOf(text, [order]), ownText }, new AbortController().signal);
+  const answer = await ask("Is this normal?\n\n[forwarded] Where is my order?", "Is this normal?");
+  expect(answer.text).toBe("In three days.");
+  const [request] = model.requests;
+  expect(JSON.stringify(request)).toContain("Is this normal?");
+  expect(JSON.stringify(request)).not.toContain("Where is my order?");
+  const own = await ask("Where is my order?\n\n[forwarded] It is late.", "Where is my order?");
+  expect(own.skillsFired).toEqual(["order"]);
 });

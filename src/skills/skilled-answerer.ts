@@ -37,10 +37,11 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
     async answer(question, signal) {
       const { skills } = question.settings;
       if (skills.length === 0) return documents.answer(question, signal);
-      const chosen = chosenByPhrase(skills, question.text, question.history);
+      const text = question.ownText ?? question.text;
+      const chosen = chosenByPhrase(skills, text, question.history);
       if (chosen !== undefined) return answerWith([chosen], question, 0, "phrase", signal);
       if (model === undefined) return documents.answer(question, signal);
-      const { choices, tokensUsed } = await chosenByModel(model, log, skills, question, signal);
+      const { choices, tokensUsed } = await chosenByModel(model, log, skills, { ...question, text }, signal);
       signal.throwIfAborted();
       if (choices.length > 0) return answerWith(choices, question, tokensUsed, "model", signal);
       const answer = await documents.answer(question, signal);

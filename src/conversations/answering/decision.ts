@@ -105,13 +105,12 @@ async function questionOf(store: Store, turn: Turn, live: LiveAnswer): Promise<Q
     // Includes replies sent while the first message waited.
     .filter(({ seq, role }) => seq < first.seq || role !== "user")
     .filter(({ seq, content }) => content !== "" && !referenced.some((each) => each.seq === seq));
+  const text = askedIn(unanswered.map(({ content }) => content));
+  const ownText = askedIn(unanswered.map(ownWords));
   return {
     workspaceId: workspace.id,
-    // Salutation and signature of a letter are no part of the question.
-    text: unanswered
-      .map(({ content }) => letterBody(content))
-      .filter((content) => content !== "")
-      .join("\n"),
+    text,
+    ...(ownText === text ? {} : { ownText }),
     history: [...history.filter(isSeen).map(pastMessage), ...referenced.map(({ past }) => past)],
     strictness: settings.strictness,
     topK: sourcesMax,
@@ -124,6 +123,13 @@ async function questionOf(store: Store, turn: Turn, live: LiveAnswer): Promise<Q
     ...live,
   };
 }
+
+/** Salutation and signature of a letter are no part of the question. */
+const askedIn = (texts: readonly string[]): string =>
+  texts
+    .map(letterBody)
+    .filter((text) => text !== "")
+    .join("\n");
 
 /**
  * The message that the customer answers on the platform, below the question that it answers: "and how long does that take?"

@@ -95,7 +95,7 @@ eachDatabase("a forwarded message", (open) => {
     expect(await tags()).toEqual(["german", "refund"]);
   });
 
-  it("calls no skills for words of somebody else alone", async () => {
+  it("calls no skills for words of somebody else", async () => {
     const skill = { kind: "capture_lead", name: "lead", description: "Keeps the customer's address" } as const;
     await begin({ skills: [{ ...skill, phrases: [], arguments: [], answer: null, closed: null }] });
     const skills = () => bench.asked.at(-1)?.settings.skills.length;
@@ -103,5 +103,6 @@ eachDatabase("a forwarded message", (open) => {
     expect(skills()).toBe(0);
     await forward(`Write to me\n\n${forwardedText("Is it blue?")}`, { isBelow: true });
     expect(skills()).toBe(1);
+    expect(bench.asked.at(-1)).toMatchObject({ text: expect.stringContaining("blue"), ownText: "Write to me" });
   });
 });
