@@ -21,6 +21,14 @@ export const scopes: readonly (readonly [string, string])[] = [
   ["files:write", "to send files"],
 ];
 
+/** Scopes that an installation works without, and what does not work then. */
+export const optionalScopes: readonly (readonly [string, string])[] = [
+  ["users:read.email", "customers are not recognised by their address on other channels"],
+  ["assistant:write", "threads of the assistant view have no title and no status"],
+  ["reactions:read", "customers' reactions are not seen"],
+  ["reactions:write", "agents' reactions do not reach customers"],
+];
+
 /** Lists the missing scopes with an instruction; undefined if all are granted. */
 export function missingScopes(
   needed: readonly (readonly [string, string])[],
@@ -30,6 +38,12 @@ export function missingScopes(
   if (missing.length === 0) return undefined;
   const list = missing.map(([scope, purpose]) => `${scope} (${purpose})`).join(", ");
   return `${list}: add ${missing.length === 1 ? "it" : "them"} as Bot Token Scopes under OAuth & Permissions, and install the app again`;
+}
+
+/** Lists what does not work, for the end of a good result; empty: all scopes are granted, or none are known. */
+export function withoutOptional(optional: typeof optionalScopes, granted: readonly string[]): string {
+  const missing = granted.length === 0 ? undefined : missingScopes(optional, granted);
+  return missing === undefined ? "" : `; lacking optional scopes: ${missing}`;
 }
 
 /** Returns the app's name. Throws with an instruction if a token, a scope or the connection is wrong. */
@@ -65,7 +79,7 @@ export async function checkApp(
         `app_token is of another app (${name ?? other}) than bot_token, which is @${user}'s in ${team}: take both from the same app`,
       );
     }
-    return `@${user} in ${team}, Socket Mode`;
+    return `@${user} in ${team}, Socket Mode${withoutOptional(optionalScopes, granted)}`;
   }
   if (!transport.url.startsWith("https:")) {
     throw new Error(
@@ -88,7 +102,7 @@ export async function checkApp(
     host.desk === undefined
       ? "its events and of Interactivity"
       : "its events, of Interactivity and of the command /parley";
-  return `@${user} in ${team}; the Request URL of ${what} has to be ${transport.url}`;
+  return `@${user} in ${team}; the Request URL of ${what} has to be ${transport.url}${withoutOptional(optionalScopes, granted)}`;
 }
 
 /** The app of the bot; undefined when Slack does not name it. */

@@ -73,6 +73,10 @@ it("reports errors of the file's accounts before the first start, with their fix
   await writeFileWith(`      channel: ${deskChannel}`, "      channel: C0NOWHERE");
   expect((await said())["desk slack"]).toMatch(/^✗ the app cannot see the desk channel: check desk\.channel/);
   await writeFile(env["PARLEY_CONFIG"] ?? "", world.yaml);
+  slack.scopes.splice(slack.scopes.indexOf("reactions:read"), 1);
+  const without = await said();
+  expect(without["channel slack"]).toMatch(/^✓ .*reactions:read \(customers' reactions are not seen\): add it as Bot/);
+  expect(without["desk slack"]).toMatch(/^✓ #support; lacking optional scopes: reactions:read \(agents' reactions /);
   slack.scopes.splice(slack.scopes.indexOf("commands"), 1);
   expect((await said())["desk slack"]).toMatch(
     /^✗ for the desk the app lacks commands \(for \/parley, and the shortcuts on messages\): add it as Bot Token Scopes/,

@@ -1,4 +1,4 @@
-import { missingScopes } from "../check.ts";
+import { missingScopes, withoutOptional } from "../check.ts";
 import type { SlackApi } from "../client.ts";
 import { failureOf, operatorError } from "../errors.ts";
 import { fixFor } from "./calls.ts";
@@ -12,7 +12,9 @@ export const deskScopes: readonly (readonly [string, string])[] = [
   ["users:read.email", "to identify agents"],
 ];
 
-/** Returns the desk channel's name. Throws with an instruction if the app lacks a scope or cannot use the channel. */
+const optionalScopes = [["reactions:read", "agents' reactions to customers' messages do not reach customers"]] as const;
+
+/** Returns the desk channel's name, and what does not work for lack of a scope. Throws with an instruction if the app lacks a scope or cannot use the channel. */
 export async function checkDesk(api: SlackApi, channel: string, signal: AbortSignal): Promise<string> {
   const client = api.client(signal);
   let granted: readonly string[];
@@ -34,5 +36,5 @@ export async function checkDesk(api: SlackApi, channel: string, signal: AbortSig
   }
   if (info.is_archived === true) throw new Error(fixFor("is_archived"));
   if (info.is_member !== true) throw new Error(fixFor("not_in_channel"));
-  return `#${info.name ?? channel}`;
+  return `#${info.name ?? channel}${withoutOptional(optionalScopes, granted)}`;
 }

@@ -1,7 +1,7 @@
 import type { WebClient } from "@slack/web-api";
 import type { AppInstall, CodeExchange, Installation } from "#channels/install.ts";
 import { InstallRefusal } from "#channels/install.ts";
-import { missingScopes, scopes } from "../check.ts";
+import { missingScopes, optionalScopes, scopes } from "../check.ts";
 import { createSlackApi, slackApiUrl } from "../client.ts";
 import type { SlackConfig } from "../config.ts";
 import { deskScopes } from "../desk/check.ts";
@@ -9,9 +9,6 @@ import { failureOf, operatorError } from "../errors.ts";
 
 /** An administrator waits for the page. */
 const exchangeMs = 10_000;
-
-/** Wanted, but an installation without them works. */
-const optionalScopes = ["users:read.email", "assistant:write", "reactions:read", "reactions:write"];
 
 const apiUrl = ({ base_url: url = slackApiUrl }: Partial<SlackConfig>): string => url;
 
@@ -26,7 +23,7 @@ export const install: AppInstall<SlackConfig> = {
     // An app of an older manifest may not have all of them.
     const isWanted = (scope: string): boolean =>
       config.optional_scopes ?? (!Array.isArray(granted) || granted.includes(scope));
-    const wanted = [...needed, ...optionalScopes.filter(isWanted)];
+    const wanted = [...needed, ...optionalScopes.map(([scope]) => scope).filter(isWanted)];
     const url = new URL(`${apiUrl(config).replace(/\/api$/, "")}/oauth/v2/authorize`);
     url.searchParams.set("client_id", config.client_id ?? "");
     url.searchParams.set("scope", [...new Set(wanted)].join(","));

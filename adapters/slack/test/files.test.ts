@@ -282,6 +282,10 @@ describe("the check of an account", () => {
     expect(await check()).toBe(
       "@parley in Shop; the Request URL of its events and of Interactivity has to be https://parley.example/channels/slack/acc",
     );
+    for (const scope of ["reactions:read", "assistant:write"]) slack.scopes.splice(slack.scopes.indexOf(scope), 1);
+    expect(await check()).toMatch(
+      /\/acc; lacking optional scopes: assistant:write \(threads .* no status\), reactions:read \(customers' reactions are not seen\): add them as Bot Token Scopes/,
+    );
     slack.scopes.splice(slack.scopes.indexOf("files:read"), 1);
     expect(await failureOf(check())).toMatchObject({
       message:
