@@ -5,6 +5,7 @@ import type { TokenCheck } from "#domain/customer/user-token.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { LookupFunction } from "node:net";
+import type { WebRequest, WebResponse } from "./http/web-request.ts";
 
 /** The program's functions for the adapter of one account. */
 export interface ChannelHost {
@@ -30,6 +31,8 @@ export interface ChannelHost {
    * choose. Absent where the operator has chosen them.
    */
   readonly lookup?: LookupFunction;
+  /** Present for an account that the installation of an app has connected. */
+  readonly installation?: HostInstallation;
   /**
    * Shows the account as not connected until its settings change. `cause`: for the administrator, with the fix. Durable
    * when it resolves.
@@ -39,6 +42,17 @@ export interface ChannelHost {
   reportSkipped(message: SkippedMessage): Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/** One app can be installed in several workspaces of the platform, each of which has an account. */
+export interface HostInstallation {
+  /** The `key` that the adapter's installation named. */
+  readonly key: string;
+  /**
+   * Hands a delivery to the account of another installation, which verifies it with its own secrets, and resolves to its
+   * response. Null: no account takes it.
+   */
+  deliver(key: string, request: WebRequest): Promise<WebResponse | null>;
 }
 
 export interface SkippedMessage {

@@ -1,3 +1,4 @@
+import type { WebRequest, WebResponse } from "./http/web-request.ts";
 import type { Part, PlatformStatus } from "./inbound-event.ts";
 import type { TypingParty } from "./thread.ts";
 import type { IncomingMessage } from "node:http";
@@ -21,6 +22,7 @@ export type {
   PrefetchedFile,
   WorkspaceBranding,
 } from "./channel-host.ts";
+export type { WebRequest, WebResponse } from "./http/web-request.ts";
 export type { Accepted, Forwarded, InboundEvent, InboundFile, Reference, Sender } from "./inbound-event.ts";
 export type { RecentThread, ThreadFile, ThreadMessage, ThreadSignal, ThreadState } from "./thread.ts";
 
@@ -299,6 +301,8 @@ export type Inbound =
       /** Larger bodies are refused with 413. Default: 4 MB. */
       readonly bodyBytesMax?: number;
       receive(request: WebRequest): Promise<WebResponse>;
+      /** Called in place of `receive` while the account is paused. Null: the delivery is for this account. */
+      relay?(request: WebRequest): Promise<WebResponse | null>;
       /**
        * Registers the webhook's address at the platform. Called by one process at a time, at the start and again after a failure;
        * its error is shown to the administrator.
@@ -310,7 +314,12 @@ export type Inbound =
       run?(signal: AbortSignal): Promise<void>;
     }
   /** The adapter connects to the platform; one process at a time runs it, until `signal` aborts. */
-  | { readonly kind: "connection"; run(signal: AbortSignal): Promise<void> }
+  | {
+      readonly kind: "connection";
+      run(signal: AbortSignal): Promise<void>;
+      /** Takes what the connection of another account has received for this one, `HostInstallation.deliver`. */
+      receive?(request: WebRequest): Promise<WebResponse>;
+    }
   /** Customers' browsers request pages and scripts, and open a WebSocket. */
   | {
       readonly kind: "site";
@@ -318,22 +327,6 @@ export type Inbound =
       readonly socket?: SiteSocket;
       readonly posts?: readonly SitePost[];
     };
-
-export interface WebRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Unchanged: signatures cover these bytes. */
-  readonly body: Buffer;
-  readonly remoteAddress: string;
-}
-
-export interface WebResponse {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
-}
 
 /** A GET route below the adapter's own prefix. `path` may end in `/*`. */
 export interface SiteRoute {

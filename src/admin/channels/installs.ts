@@ -8,6 +8,8 @@ import type { AdapterModule, ChannelHost } from "#channels/contract.ts";
 import type { AppInstall, Installation } from "#channels/install.ts";
 import { InstallRefusal } from "#channels/install.ts";
 import type { Reader, Tx } from "#database/contract.ts";
+import type { StoredInstallation } from "#database/queries/accounts/installations.ts";
+import { installationName, installationOf } from "#database/queries/accounts/installations.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 import type { Actor, Channel } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
@@ -22,8 +24,6 @@ import { requirePublicServers } from "./server-addresses.ts";
 /** Time for the administrator at the platform. */
 const stateMs = 10 * 60_000;
 const statePattern = /^[A-Za-z0-9_-]{43}$/;
-/** The value in `account_state` that says of which installation an account is. */
-const installationKey = "installation";
 
 /** The administrator, in the browser that begins and ends the installation. */
 export interface Installer {
@@ -107,16 +107,11 @@ export async function beginAgain(
   await requirePublicServers(admin.allowPrivate, module, settings);
   const none = { config: "{}", credentials: null };
   const state = await storeState(admin, { agentId, session, channel, accountId, ...none });
-  const installed = await admin.store.read
-    .selectFrom("account_state")
-    .select("value")
-    .where("account_id", "=", accountId)
-    .where("name", "=", installationKey)
-    .executeTakeFirst();
+  const installed = await installationOf(admin.store.read, accountId);
   return install.consentUrl(settings, {
     state,
     redirectUrl: redirectUrlOf(admin.publicUrl, channel),
-    ...(installed === undefined ? {} : { before: (JSON.parse(installed.value) as Stored).details }),
+    ...(installed === undefined ? {} : { before: installed.details }),
   });
 }
 
@@ -288,7 +283,7 @@ async function installedAccount({ store }: InstallAdmin, channel: Channel, key: 
   const rows = await store.read
     .selectFrom("accounts")
     .leftJoin("account_state", (join) =>
-      join.onRef("account_state.account_id", "=", "accounts.id").on("account_state.name", "=", installationKey),
+      join.onRef("account_state.account_id", "=", "accounts.id").on("account_state.name", "=", installationName),
     )
     .selectAll("accounts")
     .select("account_state.value")
@@ -296,13 +291,12 @@ async function installedAccount({ store }: InstallAdmin, channel: Channel, key: 
     .where("accounts.managed_by", "=", "dashboard")
     .where("accounts.removed_at", "is", null)
     .execute();
-  const keyOf = (value: string | null): unknown => (value === null ? undefined : (JSON.parse(value) as Stored).key);
+  const keyOf = (value: string | null): unknown =>
+    value === null ? undefined : (JSON.parse(value) as StoredInstallation).key;
   return (
     rows.find(({ value }) => keyOf(value) === key) ?? rows.find((row) => identity !== null && row.identity === identity)
   );
 }
-
-type Stored = Pick<Installation, "key" | "name" | "details">;
 
 /** In the transaction of the account. */
 async function storeInstallation(
@@ -313,18 +307,18 @@ async function storeInstallation(
   accountId: string,
   { key, name, details }: Installation,
 ): Promise<void> {
-  const stored: Stored = { key, name, details };
+  const stored: StoredInstallation = { key, name, details };
   await deleteInstall(tx, agentId, channel);
   await tx
     .deleteFrom("account_state")
     .where("account_id", "=", accountId)
-    .where("name", "=", installationKey)
+    .where("name", "=", installationName)
     .execute();
   await tx
     .insertInto("account_state")
     .values({
       account_id: accountId,
-      name: installationKey,
+      name: installationName,
       value: JSON.stringify(stored),
       updated_at: clock.now(),
       expires_at: null,

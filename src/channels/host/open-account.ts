@@ -1,8 +1,9 @@
-import type { Account, AdapterModule, ChannelAdapter } from "#channels/contract.ts";
+import type { Account, AdapterModule, ChannelAdapter, ChannelHost } from "#channels/contract.ts";
 import { channelConfigError } from "#channels/config-errors.ts";
 import { namingSettings } from "#channels/http/guarded-connect.ts";
 import type { LoadAdapter } from "#channels/load-adapter.ts";
 import type { DeskSettings } from "#domain/workspace/settings.ts";
+import { installationOf } from "#database/queries/accounts/installations.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 import { accountRow } from "./account-lookup.ts";
 import type { ChannelHostDependencies } from "./host.ts";
@@ -26,6 +27,12 @@ export interface ChannelDependencies extends ChannelHostDependencies {
   readonly load: LoadAdapter;
 }
 
+/** Hands a delivery to the account of an installation, but not to the one that has received it. */
+export type Deliver = (
+  from: Account,
+  ...delivery: Parameters<NonNullable<ChannelHost["installation"]>["deliver"]>
+) => ReturnType<NonNullable<ChannelHost["installation"]>["deliver"]>;
+
 /**
  * Creates the adapter of an account. Undefined if the account does not exist or is disabled. `evenDisabled`: to erase the
  * desk's content, also of a disabled account and of a former desk.
@@ -34,6 +41,7 @@ export async function openAccount(
   dependencies: ChannelDependencies,
   accountId: string,
   evenDisabled = false,
+  deliver?: Deliver,
 ): Promise<OpenAccount | undefined> {
   const { store, secrets } = dependencies;
   const row = await accountRow(store.read, accountId);
@@ -51,7 +59,15 @@ export async function openAccount(
   const { id, workspace_id: workspaceId, channel, name } = row;
   const account: Account = { id, workspaceId, channel, name, config };
   const stored = { revision: row.revision, paused: row.paused === 1, builtin: row.managed_by === "builtin" };
-  const options = { guarded: row.managed_by === "dashboard", evenDisabled, revision: row.revision };
+  const installed = row.managed_by === "dashboard" ? await installationOf(store.read, id) : undefined;
+  const options = {
+    guarded: row.managed_by === "dashboard",
+    evenDisabled,
+    revision: row.revision,
+    ...(installed === undefined || deliver === undefined
+      ? {}
+      : { installation: { key: installed.key, deliver: deliver.bind(undefined, account) } }),
+  };
   return { account, adapter: await createAdapter(dependencies, module, account, options), ...stored };
 }
 
@@ -63,9 +79,14 @@ export async function createAdapter(
   dependencies: ChannelHostDependencies,
   module: AdapterModule,
   account: Account,
-  options: { readonly guarded: boolean; readonly evenDisabled?: boolean; readonly revision?: number },
+  options: {
+    readonly guarded: boolean;
+    readonly evenDisabled?: boolean;
+    readonly revision?: number;
+    readonly installation?: NonNullable<ChannelHost["installation"]>;
+  },
 ): Promise<ChannelAdapter> {
-  const { guarded, evenDisabled = false, revision = firstRevision } = options;
+  const { guarded, evenDisabled = false, revision = firstRevision, installation } = options;
   const { name, workspaceId } = account;
   // Read even while the workspace is being deleted, because its desk's content must be erased.
   const settings = (await settingsIn(dependencies.store.read, workspaceId)).desk;
@@ -76,6 +97,7 @@ export async function createAdapter(
   const host = {
     ...createChannelHost(dependencies, account, revision),
     ...(desk === undefined ? {} : { desk }),
+    ...(installation === undefined ? {} : { installation }),
     ...(guarded
       ? { lookup: namingSettings(dependencies.guardedLookup, module.addresses ?? [], settingsOfServers) }
       : {}),

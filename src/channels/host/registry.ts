@@ -2,6 +2,8 @@ import type { Account, ChannelAdapter } from "#channels/contract.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import type { Channel } from "#domain/conversation/message.ts";
 import type { Accounts } from "#conversations/engine.ts";
+import type { Reader } from "#database/contract.ts";
+import { installedAccounts } from "#database/queries/accounts/installations.ts";
 import type { Log } from "#runtime/log.ts";
 import { threadTopic } from "#queue/signals/topics.ts";
 import type { Channels, FollowUp } from "#channels/channels.ts";
@@ -15,7 +17,7 @@ import {
 import type { AccountCache } from "./account-cache.ts";
 import { createAccountCache } from "./account-cache.ts";
 import type { AccountStatus } from "./account-status.ts";
-import type { ChannelDependencies, OpenAccount } from "./open-account.ts";
+import type { ChannelDependencies, Deliver, OpenAccount } from "./open-account.ts";
 import { createAdapter, firstRevision, openAccount } from "./open-account.ts";
 import { createTypingIndicators } from "./typing-indicator.ts";
 
@@ -35,17 +37,21 @@ export interface ChannelRegistry extends Channels, Accounts {
   close(): Promise<void>;
 }
 
+/** Platforms that deliver again do so after the account is resumed. */
+export const isPaused = { status: 503, headers: { "retry-after": "300" }, body: "This channel is paused." };
+
 const isGone = "the channel account of this conversation was removed or is disabled";
 
 /** Opens accounts when they are first used. */
 export function createChannels(dependencies: ChannelDependencies): ChannelRegistry {
   const { store, clock, log, fanout, metrics, workspaces, status } = dependencies;
-  const accounts = createAccountCache((id) => openAccount(dependencies, id), log);
+  const accounts = createAccountCache((id) => openAccount(dependencies, id, false, deliver), log);
   // These accounts may be disabled, so only their desks may be used.
   const erasing = createAccountCache((id) => openAccount(dependencies, id, true), log);
   const builtinId = createBuiltinAccounts(store.read);
   const indicators = createTypingIndicators(clock);
   const { open, hold } = accounts;
+  const deliver = createDeliver(store.read, accounts);
   const refresh = createRefresh(accounts, status, log);
 
   function loaded({ id }: { readonly id: string }): OpenAccount {
@@ -163,6 +169,34 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       indicators.close();
       await Promise.all([accounts.close(), erasing.close()]);
     },
+  };
+}
+
+function createDeliver(db: Reader, { open, hold }: Pick<AccountCache, "open" | "hold">): Deliver {
+  /** The accounts' ids by key, for each channel. The key of an account never changes. */
+  const known = new Map<Channel, ReadonlyMap<string, string>>();
+
+  async function find(channel: Channel, key: string): Promise<OpenAccount | undefined> {
+    const id = known.get(channel)?.get(key);
+    return id === undefined ? undefined : open(id);
+  }
+
+  return async ({ id, channel }, key, request) => {
+    let opened = await find(channel, key);
+    if (opened === undefined) {
+      known.set(channel, await installedAccounts(db, channel));
+      opened = await find(channel, key);
+    }
+    if (opened === undefined || opened.account.id === id) return null;
+    const { inbound } = opened.adapter;
+    if (inbound.kind === "site" || inbound.receive === undefined) return null;
+    if (opened.paused) return isPaused;
+    const release = hold(opened);
+    try {
+      return await inbound.receive(request);
+    } finally {
+      release();
+    }
   };
 }
 

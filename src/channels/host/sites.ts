@@ -4,6 +4,7 @@ import { channels, isChat } from "#channels/catalog.ts";
 import type { Sites, Webhook } from "#http/dependencies.ts";
 import type { OpenAccount } from "./open-account.ts";
 import type { ChannelRegistry } from "./registry.ts";
+import { isPaused } from "./registry.ts";
 import type { Metrics } from "#metrics/metrics.ts";
 
 /** Finds what an account serves over HTTP. */
@@ -39,13 +40,14 @@ export function createSites(registry: ChannelRegistry, metrics: Pick<Metrics, "s
       const inbound = opened?.adapter.inbound;
       if (opened?.account.channel !== channel || inbound?.kind !== "webhook") return undefined;
       metrics.seen(channel, "transport");
-      if (opened.paused) return pausedWebhook;
+      const { relay } = inbound;
+      if (opened.paused && relay === undefined) return pausedWebhook;
       return {
         ...inbound,
         async receive(request) {
           const release = registry.hold(opened);
           try {
-            return await inbound.receive(request);
+            return opened.paused ? ((await relay?.(request)) ?? isPaused) : await inbound.receive(request);
           } finally {
             release();
           }
@@ -55,8 +57,6 @@ export function createSites(registry: ChannelRegistry, metrics: Pick<Metrics, "s
   };
 }
 
-/** Platforms that deliver again do so after the account is resumed. */
-const isPaused = { status: 503, headers: { "retry-after": "300" }, body: "This channel is paused." };
 const pausedWebhook: Webhook = { refuse: () => isPaused, receive: async () => isPaused };
 
 const pausedPage: SiteRoute = {
