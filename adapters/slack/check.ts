@@ -50,7 +50,7 @@ export function withoutOptional(optional: typeof optionalScopes, granted: readon
 export async function checkApp(
   api: SlackApi,
   transport: Transport,
-  host: Pick<ChannelHost, "desk" | "log" | "state">,
+  host: Pick<ChannelHost, "desk" | "installation" | "log" | "state">,
   signal: AbortSignal,
 ): Promise<string> {
   let team: string;
@@ -102,7 +102,9 @@ export async function checkApp(
     host.desk === undefined
       ? "its events and of Interactivity"
       : "its events, of Interactivity and of the command /parley";
-  return `@${user} in ${team}; the Request URL of ${what} has to be ${transport.url}${withoutOptional(optionalScopes, granted)}`;
+  // An app of several workspaces has one address.
+  const orOther = host.installation === undefined ? "" : " or that of another account of this app";
+  return `@${user} in ${team}; the Request URL of ${what} has to be ${transport.url}${orOther}${withoutOptional(optionalScopes, granted)}`;
 }
 
 /** The app of the bot; undefined when Slack does not name it. */

@@ -3,6 +3,7 @@ import type { AdapterModule } from "#channels/contract.ts";
 import type { DeskHost } from "#channels/desk/contract.ts";
 import { checkApp } from "./check.ts";
 import { createSlackApi, slackApiUrl } from "./client.ts";
+import type { Deliveries } from "./deliveries/app.ts";
 import { createDeliveries } from "./deliveries/app.ts";
 import type { SlackConfig } from "./config.ts";
 import { config, secrets, transportOf } from "./config.ts";
@@ -17,6 +18,7 @@ import { createAssistantThreads } from "./messages/assistant.ts";
 import { threadOf } from "./messages/thread.ts";
 import { install } from "./install/install.ts";
 import { readManifests } from "./install/manifest.ts";
+import { createRelay, replyIn, signedRequest } from "./install/relay.ts";
 import { createRevocation } from "./install/revocation.ts";
 import { findPart } from "./messages/reconcile.ts";
 import { renderParts, textMax } from "./render.ts";
@@ -54,19 +56,30 @@ const slack: AdapterModule<SlackConfig> = {
     const revocation = createRevocation(api, host, given);
     const deliveries = createDeliveries({ api, host, events, revocation, assistant, desk: desk?.listeners });
     const sending = createSending(api, host);
+    const relay = createRelay(host);
+    const webhookWith = (signingSecret: string) => createWebhook({ host, deliveries, relay, signingSecret });
+    const { signing_secret: secret } = given;
+    const onSocket: Deliveries = {
+      async take(delivery) {
+        if (secret === undefined) return deliveries.take(delivery);
+        const relayed = await relay.take(delivery, () => signedRequest(delivery, secret, host.clock.now()));
+        return relayed === null ? deliveries.take(delivery) : replyIn(relayed);
+      },
+    };
     return {
       capabilities: { textMax, typing: true, receipts: false, idempotentSend: false, fileBytesMax },
       inbound:
         transport.kind === "webhook"
-          ? { kind: "webhook", ...createWebhook({ host, deliveries, signingSecret: transport.signingSecret }) }
+          ? { kind: "webhook", ...webhookWith(transport.signingSecret) }
           : {
               kind: "connection",
+              ...(secret === undefined ? {} : { receive: webhookWith(secret).receive }),
               async run(signal) {
                 // The app-level token outlives the removal of the app, and connects without it.
                 const revoked = new AbortController();
                 const checked = revocation.requireToken(signal).catch((error: unknown) => revoked.abort(error));
                 const either = AbortSignal.any([signal, revoked.signal]);
-                await runConnection({ appToken: transport.appToken, baseUrl, deliveries, host }, either);
+                await runConnection({ appToken: transport.appToken, baseUrl, deliveries: onSocket, host }, either);
                 await checked;
                 revoked.signal.throwIfAborted();
               },

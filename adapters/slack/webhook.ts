@@ -3,38 +3,39 @@ import type { Deliveries } from "./deliveries/app.ts";
 import { createAuthFailures } from "./deliveries/auth-failures.ts";
 import { readBody } from "./deliveries/deliveries.ts";
 import { judge, maySign } from "./deliveries/signature.ts";
+import type { Relay } from "./install/relay.ts";
 
 export interface Webhook {
   /** Refuses unsigned requests before their body is read. */
   refuse(request: Omit<WebRequest, "body">): WebResponse | null;
   /** Handles a delivery over HTTP after its signature is verified. */
   receive(request: WebRequest): Promise<WebResponse>;
+  /** Verifies a delivery while the account is paused, and passes on those for other accounts. */
+  relay(request: WebRequest): Promise<WebResponse | null>;
 }
 
 export interface WebhookDependencies {
   readonly host: ChannelHost;
   readonly deliveries: Deliveries;
+  readonly relay: Relay;
   readonly signingSecret: string;
 }
 
 /** Receives Slack's deliveries over HTTP. */
-export function createWebhook({ host, deliveries, signingSecret }: WebhookDependencies): Webhook {
+export function createWebhook({ host, deliveries, relay, signingSecret }: WebhookDependencies): Webhook {
   const authFailures = createAuthFailures(host, signingSecret);
   return {
     refuse({ method, headers }) {
       if (method !== "POST") return { status: 405, headers: { allow: "POST" } };
       return maySign(headers) ? null : { status: 401 };
     },
-    async receive({ headers, body }) {
-      const judged = judge({ headers, body }, signingSecret, host.clock.now());
-      if (judged.kind !== "good") {
-        if (headers["x-slack-signature"] !== undefined) await authFailures.refused(judged);
-        return { status: 401 };
-      }
-      const given = readBody(headers["content-type"] ?? "", body);
-      if (given === undefined) return { status: 400 };
+    async receive(request) {
+      const read = await verified(request);
+      if ("status" in read) return read;
       try {
-        const reply = await deliveries.take(given);
+        const relayed = await relay.take(read.given, () => request);
+        if (relayed !== null) return relayed;
+        const reply = await deliveries.take(read.given);
         await authFailures.delivered();
         return reply === null
           ? { status: 200 }
@@ -44,5 +45,19 @@ export function createWebhook({ host, deliveries, signingSecret }: WebhookDepend
         return { status: 503 };
       }
     },
+    async relay(request) {
+      const read = await verified(request);
+      return "status" in read ? read : relay.take(read.given, () => request);
+    },
   };
+
+  async function verified({ headers, body }: WebRequest): Promise<WebResponse | { readonly given: unknown }> {
+    const judged = judge({ headers, body }, signingSecret, host.clock.now());
+    if (judged.kind !== "good") {
+      if (headers["x-slack-signature"] !== undefined) await authFailures.refused(judged);
+      return { status: 401 };
+    }
+    const given = readBody(headers["content-type"] ?? "", body);
+    return given === undefined ? { status: 400 } : { given };
+  }
 }

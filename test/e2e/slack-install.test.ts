@@ -4,7 +4,7 @@ import type { DashboardUser } from "#test/support/http/administrators.ts";
 import { callAdmin, dashboardUser } from "#test/support/http/administrators.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
-import { envelopeOf } from "../../adapters/slack/test/support/events.ts";
+import { envelopeOf, messageEvent } from "../../adapters/slack/test/support/events.ts";
 import type { FakeSlack } from "../../adapters/slack/test/support/fake-slack.ts";
 import { startFakeSlack } from "../../adapters/slack/test/support/fake-slack.ts";
 
@@ -190,6 +190,114 @@ eachDatabase("an installation of a Slack app from the dashboard", (open) => {
     await app.store.write((tx) => tx.deleteFrom("account_state").where("account_id", "=", id).execute());
     await install();
     expect(await only()).toMatchObject({ id });
+  });
+
+  describe("in several workspaces of Slack", () => {
+    const teams = [
+      { id: "T0TEAM001", name: "Shop" },
+      { id: "T0TEAM002", name: "Bakery" },
+    ] as const;
+    /** Installs the app in both, and returns the accounts in the same order. */
+    async function installBoth(more: object = {}, user = admin): Promise<readonly [Listed, Listed]> {
+      for (const [at, team] of teams.entries()) {
+        slack.oauth.team = team;
+        expect(await install(settings(more), at === 0 ? admin : user)).toMatchObject({ status: 303 });
+      }
+      const all = [...(await accounts()), ...(user === admin ? [] : await accounts(user))];
+      const [first, second] = teams.map(({ name }) => all.find((account) => account.name === name));
+      if (first === undefined || second === undefined) throw new Error(JSON.stringify(all));
+      return [first, second];
+    }
+    let written = 0;
+    const eventOf = (teamId: string, more: object = {}) => {
+      written += 1;
+      const said = { channel: "D0ADA", user: "U0ADA", ts: `17000000${written}.000100`, text: "Where is my parcel?" };
+      const workspace = { ...slack, teamId };
+      return envelopeOf(workspace, messageEvent(workspace, said), { ...more });
+    };
+    const post = (to: Listed, delivery: unknown, secret?: string) => {
+      const body = JSON.stringify(delivery);
+      const headers = { "content-type": "application/json", ...slack.sign(body, app.clock.now(), secret) };
+      return fetch(`${app.url}/channels/slack/${to.id}`, { method: "POST", headers, body });
+    };
+    const conversationsOf = async ({ id }: Listed): Promise<number> => {
+      const rows = app.store.read.selectFrom("conversations").select("id").where("account_id", "=", id);
+      return (await rows.execute()).length;
+    };
+
+    it("takes each team's messages by its own account, at whichever address the app delivers to", async () => {
+      const [first, second] = await installBoth();
+      expect((await post(first, eventOf("T0TEAM002"))).status).toBe(200);
+      expect([await conversationsOf(first), await conversationsOf(second)]).toEqual([0, 1]);
+      expect((await post(second, eventOf("T0TEAM001"))).status).toBe(200);
+      expect((await post(first, eventOf("T0TEAM001"))).status).toBe(200);
+      expect([await conversationsOf(first), await conversationsOf(second)]).toEqual([1, 1]);
+      const command = { command: "/parley", api_app_id: slack.appId, team_id: "T0TEAM002", user_id: "U0ADA" };
+      expect(await (await post(first, command)).json()).toMatchObject({ response_type: "ephemeral" });
+    });
+
+    it("does so for accounts of other workspaces of this installation", async () => {
+      const { id: workspaceId } = await app.createWorkspace();
+      const neighbour = await dashboardUser(app, "admin", { workspaceId });
+      const [first, second] = await installBoth({}, neighbour);
+      expect((await post(first, eventOf("T0TEAM002"))).status).toBe(200);
+      expect([await conversationsOf(first), await conversationsOf(second)]).toEqual([0, 1]);
+      await neighbour.call("DELETE", `channels/${second.id}`);
+    });
+
+    it("lets the other account verify the delivery by its own secret", async () => {
+      const [first, second] = await installBoth();
+      const secret = "0123456789abcdef0123456789abcdef";
+      await admin.call("PATCH", `channels/${second.id}`, { settings: { ...settings(), signing_secret: secret } });
+      expect((await post(first, eventOf("T0TEAM002"))).status).toBe(401);
+      expect((await post(first, eventOf("T0TEAM002"), secret)).status).toBe(401);
+      expect((await post(second, eventOf("T0TEAM002"), secret)).status).toBe(200);
+      expect([await conversationsOf(first), await conversationsOf(second)]).toEqual([0, 1]);
+    });
+
+    it("delivers past a paused account, and keeps the deliveries of one for later", async () => {
+      const [first, second] = await installBoth();
+      await admin.call("POST", `channels/${first.id}/pause`);
+      expect((await post(first, eventOf("T0TEAM001"))).status).toBe(503);
+      expect((await post(first, eventOf("T0TEAM002"), "of-another-app-00")).status).toBe(401);
+      expect((await post(first, eventOf("T0TEAM002"))).status).toBe(200);
+      await admin.call("POST", `channels/${first.id}/resume`);
+      await admin.call("POST", `channels/${second.id}/pause`);
+      expect((await post(first, eventOf("T0TEAM002"))).status).toBe(503);
+      expect([await conversationsOf(first), await conversationsOf(second)]).toEqual([0, 1]);
+    });
+
+    it("skips messages of a team whose account is gone, but no presses in channels that companies share", async () => {
+      const [first, second] = await installBoth();
+      await admin.call("DELETE", `channels/${second.id}`);
+      expect((await post(first, eventOf("T0TEAM002"))).status).toBe(200);
+      expect(await conversationsOf(first)).toBe(0);
+      const shared = eventOf("T0TEAM002", {
+        is_ext_shared_channel: true,
+        authorizations: [{ enterprise_id: null, team_id: "T0TEAM001", user_id: slack.botUserId, is_bot: true }],
+      });
+      expect((await post(first, shared)).status).toBe(200);
+      expect(await conversationsOf(first)).toBe(1);
+    });
+
+    it("takes them on any socket of the app", async () => {
+      const [first, second] = await installBoth({ app_token: slack.appToken });
+      await expect.poll(() => (app.clock.advance(100), slack.sockets())).toBe(2);
+      // The imitation alternates between the sockets, as Slack distributes deliveries over them.
+      for (const team of ["T0TEAM002", "T0TEAM002", "T0TEAM001", "T0TEAM001"])
+        expect(await slack.push("events_api", eventOf(team))).toMatchObject({ acknowledged: true });
+      expect([await conversationsOf(first), await conversationsOf(second)]).toEqual([1, 1]);
+      await admin.call("POST", `channels/${second.id}/pause`);
+      await expect.poll(() => (app.clock.advance(100), slack.sockets())).toBe(1);
+      expect(await slack.push("events_api", eventOf("T0TEAM002"))).toMatchObject({ acknowledged: false });
+      const press = {
+        type: "block_actions",
+        api_app_id: slack.appId,
+        team: { id: "T0TEAM001" },
+        user: { id: "U0ADA" },
+      };
+      expect(await slack.push("interactive", press)).toMatchObject({ acknowledged: true });
+    });
   });
 
   it("keeps the app's secrets for another try of the same administrator, for the same app only", async () => {
