@@ -112,6 +112,23 @@ describe("a mailbox", () => {
     expect((await mail.bench.talk(id)).at(-1)).toBe("user: The green one.");
   });
 
+  it("answers the question above a forwarded mail, and takes the wish in that mail for nobody's", async () => {
+    const theirs = "---------- Forwarded message ---------\nFrom: Bob <bob@x.example>\n\nI want to talk to a human!";
+    const write = (name: string, own: string) =>
+      mail.write({
+        from: `${name}@customers.example`,
+        id: `<${name}-1@customers.example>`,
+        subject: "Fwd: Help",
+        text: `${own}\n\n${theirs}`,
+      });
+    const taken = "[forwarded from Bob] Help\n\nFrom: Bob <bob@x.example>\n\nI want to talk to a human!";
+    await write("una", "Is this normal?");
+    expect(await row(`Is this normal?\n\n${taken}`)).toMatchObject({ status: "open" });
+    expect(mail.bench.asked.at(-1)).toMatchObject({ ownText: "Is this normal?" });
+    await write("vic", "A human, please.");
+    expect(await row(`A human, please.\n\n${taken}`)).toMatchObject({ status: "escalated" });
+  });
+
   it("skips a newsletter, and shows agents that and why", async () => {
     const headers = { "List-Id": "<news.elsewhere.example>" };
     await mail.write({
