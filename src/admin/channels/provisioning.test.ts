@@ -43,6 +43,33 @@ eachDatabase("accounts of the configuration file", (open) => {
     expect(await accounts()).toMatchObject([{ id: made?.id, config: '{"groups":"off"}' }]);
   });
 
+  it("are in the audit log with each change of the file, without secrets, and not when it is as before", async () => {
+    const entries = async () => {
+      const rows = await store.read.selectFrom("audit").selectAll().orderBy("id").execute();
+      await store.write((tx) => tx.deleteFrom("audit").execute());
+      expect(JSON.stringify(rows)).not.toContain(token);
+      return rows.map((row) => [row.actor_id, row.action, row.detail, row.from_value, row.to_value]);
+    };
+    const by = "configuration file";
+    const telegram = `\n      - {name: tg, channel: telegram, token: "${token}", groups: all}`;
+    await provision(telegram);
+    expect(await entries()).toEqual([[by, "channel_added", "tg", null, "Telegram"]]);
+    const more = `\n    strictness: helpful\n    saved_replies: {bye: All the best}`;
+    await provision(telegram.replace("all", "off") + more);
+    expect(await entries()).toEqual([
+      [by, "settings_changed", "strictness", "strict", "helpful"],
+      [by, "saved_reply_added", "bye", null, "All the best"],
+      [by, "channel_changed", "tg", null, null],
+    ]);
+    await provision(telegram.replace("all", "off") + more);
+    expect(await entries()).toEqual([]);
+    await provision(" []\n    strictness: helpful");
+    expect(await entries()).toEqual([
+      [by, "saved_reply_removed", "bye", "All the best", null],
+      [by, "channel_removed", "tg", null, null],
+    ]);
+  });
+
   it("add a desk to the workspace, and remove it when the file has none", async () => {
     const desk = "\n    desk: {kind: slack, account: work, channel: C0123456789}";
     const slack = `\n      - {name: work, channel: slack, bot_token: "xoxb-0123456789ab", signing_secret: "0123456789abcdef"}`;

@@ -6,7 +6,7 @@ import type { Store, Tx } from "#database/contract.ts";
 import type { AccountsTable } from "#database/schema/tables.ts";
 import type { LoadAdapter } from "#channels/load-adapter.ts";
 import { channelConfigError, channelConfigErrors } from "#channels/config-errors.ts";
-import { noAdapter } from "#channels/catalog.ts";
+import { channelLabel, noAdapter } from "#channels/catalog.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import type { FileError, UnreadableFile } from "#config/errors.ts";
 import { combineErrors } from "#config/errors.ts";
@@ -14,7 +14,8 @@ import type { FileWorkspace } from "#config/workspace.ts";
 import type { FileChannel } from "#config/errors.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 import type { SplitSettings, StoredSettings } from "./account-settings.ts";
-import { fileActor } from "#admin/audit.ts";
+import type { AdminChange } from "#admin/audit.ts";
+import { fileActor, recordChange } from "#admin/audit.ts";
 import { setPausedChannels } from "./pausing.ts";
 import { identityHash, openedSettings, sealedSettings, splitSettings } from "./account-settings.ts";
 
@@ -40,6 +41,7 @@ export async function provisionAccounts(
     for (const { id, name, managed_by, enabled } of known) {
       if (managed_by !== "file" || enabled === 0 || declared.some((each) => each.name === name)) continue;
       await disableAccount(tx, id);
+      await record(tx, clock, { workspaceId, action: "channel_removed", subject: name });
     }
     for (const each of prepared) {
       await requireUnused(tx, each);
@@ -56,6 +58,10 @@ export async function provisionAccounts(
     await setPausedChannels(tx, own, pausedChannels ?? [], { by: fileActor, now: clock.now() });
   });
 }
+
+type Recorded = Pick<AdminChange, "workspaceId" | "action" | "subject" | "to">;
+const record = (tx: Tx, clock: Clock, change: Recorded): Promise<void> =>
+  recordChange(tx, { ...change, by: fileActor, now: clock.now() });
 
 const disableAccount = (tx: Tx, id: string) =>
   tx
@@ -89,6 +95,7 @@ async function provisionAccount(
         ...row,
       })
       .execute();
+    await record(tx, clock, { workspaceId, action: "channel_added", subject: name, to: channelLabel(channel) });
     return;
   }
   if (found.enabled === row.enabled && isAsStored(secrets, found, settings)) return;
@@ -97,6 +104,7 @@ async function provisionAccount(
     .set({ ...row, revision: found.revision + 1 })
     .where("id", "=", found.id)
     .execute();
+  await record(tx, clock, { workspaceId, action: "channel_changed", subject: name, to: enabled ? null : "disabled" });
 }
 
 /** Encrypting a secret again changes its bytes, so the secrets are compared. */

@@ -55,6 +55,18 @@ eachDatabase("webhooks of the configuration file", (open) => {
       expect(await reasons()).toEqual(["it is not in the configuration file any more", null]);
       expect((await listWebhooks(first.store, undefined))[0]?.disabled_at).toBe(since);
 
+      const noted = await first.store.read.selectFrom("audit").select(["action", "detail"]).orderBy("id").execute();
+      expect(noted.filter(({ action }) => action.startsWith("webhook_"))).toEqual([
+        { action: "webhook_added", detail: one },
+        { action: "webhook_added", detail: two },
+        { action: "webhook_changed", detail: two },
+        { action: "webhook_changed", detail: two },
+        // The operator disabled it, then the file.
+        { action: "webhook_changed", detail: one },
+        { action: "webhook_changed", detail: one },
+        { action: "webhook_removed", detail: one },
+      ]);
+
       await start([{ url: one, secret: secretOf("new"), events: ["message.created"] }]);
       expect(await list()).toMatchObject([
         { events: 1, state: "enabled" },

@@ -1,6 +1,6 @@
 import type { Tx } from "#database/contract.ts";
 import { dialectOf } from "#database/dialects/dialect.ts";
-import { emptyQueue } from "#database/queries/webhooks.ts";
+import { emptyQueue, typesOf } from "#database/queries/webhooks.ts";
 import type { FileWebhook, FileWorkspace } from "#config/workspace.ts";
 import { dayMs } from "#webhooks/retry.ts";
 import { fileActor } from "#admin/audit.ts";
@@ -14,6 +14,7 @@ import {
   enable,
   newRow,
   notInFile,
+  recordWebhook,
   replaceSecret,
 } from "./webhooks.ts";
 
@@ -73,7 +74,12 @@ async function provisionOne(
       const row = newRow({ workspaceId: workspace.id, url, events, secret: sealed, now, by: "file" });
       await tx.insertInto("webhooks").values(row).execute();
       if (!enabled) await disable(tx, row.id, offInFile, now);
+      await recordWebhook(tx, row, "webhook_added", fileActor, now);
       continue;
+    }
+    const wasOn = known.disabled_reason !== notInFile && known.disabled_reason !== offInFile;
+    if (typesOf(known).join() !== events.join() || wasOn !== enabled) {
+      await recordWebhook(tx, known, "webhook_changed", fileActor, now);
     }
     await tx
       .updateTable("webhooks")
@@ -89,6 +95,10 @@ async function provisionOne(
   }
   const left = rows.filter((row) => !given.some(({ url }) => url === row.url)).map(({ id }) => id);
   for (const id of left) await disable(tx, id, notInFile, now);
+  for (const row of rows) {
+    const isNew = left.includes(row.id) && row.disabled_reason !== notInFile;
+    if (isNew) await recordWebhook(tx, row, "webhook_removed", fileActor, now);
+  }
   const off = rows.filter((row) => given.some(({ url, enabled }) => url === row.url && !enabled)).map(({ id }) => id);
   return [...left, ...off];
 }

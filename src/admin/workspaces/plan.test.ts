@@ -54,6 +54,12 @@ eachDatabase("a plan", (open) => {
     await expect(set(enterprise, ["plan=business"])).rejects.toMatchObject(blocked("limit_minute or limit_day is set"));
     await set(enterprise, ["plan=business", "limit_day=false"]);
     expect(await planOf(enterprise)).toBe("business");
+    const noted = store.read.selectFrom("audit").selectAll().where("workspace_id", "=", enterprise).orderBy("id");
+    expect((await noted.execute()).map((row) => [row.actor_id, row.action, row.detail, row.to_value])).toEqual([
+      ["operator", "settings_changed", "limit_day", "2000000"],
+      ["operator", "workspace_changed", "plan", "business"],
+      ["operator", "settings_changed", "limit_day", "false"],
+    ]);
   });
 
   it("allows keys with an expiry on enterprise only", async () => {

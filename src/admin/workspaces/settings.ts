@@ -1,12 +1,17 @@
 import type { SpokenLanguage } from "#language/locale.ts";
 import { Problem } from "#domain/problem.ts";
-import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
+import type { Selectable } from "kysely";
+import type { Plan, WorkspaceSettings } from "#domain/workspace/settings.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Store } from "#database/contract.ts";
 import { rescheduleWork } from "#conversations/automation/reschedule-timers.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import { lockWorkspace } from "#database/queries/workspaces.ts";
 import { readConfigFile } from "#config/file.ts";
+import type { WorkspacesTable } from "#database/schema/tables.ts";
+import { operatorActor, recordChange } from "#admin/audit.ts";
+import type { Entry } from "#admin/settings/change.ts";
+import { settingEntries } from "#admin/settings/entries.ts";
 import { requireDowngradable, requirePlanFor } from "./plan.ts";
 
 /**
@@ -74,9 +79,30 @@ export async function setWorkspace(
       })
       .where("id", "=", workspaceId)
       .execute();
-    await insertWork(tx, [rescheduleWork(workspaceId, clock.now())], clock.now());
+    const now = clock.now();
+    for (const entry of entriesOf(row, { settings, plan, name })) {
+      await recordChange(tx, { workspaceId, by: operatorActor, now, ...entry });
+    }
+    await insertWork(tx, [rescheduleWork(workspaceId, now)], now);
     return settings;
   });
+}
+
+type Changed = Pick<Selectable<WorkspacesTable>, "name" | "plan" | "settings">;
+
+function entriesOf(
+  row: Changed,
+  after: { readonly settings: Partial<WorkspaceSettings>; readonly plan: Plan; readonly name: string | undefined },
+): readonly Entry[] {
+  const { settings, plan, name = row.name } = after;
+  const own = [
+    { action: "workspace_changed", subject: "plan", from: row.plan, to: plan },
+    { action: "workspace_changed", subject: "name", from: row.name, to: name },
+  ] as const;
+  return [
+    ...own.filter(({ from, to }) => from !== to),
+    ...settingEntries(JSON.parse(row.settings) as Partial<WorkspaceSettings>, settings),
+  ];
 }
 
 function put(tree: Record<string, unknown>, path: readonly string[], value: string): void {

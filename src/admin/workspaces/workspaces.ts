@@ -17,8 +17,9 @@ import type { AccountDependencies } from "#admin/channels/provisioning.ts";
 import { provisionAccounts, requireAccounts } from "#admin/channels/provisioning.ts";
 import type { FileWorkspace } from "#config/workspace.ts";
 import type { Secrets } from "#runtime/secrets.ts";
-import { noteAction } from "#admin/audit.ts";
+import { fileActor, noteAction, recordChange } from "#admin/audit.ts";
 import { requireWorkspace } from "#admin/api-keys.ts";
+import { settingEntries } from "#admin/settings/entries.ts";
 import { requirePlanFor } from "./plan.ts";
 import { declaredSettings, endingSettings } from "./declared-settings.ts";
 import { endPasswordSessions } from "#admin/sign-in/provider/agents-of-provider.ts";
@@ -194,13 +195,19 @@ async function provisionWorkspace(dependencies: AccountDependencies, given: File
     const row = await lockWorkspace(tx, known.id);
     if (row === undefined) return;
     const { settings, names } = declaration(dependencies.secrets, given, row);
+    const before = JSON.parse(row.settings) as Partial<WorkspaceSettings>;
     await tx
       .updateTable("workspaces")
       .set({ settings: JSON.stringify(settings), plan: plan ?? row.plan, declared_settings: names })
       .where("id", "=", known.id)
       .execute();
-    await replaceDeskAccounts(tx, known.id, JSON.parse(row.settings) as Partial<WorkspaceSettings>, settings);
+    await replaceDeskAccounts(tx, known.id, before, settings);
     const now = clock.now();
+    const change = { workspaceId: known.id, by: fileActor, now };
+    for (const entry of settingEntries(before, settings)) await recordChange(tx, { ...change, ...entry });
+    if (plan !== undefined && plan !== row.plan) {
+      await recordChange(tx, { ...change, action: "workspace_changed", subject: "plan", from: row.plan, to: plan });
+    }
     await insertWork(tx, [rescheduleWork(known.id, now)], now);
     if (settings.singleSignOn?.required === true) await endPasswordSessions(tx, known.id, now);
   });

@@ -1,7 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Actor } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
-import type { AdminSubject } from "#domain/workspace/admin-action.ts";
 import type { WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { settingsOf } from "#domain/workspace/settings.ts";
 import type { Secrets } from "#runtime/secrets.ts";
@@ -9,19 +7,17 @@ import type { Tx } from "#database/contract.ts";
 import { deleteEndpoint, emptyQueue } from "#database/queries/webhooks.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import { namesOfWorkspaces, readConfigFile } from "#config/file.ts";
-import { fileMacroOf } from "#config/sections/macros.ts";
-import { fileRuleOf } from "#config/sections/rule-form.ts";
-import { allSettingKeys, fileValueOf, settingKeys } from "#config/setting-keys.ts";
+import { allSettingKeys, settingKeys } from "#config/setting-keys.ts";
 import type { FileWorkspace } from "#config/workspace.ts";
 import { operatorActor } from "#admin/audit.ts";
 import { requireAccounts } from "#admin/channels/provisioning.ts";
-import type { Change, Entry, StoredWorkspace } from "#admin/settings/change.ts";
+import type { Change, StoredWorkspace } from "#admin/settings/change.ts";
 import { changeSettingsIn, requireOwn } from "#admin/settings/change.ts";
-import { forPeople } from "#admin/settings/check.ts";
+import { settingEntries } from "#admin/settings/entries.ts";
 import { requireHours } from "#admin/settings/settings.ts";
 import { requirePlanFor } from "#admin/workspaces/plan.ts";
 import { endPasswordSessions } from "#admin/sign-in/provider/agents-of-provider.ts";
-import { providerForPeople, sealedProvider } from "#admin/sign-in/provider/provider-settings.ts";
+import { sealedProvider } from "#admin/sign-in/provider/provider-settings.ts";
 import { sealedSkills } from "#admin/workspaces/skills.ts";
 import { newWorkspace } from "#admin/workspaces/workspaces.ts";
 import { applyPeople } from "./apply-people.ts";
@@ -133,7 +129,7 @@ function appliedSettings(
   const stored: Partial<WorkspaceSettings> = { ...Object.fromEntries(kept), ...named };
   requirePlanFor(workspace.plan, stored);
   requireHours(settingsOf(stored));
-  return { stored, entries: entriesOf(workspace, stored), result: undefined };
+  return { stored, entries: settingEntries(before, stored), result: undefined };
 }
 
 /** The key of a setting in the file. */
@@ -152,59 +148,4 @@ function merged<T extends { readonly name: string }>(
   prune: boolean,
 ): readonly T[] {
   return prune ? given : [...given, ...before.filter(({ name }) => given.every((each) => each.name !== name))];
-}
-
-function entriesOf(
-  { stored: before, settings }: StoredWorkspace,
-  stored: Partial<WorkspaceSettings>,
-): readonly Entry[] {
-  const next = settingsOf(stored);
-  const changed = allSettingKeys.flatMap((key): Entry[] => {
-    const [from, to] = [fileValueOf(key, settings), fileValueOf(key, next)];
-    if (isDeepStrictEqual(from, to)) return [];
-    return [{ action: "settings_changed", subject: key, from: forPeople(from), to: forPeople(to) }];
-  });
-  const deskOf = (of: Partial<WorkspaceSettings>): string | null => forPeople(of.desk);
-  if (deskOf(before) !== deskOf(stored)) {
-    changed.push({ action: "settings_changed", subject: "desk", from: deskOf(before), to: deskOf(stored) });
-  }
-  const providerOf = ({ singleSignOn }: Partial<WorkspaceSettings>) => providerForPeople(singleSignOn ?? null);
-  if (!isDeepStrictEqual(before.singleSignOn ?? null, stored.singleSignOn ?? null)) {
-    changed.push({ action: "sign_in_changed", subject: "provider", from: providerOf(before), to: providerOf(stored) });
-  }
-  const byName = <T extends { readonly name: string }>(list: readonly T[] = []) =>
-    Object.fromEntries(list.map((each) => [each.name, each]));
-  return [
-    ...changed,
-    ...listEntries("rule", byName(before.rules?.map(fileRuleOf)), byName(stored.rules?.map(fileRuleOf)), true),
-    ...listEntries("skill", byName(before.skills), byName(stored.skills), false),
-    ...listEntries("macro", byName(before.macros?.map(fileMacroOf)), byName(stored.macros?.map(fileMacroOf)), true),
-    ...listEntries("saved_reply", before.savedReplies ?? {}, stored.savedReplies ?? {}, true),
-    ...orderEntry(before, stored),
-  ];
-}
-
-/** `isShown`: the values may be in the audit log. */
-function listEntries(
-  subject: AdminSubject,
-  before: Readonly<Record<string, unknown>>,
-  after: Readonly<Record<string, unknown>>,
-  isShown: boolean,
-): readonly Entry[] {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return names.flatMap((name): Entry[] => {
-    const [from, to] = [before[name], after[name]];
-    if (isDeepStrictEqual(from, to)) return [];
-    const verb = from === undefined ? "added" : to === undefined ? "removed" : "changed";
-    const values = isShown ? { from: forPeople(from), to: forPeople(to) } : {};
-    return [{ action: `${subject}_${verb}`, subject: name, ...values }];
-  });
-}
-
-function orderEntry(before: Partial<WorkspaceSettings>, after: Partial<WorkspaceSettings>): readonly Entry[] {
-  const orderOf = ({ rules = [] }: Partial<WorkspaceSettings>, of: readonly string[]): readonly string[] =>
-    rules.map(({ name }) => name).filter((name) => of.includes(name));
-  const namesOf = ({ rules = [] }: Partial<WorkspaceSettings>): readonly string[] => rules.map(({ name }) => name);
-  const [from, to] = [orderOf(before, namesOf(after)).join(", "), orderOf(after, namesOf(before)).join(", ")];
-  return from === to ? [] : [{ action: "rule_changed", subject: "order", from: forPeople(from), to: forPeople(to) }];
 }

@@ -20,7 +20,7 @@ import { ChannelState, LastError } from "./state.tsx";
 import { Trials } from "./trials.tsx";
 import { readKind } from "./kind.ts";
 import type { ChannelAccount, ChannelKind } from "./types.ts";
-import { useReloads } from "./reloads.ts";
+import { usePolling } from "#web/dashboard/ui/polling.ts";
 
 /** One account: how it does, its settings, and tries of it. */
 export function AccountPage({ id }: { readonly id: string }) {
@@ -33,7 +33,7 @@ export function AccountPage({ id }: { readonly id: string }) {
     async () => (channel === undefined ? undefined : readKind(channel, typeof provider === "string" ? provider : "")),
     [channel, provider],
   );
-  useReloads(account);
+  usePolling(true, account.reload);
   return (
     <>
       <PageHead

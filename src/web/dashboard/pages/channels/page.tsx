@@ -10,7 +10,7 @@ import { DataTable } from "#web/dashboard/ui/table.tsx";
 import { useCanWrite } from "#web/dashboard/store.ts";
 import { AccountPage } from "./account.tsx";
 import { ConnectPage } from "./connect.tsx";
-import { useReloads } from "./reloads.ts";
+import { usePolling } from "#web/dashboard/ui/polling.ts";
 import { ChannelState } from "./state.tsx";
 import type { ChannelAccount, ListedKind } from "./types.ts";
 
@@ -37,7 +37,7 @@ function Channels() {
     [],
   );
   const canWrite = useCanWrite();
-  useReloads(list);
+  usePolling(true, list.reload);
   return (
     <>
       <PageHead title="Channels" lead="Customers write on these channels, and replies leave on the same one." />

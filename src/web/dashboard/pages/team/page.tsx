@@ -2,6 +2,7 @@ import { api } from "#web/dashboard/api.ts";
 import type { DashboardPage } from "#web/dashboard/page.ts";
 import { useQuery } from "#web/dashboard/store.ts";
 import { PageHead } from "#web/dashboard/ui/page.tsx";
+import { usePolling } from "#web/dashboard/ui/polling.ts";
 import { useResource } from "#web/dashboard/ui/resource.tsx";
 import { Tabs } from "#web/dashboard/ui/tabs.tsx";
 import { AgentPage } from "./agent.tsx";
@@ -23,6 +24,8 @@ export const team: DashboardPage = {
 function TeamPage() {
   const [tab, setTab] = useQuery("tab");
   const agents = useResource(allAgents, []);
+  // A colleague accepts the invitation elsewhere.
+  usePolling(agents.data?.some(({ invited_until: until }) => until !== null) === true, agents.reload);
   const teams = useResource(async () => (await api.get<{ readonly teams: readonly Team[] }>("teams")).teams, []);
   return (
     <>
