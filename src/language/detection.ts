@@ -51,14 +51,16 @@ export function isStopWord(language: WordLanguage, word: string): boolean {
 
 const german = wordLanguages.indexOf("de");
 const turkish = wordLanguages.indexOf("tr");
+const foreign: ReadonlySet<string> = new Set(["size", "sure", "kim", "bin", "gun", "bana", "o", "son", "on"]);
 /** Indexes of the languages other than German that have a stop word. */
 const placesOfStop = new Map<string, number[]>();
 for (const [place, language] of wordLanguages.entries()) {
   if (place === german) continue;
   for (const word of stopWordsOf(language)) {
     const places = placesOfStop.get(word) ?? [];
-    // Short words of Turkish are short words of its neighbours, too: "en", "var", "her". They are no evidence for it.
-    if (place !== turkish || places.length === 0) placesOfStop.set(word, [...places, place]);
+    // Short words of Turkish are words of other languages, too: "en", "var", "size". They are no evidence for it.
+    const isSign = place !== turkish || (places.length === 0 && !foreign.has(word));
+    if (isSign) placesOfStop.set(word, [...places, place]);
   }
 }
 
@@ -80,6 +82,12 @@ const proseWordsMin = 25;
 /** Letters that Arabic lacks. */
 const persianOrUrdu = /[پچژگکیٹڈڑںےہھ]/u;
 
+/** Other languages have most of these letters. Articles, the feminine ending and stop words are Arabic's own. */
+const isArabic = (text: string): boolean =>
+  !persianOrUrdu.test(text) &&
+  (/ة|(?<!\p{L})(?:ال|لل|وال|بال)\p{L}/u.test(text) ||
+    (text.match(/[\p{L}\p{M}]+/gu) ?? []).some((word) => isStopWord("ar", plain("ar", word))));
+
 export interface Guess {
   /** The likely languages, the likeliest first. */
   readonly languages: readonly WordLanguage[];
@@ -98,9 +106,9 @@ export function guessLanguages(text: string): Guess {
   if (/\p{Script=Cyrillic}/u.test(lower) && !/[a-z]{4}/.test(lower))
     return { languages: ["ru"], sure: true, weak: false };
   if (/\p{Script=Arabic}/u.test(lower) && !/[a-z]{4}/.test(lower)) {
-    return persianOrUrdu.test(lower)
-      ? { languages: [], sure: false, weak: true }
-      : { languages: ["ar"], sure: true, weak: false };
+    return isArabic(lower)
+      ? { languages: ["ar"], sure: true, weak: false }
+      : { languages: [], sure: false, weak: true };
   }
   // Skip acronyms: "AI" is not French.
   const plainly = /\p{Ll}/u.test(read) ? read.replaceAll(/(?<![\p{L}\p{M}])\p{Lu}{2,}(?![\p{L}\p{M}])/gu, " ") : read;

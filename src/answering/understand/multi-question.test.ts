@@ -24,6 +24,8 @@ describe("questionsIn", () => {
     "My order is late and the parcel is damaged. What can I do?",
     "How do I add a document? I have tried everything! Please.",
     "If I forgot it, how do I reset my password?",
+    "Comment retourner un article ? Il ne me plaît pas.",
+    "Where is my parcel? Kim ordered it.",
     "No idea how, please tell me",
     "Terms and conditions",
   ])("returns a single question: %s", (text) => {

@@ -109,7 +109,7 @@ export const tr: Locale = {
   spelling: { signs: /[ğış]/u, restored: [], elides: false },
   questions: {
     and: "ve|ayrıca",
-    asks: "nasıl ne neden niçin nerede nereden nereye kim kaç hangi",
+    asks: "nasıl neden niçin nerede nereden nereye kaç hangi",
     opens: "",
     tells: "",
     indirect: "",

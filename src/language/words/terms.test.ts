@@ -53,7 +53,9 @@ describe("the language of a document", () => {
     expect(languageOf("Kargo ücretsiz mi, yoksa ne kadar lazım?")).toBe("tr");
     expect(languageOf("We rely on her, in the end")).toBe("en");
     expect(languageOf("Ik ben er en de bus is weg")).toBe("nl");
+    expect(languageOf("Sure, size M")).toBe("en");
     expect(languageOf("هل الشحن مجاني؟")).toBe("ar");
+    expect(languageOf("ساعات فروش")).toBe("en");
     expect(languageOf("آیا ارسال رایگان است؟ چگونه پرداخت کنم؟")).toBe("en");
   });
 });
