@@ -70,6 +70,13 @@ it("finds question and answer by the names that programs write", () => {
   ]) {
     expect(answers(article)).toEqual(["Is it heavy?", "Two kilograms."]);
   }
+  expect(
+    answers({ title: { rendered: "Lamp" }, content: { rendered: "It shines." }, sku: "L-1", sticky: false }),
+  ).toEqual(["Lamp", "It shines.", "sku: L-1"]);
+  expect(answers({ title: "Basic", text: { value: "12", unit: "EUR" } }).join()).toContain("unit: EUR");
+  expect(answers({ question: "How?", answer: { text: "Follow these:", steps: ["Press."] } }).join()).toContain(
+    "Press.",
+  );
   expect(answers({ title: { rendered: "About" }, pages: 3 })).toEqual(["pages: 3", "title", "rendered: About"]);
   expect(shown(parseCsv('Nr,Question text,Answer HTML\n7,Is it heavy?,"<p>Two kilograms.</p>"\n'))).toContain(
     "Two kilograms.",

@@ -65,5 +65,31 @@ const internal = new Set([
 
 export const isInternal = (key: string): boolean => {
   const plain = key.trim().toLowerCase();
-  return internal.has(plain) || plain.endsWith("_id") || plain.startsWith("@");
+  return internal.has(plain) || plain.endsWith("_id") || plain === "@type" || plain === "@id";
 };
+
+/** Keys of a post of WordPress that mean nothing to a customer. */
+const ofPost = new Set([
+  "date",
+  "date_gmt",
+  "modified",
+  "modified_gmt",
+  "status",
+  "type",
+  "link",
+  "author",
+  "excerpt",
+  "featured_media",
+  "comment_status",
+  "ping_status",
+  "sticky",
+  "template",
+  "format",
+  "meta",
+  "categories",
+  "tags",
+  "class_list",
+  "_links",
+]);
+
+export const isOfPost = (key: string): boolean => ofPost.has(key);

@@ -1,6 +1,6 @@
 import { createBlockList, oneLine, UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import type { BlockList, ParsedDocument } from "#knowledge/documents/blocks.ts";
-import { fieldBlocks, fieldLine, isInternal } from "./field-text.ts";
+import { fieldBlocks, fieldLine, isInternal, isOfPost } from "./field-text.ts";
 import { questionFields } from "./question-fields.ts";
 
 const depthMax = 60;
@@ -54,10 +54,12 @@ function writeFields(list: BlockList, fields: Fields, name: string | null, depth
     addHeading(list, fieldLine(question), depth + 1);
     writeText(list, null, answer);
   }
-  if (asked && isRendered(questionField)) return;
   const below = asked ? depth + 2 : depth + 1;
+  const isPost = asked && isWrapped(questionField, "rendered");
   const rest = Object.entries(fields).filter(
-    ([key, value]) => !asked || (!isInternal(key) && value !== questionField && value !== answerField),
+    ([key, value]) =>
+      !asked ||
+      (!isInternal(key) && !(isPost && isOfPost(key)) && ![questionField, answerField].some((each) => each === value)),
   );
   const short = rest.filter(([, value]) => !isNested(value) && textOf(value).length <= longCharacters);
   const cells = short.map(([key, value]) => (textOf(value) === "" ? "" : `${words(key)}: ${fieldLine(textOf(value))}`));
@@ -70,17 +72,21 @@ function writeFields(list: BlockList, fields: Fields, name: string | null, depth
   }
 }
 
-/** The text of a field: itself, or that of the object around it, as in `{"rendered": …}` and `{"@type": "Answer", "text": …}`. */
+/** The text of a field: itself, or that of an object which has nothing else, as in `{"@type": "Answer", "text": …}`. */
 function fieldText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   const field = Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
-  if (!isFields(field)) return undefined;
-  const text = field["rendered"] ?? field["text"] ?? field["html"] ?? field["value"];
-  return typeof text === "string" ? text : undefined;
+  const wrapper = wrappers.find((name) => isWrapped(field, name));
+  return wrapper === undefined ? undefined : ((field as Fields)[wrapper] as string);
 }
 
-/** A post of WordPress: the fields beside its title and content are for programs. */
-const isRendered = (value: unknown): boolean => isFields(value) && typeof value["rendered"] === "string";
+const wrappers = ["rendered", "text", "html", "value"] as const;
+
+/** Whether an object has a text of this name, and beside it only what is for programs. */
+const isWrapped = (value: unknown, name: (typeof wrappers)[number]): value is Fields =>
+  isFields(value) &&
+  typeof value[name] === "string" &&
+  Object.entries(value).every(([key, each]) => key === name || isInternal(key) || typeof each === "boolean");
 
 /** Keeps the paragraphs and lists of a text. */
 function writeText(list: BlockList, name: string | null, text: string): void {
