@@ -17,6 +17,7 @@ import type { Effects, PublishEffects } from "#conversations/work/effects.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Checkpoint } from "#runtime/checkpoints.ts";
 import type { Clock } from "#runtime/clock.ts";
+import { surveyTextOn } from "./survey-text.ts";
 import { surveyKind } from "#conversations/work/survey-work.ts";
 
 interface SurveyDependencies {
@@ -73,7 +74,10 @@ async function sendMessage(dependencies: SurveyDependencies, work: SurveyWork): 
     const message = draft.asRule(() =>
       thanks === true
         ? addBotMessage(draft, channels, settings, [], { content: settings.ratedMessage })
-        : addBotMessage(draft, channels, settings, [], { content: settings.surveyMessage, kind: "survey" }),
+        : addBotMessage(draft, channels, settings, [], {
+            content: surveyTextOn(row.channel, settings.surveyMessage),
+            kind: "survey",
+          }),
     );
     if (thanks !== true) {
       const { id: messageId, seq } = message;
