@@ -1,5 +1,6 @@
 import { linkMark } from "#knowledge/documents/blocks.ts";
 import type { AskedTerms } from "#answering/understand/asked-terms.ts";
+import { isCode } from "#answering/rank/confidence.ts";
 import { evidencePenalty, hasAskedKind } from "#answering/rank/evidence-penalty.ts";
 import type { Understood } from "#answering/understand/question.ts";
 import { askingWords, asksOtherwise } from "#answering/understand/question.ts";
@@ -71,16 +72,22 @@ export function compose(
     if (placed.length === 0) continue;
     const penalty = evidencePenalty(placed, question, asked);
     const used = usedOf(placed);
-    const isRow = placed.every(({ unit }) => unit.kind === "row");
-    const evidence =
-      Math.max(...used.map(({ score, lead }) => confidenceOfScore(score) + (isRow ? Math.max(0, lead) : lead))) -
-      penalty;
+    const evidence = Math.max(...used.map((each) => confidenceOfScore(each.score) + leadIn(placed, each))) - penalty;
     const worth = at.score + evidenceShare * evidence;
     if (chosen === undefined || worth > chosen.worth) chosen = { placed, used, evidence, worth };
   }
   if (chosen === undefined) return undefined;
   const { placed, used, evidence } = chosen;
   return { text: renderUnits(withSection(placed, asked)), used, units: placed, evidence };
+}
+
+/**
+ * The lead of a passage, as evidence for these units of it. A row of a table is no sentence that could mean something: it
+ * is not doubted for its distance, and not at all where it has a code of the question.
+ */
+function leadIn(placed: readonly Placed[], { lead, doubt }: Ranked): number {
+  if (!placed.every(({ unit }) => unit.kind === "row")) return lead - doubt;
+  return placed.some(({ terms }) => [...terms].some(isCode)) ? Math.max(0, lead) : lead;
 }
 
 /**

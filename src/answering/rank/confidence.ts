@@ -28,7 +28,7 @@ export function confidenceOf(bestScore: number, asked: AskedTerms, chunkCount: n
 }
 
 /** A word of letters and digits, such as the code of an error. */
-const isCode = (term: string): boolean => /\p{N}/u.test(term) && /\p{L}/u.test(term);
+export const isCode = (term: string): boolean => /\p{N}/u.test(term) && /\p{L}/u.test(term);
 /** Weight from which a code is rare, as a share of an unknown word's: one or two passages have it. */
 const rareFrom = 0.6;
 /** Share of the unknown words that still count where the question has a rare code, which no other subject has. */

@@ -33,8 +33,16 @@ const lackingCost: Readonly<Record<Understood["asks"], number>> = {
 /** Digits inside a word, such as the name of a product, are no amount. */
 const amounts =
   /(?<![\p{L}\p{N}])\p{N}|\b(?:one(?! (?:or more|of)\b)|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|dozens?|hundreds?|thousands?|millions?|billions?|free|half|twice|no (?:limit|charge|fee)|unlimited|unlimitedly|any number)\b/iu;
-const prices =
-  /[€£$¥₹]|(?<!\p{L})(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|cents?|pence|francs?|free|nothing|no (?:charge|fee|cost))(?!\p{L})|(?<!\p{L})(?:price|cost|fee|charge|rate)[^.!?]{0,40}\d|\d ?%/iu;
+const prices = new RegExp(
+  [
+    String.raw`\p{Sc}|\d ?%`,
+    String.raw`(?<!\p{L})(?:euros?|dollars?|pounds?|cents?|pence|francs?|kron(?:a|e|or|er)|free|nothing|no (?:charge|fee|cost))(?!\p{L})`,
+    String.raw`(?<!\p{L})(?:eur|usd|gbp|chf|sek|nok|dkk|pln|czk|huf|aud|nzd|jpy|cny|inr|brl|mxn|zar|aed|sar|sgd|hkd|krw)(?!\p{L})`,
+    String.raw`\d[ \u00A0]?(?:kr|zł|kč|ft|lei|rs)(?!\p{L})|(?<!\p{L})(?:kr|rs)\.?[ \u00A0]?\d`,
+    String.raw`(?<!\p{L})(?:price|cost|fee|charge|rate)[^.!?]{0,40}\d`,
+  ].join("|"),
+  "iu",
+);
 const times =
   /\b(?:1[5-9]|20)\d\d\b|\d{1,2}:\d\d|\b(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?|january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|daily|weekly|monthly|yearly|always|never|immediately|instantly|after|before|during|until|once|when|as soon as)\b/iu;
 

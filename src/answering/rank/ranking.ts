@@ -38,7 +38,15 @@ export function rank(
     const worded = alike > 0 && isAbout(title, asked) ? alike : 0;
     const fit = Math.max(titleFit(candidate.title, asked), worded);
     const verbatim = worded >= verbatimFrom;
-    return { candidate, score, worth: score + pairShare * pairs + titleShare * limit * fit, lead: 0, fit, verbatim };
+    return {
+      candidate,
+      score,
+      worth: score + pairShare * pairs + titleShare * limit * fit,
+      lead: 0,
+      doubt: 0,
+      fit,
+      verbatim,
+    };
   });
   const best = Math.max(...ranked.map(({ worth }) => worth)) || 1;
   const meant = withMeaning(ranked, best, result.calibration?.orderShare ?? meaningShare);
@@ -78,7 +86,7 @@ function withLead(
     const other = each.candidate.title === first?.candidate.title ? second : first;
     const lead = (each.worth - (other?.worth ?? 0)) / best;
     const isNear = (each.candidate.similarity ?? 0) >= nearFrom;
-    return { ...each, lead: leadShare * (isNear ? lead : Math.min(0, lead)) - doubt };
+    return { ...each, lead: leadShare * (isNear ? lead : Math.min(0, lead)), doubt };
   });
 }
 
