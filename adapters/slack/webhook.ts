@@ -29,27 +29,33 @@ export function createWebhook({ host, deliveries, relay, signingSecret }: Webhoo
       if (method !== "POST") return { status: 405, headers: { allow: "POST" } };
       return maySign(headers) ? null : { status: 401 };
     },
-    async receive(request) {
-      const read = await verified(request);
-      if ("status" in read) return read;
-      try {
-        const relayed = await relay.take(read.given, () => request);
+    receive: (request) =>
+      respond(request, async (given) => {
+        const relayed = await relay.take(given, () => request);
         if (relayed !== null) return relayed;
-        const reply = await deliveries.take(read.given);
-        await authFailures.delivered();
+        const reply = await deliveries.take(given);
         return reply === null
           ? { status: 200 }
           : { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(reply) };
-      } catch (error) {
-        host.log.error({ err: error }, "slack: storing a delivery failed, awaiting redelivery");
-        return { status: 503 };
-      }
-    },
-    async relay(request) {
-      const read = await verified(request);
-      return "status" in read ? read : relay.take(read.given, () => request);
-    },
+      }),
+    relay: (request) => respond(request, (given) => relay.take(given, () => request)),
   };
+
+  async function respond<Response>(
+    request: WebRequest,
+    take: (given: unknown) => Promise<Response>,
+  ): Promise<Response | WebResponse> {
+    const read = await verified(request);
+    if ("status" in read) return read;
+    try {
+      const response = await take(read.given);
+      await authFailures.delivered();
+      return response;
+    } catch (error) {
+      host.log.error({ err: error }, "slack: storing a delivery failed, awaiting redelivery");
+      return { status: 503 };
+    }
+  }
 
   async function verified({ headers, body }: WebRequest): Promise<WebResponse | { readonly given: unknown }> {
     const judged = judge({ headers, body }, signingSecret, host.clock.now());
