@@ -154,9 +154,14 @@ const parsers: readonly (readonly [string, number, (text: string) => unknown, (r
   ["the parts of a mail", 30_000, (text) => tooComplex(mail(text, text))],
   [
     "quoted and forwarded mail",
-    4_000,
+    20_000,
     (text) => [visibleText(text), visibleText(text, { isForward: true, sender: "a@x.example" })],
-    ["---- Forwarded message ----\nFrom: a@x.example\n", "> Begin forwarded message:\n> From: a@x.example\n\na\n"],
+    [
+      "---- Forwarded message ----\nFrom: a@x.example\n",
+      "> Begin forwarded message:\n> From: a@x.example\n\na\n",
+      "Sent from my iPhone\n",
+      "Sent from my iPhone\n> a\n",
+    ],
   ],
   ["a letter", 20_000, letterBody],
   ["a mail that is sent", 16_000, (text) => renderMail(sent(text))],

@@ -87,6 +87,12 @@ describe("the text of a reply", () => {
     expect(visibleText(quoted).text).toBe("Zielony.\n\n\nJak zawsze.");
   });
 
+  it("keeps an answer below several signatures that quoted lines follow, and drops them without one", () => {
+    const signed = "Sent from my iPhone\n> Which colour?\n".repeat(3);
+    expect(visibleText(`${reply}\n\n${signed}`).text).toBe(reply);
+    expect(visibleText(`${signed}\nThe green one.`).text).toContain("The green one.");
+  });
+
   it.each([
     ["a sentence about what somebody wrote", "Am 12. schrieb ich Ihnen, dass der Faden reißt."],
     ["what somebody said, before a list", "On Monday your colleague wrote:\nfirst cut, then sew."],

@@ -35,6 +35,7 @@ export function visibleText(given: string, { isForward = false, sender }: Visibl
   const forwarded: ForwardedMail[] = [];
   let lines: readonly string[] = whole;
   let forwards = 0;
+  let signatures = signaturesIn(lines);
   let inSignature = false;
   for (let at = 0; at < lines.length; at += 1) {
     const opened = forwards < forwardsMax ? openForward(lines, at, isForward) : undefined;
@@ -49,18 +50,19 @@ export function visibleText(given: string, { isForward = false, sender }: Visibl
         if (text !== "") forwarded.push({ text, ...(author.from === undefined ? {} : { from: author.from }) });
         lines = below;
       }
+      signatures = signaturesIn(lines);
       inSignature = false;
       at = -1;
       continue;
     }
     if (opensQuoted(lines, at)) {
       // Keep answers below or between the quoted lines.
-      if (!inSignature) own.push(...unquotedAfter(lines, at));
+      if (!inSignature) own.push(...unquotedAfter(lines, at, signatures));
       break;
     }
     const line = lines[at] ?? "";
     // A forwarded mail may follow the signature.
-    inSignature ||= isSignature(lines, at);
+    inSignature ||= signatures[at] === true;
     if (!inSignature && !isQuoted(line)) own.push(line);
   }
   const text = tidy(own);
@@ -120,19 +122,16 @@ function isAttribution(lines: readonly string[], at: number): boolean {
 }
 
 /** The unquoted lines after the line that opens a quoted mail; none if quoted lines are not marked. */
-function unquotedAfter(lines: readonly string[], at: number): readonly string[] {
+function* unquotedAfter(lines: readonly string[], at: number, signatures: readonly boolean[]): Generator<string> {
   let start = at;
   while (start < lines.length && start < at + attributionLinesMax && !isQuoted(lines[start] ?? "")) start += 1;
-  if (!isQuoted(lines[start] ?? "")) return [];
-  const rest = lines.slice(start);
-  const own: string[] = [];
-  for (const [index, line] of rest.entries()) {
+  if (!isQuoted(lines[start] ?? "")) return;
+  for (let index = start; index < lines.length; index += 1) {
+    const line = lines[index] ?? "";
     if (isQuoted(line)) continue;
-    if (isSignature(rest, index) || isForwardMark(rest, index)) break;
-    own.push(line);
+    if (signatures[index] === true || isForwardMark(lines, index)) return;
+    yield line;
   }
-  // Only blank lines are no answer.
-  return own.some((line) => line.trim() !== "") ? own : [];
 }
 
 const signatureLinesMax = 8;
@@ -147,26 +146,53 @@ const appSignature = new RegExp(
 /** "Get Outlook for iOS", in any language. */
 const outlook = /^(?=.*outlook)(?=.*(?:ios|android))[^.?!:,]{1,45}$/iu;
 
-/** A line that opens a signature, with only a few lines below it. */
-function isSignature(lines: readonly string[], at: number): boolean {
-  const line = lines[at] ?? "";
-  if (line.length > 200 || !(signatureLine.test(line) || isAppSignature(line))) return false;
-  if (/^--[ \t]?$/.test(line)) return true;
-  const below = lines.slice(at + 1);
-  // "Sent from my iPhone" precedes the quoted mail or ends the mail.
-  for (const [index, next] of below.entries()) {
-    if (next.trim() === "") continue;
-    if (isForwardMark(below, index)) return true;
-    if (isQuoted(next) || opensQuoted(below, index)) return unquotedAfter(below, index).length === 0;
-    const rest = below
-      .values()
-      .drop(index)
-      .filter((each) => each.trim() !== "");
-    if (signatureLine.test(line)) return index <= 12 && rest.drop(signatureLinesMax).next().done === true;
-    // An app writes its signature below everything else.
-    return index <= 12 && rest.every(isAppSignature);
+/**
+ * Whether each line opens a signature. Reads the lines from the bottom, so that a line can ask for the signatures below it
+ * in linear time.
+ */
+function signaturesIn(lines: readonly string[]): readonly boolean[] {
+  const signatures = lines.map(() => false);
+  let next = lines.length;
+  let areAppsBelow = true;
+  for (let at = lines.length - 1; at >= 0; at -= 1) {
+    const line = lines[at] ?? "";
+    if (line.trim() === "") continue;
+    const isApp = isAppSignature(line);
+    signatures[at] =
+      line.length <= 200 &&
+      (isApp || signatureLine.test(line)) &&
+      isLast(lines, at, { next, signatures, areAppsBelow });
+    areAppsBelow &&= isApp;
+    next = at;
   }
-  return true;
+  return signatures;
+}
+
+interface Below {
+  /** The next line that is not blank. */
+  readonly next: number;
+  readonly signatures: readonly boolean[];
+  /** No line below is more than the signature of an app. */
+  readonly areAppsBelow: boolean;
+}
+
+/** Whether a signature that this line may open has only a few lines below it. */
+function isLast(lines: readonly string[], at: number, { next, signatures, areAppsBelow }: Below): boolean {
+  const line = lines[at] ?? "";
+  const below = lines[next];
+  if (below === undefined || /^--[ \t]?$/.test(line) || isForwardMark(lines, next)) return true;
+  // "Sent from my iPhone" precedes the quoted mail or ends the mail.
+  if (isQuoted(below) || opensQuoted(lines, next)) {
+    return unquotedAfter(lines, next, signatures).every((each) => each.trim() === "");
+  }
+  if (next - at - 1 > 12) return false;
+  // An app writes its signature below everything else.
+  if (!signatureLine.test(line)) return areAppsBelow;
+  let count = 0;
+  for (let index = next; index < lines.length && count <= signatureLinesMax; index += 1) {
+    if ((lines[index] ?? "").trim() !== "") count += 1;
+  }
+  return count <= signatureLinesMax;
 }
 
 /** A link of the app may follow: "Get Outlook for iOS<https://…>". */
