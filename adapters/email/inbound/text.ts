@@ -48,6 +48,11 @@ function pieceOf(given: MailText, subject: string, { sender, takesForwarded }: T
     visibleText(text, { isForward, ...(sender === undefined ? {} : { sender }) });
   if (given.kind !== "html") {
     const whole = given.text.replaceAll("\r\n", "\n").trim();
+    // Nothing in an attached mail is the sender's.
+    if (given.kind === "mail") {
+      const { text, forwarded } = visible(whole);
+      return { whole, text: "", forwarded: [...forwarded, ...(text === "" ? [] : [{ text }])], isWritten: true };
+    }
     return given.kind === "invitation"
       ? { whole, text: whole, forwarded: [], isWritten: true }
       : { whole, ...visible(whole) };

@@ -27,10 +27,13 @@ const beforeColon = new RegExp(`^[ \\t>]{0,8}${phrases("forwarded")}[ \\t]{0,3}[
 export function openForward(lines: readonly string[], at: number, isForward: boolean): OpenedForward | undefined {
   const isMarked = isForwardMark(lines, at);
   if (!isMarked && !(isForward && opensBlock(lines, at))) return undefined;
-  const isAllQuoted = isQuoted(lines[at] ?? "");
+  const isMarkQuoted = isQuoted(lines[at] ?? "");
   // Within an earlier mail it was forwarded to somebody else.
-  if (isAllQuoted && isQuoted(lines.slice(0, at).findLast((line) => line.trim() !== "") ?? "")) return undefined;
+  if (isMarkQuoted && isQuoted(lines.slice(0, at).findLast((line) => line.trim() !== "") ?? "")) return undefined;
   const rest = lines.slice(!isMarked && field.test(plainly(lines[at])) ? at : at + 1);
+  const first = rest.find((line) => line.trim() !== "") ?? "";
+  // The mail program writes the fields. A quote without them may be the forwarded mail's own.
+  const isAllQuoted = isMarkQuoted || (isQuoted(first) && field.test(plainly(unquoted(first))));
   const isOurs = (line: string): boolean => isAllQuoted && !isQuoted(line) && line.trim() !== "";
   const mail = rest.filter((line) => !isOurs(line)).map((line) => (isAllQuoted ? unquoted(line) : line));
   const end = fieldsEnd(mail);

@@ -154,6 +154,31 @@ describe("the text of a reply", () => {
     }
   });
 
+  it.each(["Begin forwarded message:", "---------- Forwarded message ---------", "> Begin forwarded message:"])(
+    "takes the sender's words below a forwarded mail whose lines are quoted: %s",
+    (opening) => {
+      const mail = "> From: Bob Ray <bob@mail.example>\n> Subject: Thread\n>\n> Which colour?\n> > The red one.";
+      expect(visibleText(`${opening}\n\n${mail}\n\n${reply}`)).toEqual({
+        text: reply,
+        forwarded: [
+          {
+            text: "From: Bob Ray <bob@mail.example>\nSubject: Thread\n\nWhich colour?\n> The red one.",
+            from: "Bob Ray",
+          },
+        ],
+        isWritten: true,
+      });
+    },
+  );
+
+  it("takes no words from a forwarded mail that begins with a quote", () => {
+    const mail = "> Which colour?\n\nI want to talk to a human.";
+    for (const fields of ["", "From: Bob <bob@mail.example>\n\n"]) {
+      const { text, forwarded } = visibleText(`${reply}\n\n---- Forwarded message ----\n\n${fields}${mail}`);
+      expect([text, forwarded.map((each) => each.text)]).toEqual([reply, [`${fields}${mail}`]]);
+    }
+  });
+
   it("reads long lines of words that may announce a quote without delay", () => {
     const line = `On 3 Feb 2026 at 18:04 ${"Ada wrote <a@x ".repeat(30)}`;
     const text = `${line}\n`.repeat(4_000);
