@@ -92,7 +92,6 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
     const address = from.address.toLowerCase();
     const { text, forwarded, original } = messageText(mail, {
       begins: known === undefined || (await hasNewSubject(mail, known)),
-      sender: address,
       takesForwarded: true,
     });
     const { files } = filesOf(mail, place);

@@ -155,7 +155,7 @@ const parsers: readonly (readonly [string, number, (text: string) => unknown, (r
   [
     "quoted and forwarded mail",
     20_000,
-    (text) => [visibleText(text), visibleText(text, { isForward: true, sender: "a@x.example" })],
+    (text) => [visibleText(text), visibleText(text, { isForward: true })],
     [
       "---- Forwarded message ----\nFrom: a@x.example\n",
       "> Begin forwarded message:\n> From: a@x.example\n\na\n",

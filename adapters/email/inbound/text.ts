@@ -11,8 +11,6 @@ const textMax = 20_000;
 const originalMax = 32_000;
 
 export interface TextOptions {
-  /** The customer who has sent it: a mail of theirs that they forward has their own words. */
-  readonly sender?: string;
   /** Forwarded and attached mails belong to the message. An agent's mail goes on to the customer without them. */
   readonly takesForwarded: boolean;
 }
@@ -42,10 +40,9 @@ interface Piece extends VisibleText {
   readonly whole: string;
 }
 
-function pieceOf(given: MailText, subject: string, { sender, takesForwarded }: TextOptions): Piece {
+function pieceOf(given: MailText, subject: string, { takesForwarded }: TextOptions): Piece {
   const isForward = takesForwarded && isForwardSubject(subject);
-  const visible = (text: string): VisibleText =>
-    visibleText(text, { isForward, ...(sender === undefined ? {} : { sender }) });
+  const visible = (text: string): VisibleText => visibleText(text, { isForward });
   if (given.kind !== "html") {
     const whole = given.text.replaceAll("\r\n", "\n").trim();
     // Nothing in an attached mail is the sender's.

@@ -4,15 +4,15 @@ import { blockLinesMax, field, isQuoted, opensBlock, phrases, plainly, sender } 
 export interface ForwardedMail {
   /** The fields that the mail program shows of it, and its text. */
   readonly text: string;
-  /** The author's name, or the address where the mail has no name. */
+  /** The author's name, or the address where the mail has no name. Not proven: anyone can write such a mail. */
   readonly from?: string;
 }
 
 /** The place in a text where a forwarded mail begins. */
-export interface OpenedForward {
-  readonly author: { readonly from?: string; readonly address?: string };
-  readonly fields: readonly string[];
-  readonly body: readonly string[];
+interface OpenedForward {
+  readonly from: string | undefined;
+  /** The fields and the text. */
+  readonly mail: readonly string[];
   /** The sender's own lines below a forwarded mail whose lines are marked. */
   readonly below: readonly string[];
 }
@@ -36,9 +36,7 @@ export function openForward(lines: readonly string[], at: number, isForward: boo
   const isAllQuoted = isMarkQuoted || (isQuoted(first) && field.test(plainly(unquoted(first))));
   const isOurs = (line: string): boolean => isAllQuoted && !isQuoted(line) && line.trim() !== "";
   const mail = rest.filter((line) => !isOurs(line)).map((line) => (isAllQuoted ? unquoted(line) : line));
-  const end = fieldsEnd(mail);
-  const fields = mail.slice(0, end);
-  return { author: authorIn(fields), fields, body: mail.slice(end), below: rest.filter(isOurs) };
+  return { from: authorIn(mail.slice(0, fieldsEnd(mail))), mail, below: rest.filter(isOurs) };
 }
 
 /** Whether the line itself says that a forwarded mail follows. People write such words with a colon too, without fields. */
@@ -60,18 +58,18 @@ function fieldsEnd(lines: readonly string[]): number {
   return end;
 }
 
-const anyAddress =
-  /[<([](?:mailto:)?([^\s<>()[\]@]{1,190}@[^\s<>()[\]@]{1,190})[>)\]]|([^\s<>()[\]@]{1,190}@[^\s<>()[\]@]{1,190})/u;
+const enclosedAddress = /[<([](?:mailto:)?([^\s<>()[\]@]{1,190}@[^\s<>()[\]@]{1,190})[>)\]]/gu;
 
-function authorIn(fields: readonly string[]): OpenedForward["author"] {
+function authorIn(fields: readonly string[]): string | undefined {
   const value = fields
     .map(plainly)
     .find((line) => sender.test(line))
-    ?.replace(/^[^:：]{0,40}[:：]/, "");
-  if (value === undefined) return {};
-  const [found, enclosed, bare] = anyAddress.exec(value) ?? [];
-  const address = enclosed ?? bare;
-  const name = (found === undefined ? value : value.slice(0, value.indexOf(found))).replaceAll(/["*]/g, "").trim();
-  const from = name === "" ? address : name;
-  return { ...(from === undefined ? {} : { from }), ...(address === undefined ? {} : { address }) };
+    ?.replace(/^[^:：]{0,40}[:：]/, "")
+    .replaceAll(/["*]/g, "")
+    .trim();
+  const address = value === undefined ? undefined : [...value.matchAll(enclosedAddress)].at(-1);
+  if (address === undefined) return value === "" ? undefined : value;
+  // A name is free text: one with an address in it would pass for another author.
+  const name = address.input.slice(0, address.index).trim();
+  return name === "" || name.includes("@") ? address[1] : name;
 }

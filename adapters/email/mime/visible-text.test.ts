@@ -171,6 +171,21 @@ describe("the text of a reply", () => {
     },
   );
 
+  it.each([
+    ["Bob Ray <bob@mail.example>", "Bob Ray"],
+    ['"Ray, Bob" [mailto:bob@mail.example]', "Ray, Bob"],
+    ["bob@mail.example", "bob@mail.example"],
+    ["<bob@mail.example>", "bob@mail.example"],
+    ["Bob", "Bob"],
+    ["ada@mail.example <bob@mail.example>", "bob@mail.example"],
+    ["Ada <ada@mail.example> <bob@mail.example>", "bob@mail.example"],
+    ['"Ada (ada@mail.example)" <bob@mail.example>', "bob@mail.example"],
+    ['""', undefined],
+  ])("names the author of a forwarded mail by the address that it is from: %s", (value, from) => {
+    const { forwarded } = visibleText(`---- Forwarded message ----\nFrom: ${value}\n\nWhich colour?`);
+    expect(forwarded.map((each) => each.from)).toEqual([from]);
+  });
+
   it("takes no words from a forwarded mail that begins with a quote", () => {
     const mail = "> Which colour?\n\nI want to talk to a human.";
     for (const fields of ["", "From: Bob <bob@mail.example>\n\n"]) {

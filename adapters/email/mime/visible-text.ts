@@ -7,7 +7,7 @@ import { isQuoted, opensBlock, phrases, plainly, timeOfDay } from "./quoted-bloc
 export interface VisibleText {
   /** The sender's own words. */
   readonly text: string;
-  /** Mails of others, which the sender forwards. */
+  /** Mails that the sender forwards. One that names the sender as its author may be forged, so it is here too. */
   readonly forwarded: readonly ForwardedMail[];
   /** False: nothing but quoted mails or a signature, which is kept as it is. */
   readonly isWritten: boolean;
@@ -16,8 +16,6 @@ export interface VisibleText {
 export interface VisibleTextOptions {
   /** The subject says that the mail is a forward. */
   readonly isForward?: boolean;
-  /** A forwarded mail of this address has the sender's own words. */
-  readonly sender?: string;
 }
 
 const linesMax = 5_000;
@@ -29,7 +27,7 @@ const forwardsMax = 20;
  * Scans the lines once from the top. The first line that opens a quoted mail ends the text, except for answers between
  * quoted lines. If nothing would remain, the whole text is kept. In a forward, Outlook's block opens the forwarded mail.
  */
-export function visibleText(given: string, { isForward = false, sender }: VisibleTextOptions = {}): VisibleText {
+export function visibleText(given: string, { isForward = false }: VisibleTextOptions = {}): VisibleText {
   const whole = given.slice(0, textMax).replaceAll("\r\n", "\n").replaceAll("\r", "\n").split("\n").slice(0, linesMax);
   const own: string[] = [];
   const forwarded: ForwardedMail[] = [];
@@ -41,15 +39,10 @@ export function visibleText(given: string, { isForward = false, sender }: Visibl
     const opened = forwards < forwardsMax ? openForward(lines, at, isForward) : undefined;
     if (opened !== undefined) {
       forwards += 1;
-      const { author, fields, body, below } = opened;
-      if (sender !== undefined && author.address?.toLowerCase() === sender.toLowerCase()) {
-        own.push(...fields);
-        lines = [...body, ...below];
-      } else {
-        const text = tidy([...fields, ...body]);
-        if (text !== "") forwarded.push({ text, ...(author.from === undefined ? {} : { from: author.from }) });
-        lines = below;
-      }
+      const { from, mail, below } = opened;
+      const text = tidy(mail);
+      if (text !== "") forwarded.push({ text, ...(from === undefined ? {} : { from }) });
+      lines = below;
       signatures = signaturesIn(lines);
       inSignature = false;
       at = -1;

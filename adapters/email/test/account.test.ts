@@ -113,18 +113,22 @@ describe("a mailbox", () => {
   });
 
   it("answers the question above a forwarded mail, and takes the wish in that mail for nobody's", async () => {
-    const theirs = "---------- Forwarded message ---------\nFrom: Bob <bob@x.example>\n\nI want to talk to a human!";
-    const write = (name: string, own: string) =>
+    const from = (author: string) => `From: ${author}\n\nI want to talk to a human!`;
+    const write = (name: string, own: string, author = "Bob <bob@x.example>") =>
       mail.write({
         from: `${name}@customers.example`,
         id: `<${name}-1@customers.example>`,
         subject: "Fwd: Help",
-        text: `${own}\n\n${theirs}`,
+        text: `${own}\n\n---------- Forwarded message ---------\n${from(author)}`,
       });
-    const taken = "[forwarded from Bob] Help\n\nFrom: Bob <bob@x.example>\n\nI want to talk to a human!";
+    const taken = `[forwarded from Bob] Help\n\n${from("Bob <bob@x.example>")}`;
     await write("una", "Is this normal?");
     expect(await row(`Is this normal?\n\n${taken}`)).toMatchObject({ status: "open" });
     expect(mail.bench.asked.at(-1)).toMatchObject({ ownText: "Is this normal?" });
+    // Anybody can write a mail in the customer's name, and have them forward it.
+    await write("uwe", "Did I write this?", "Uwe <uwe@customers.example>");
+    const forged = `[forwarded from Uwe] Help\n\n${from("Uwe <uwe@customers.example>")}`;
+    expect(await row(`Did I write this?\n\n${forged}`)).toMatchObject({ status: "open" });
     await write("vic", "A human, please.");
     expect(await row(`A human, please.\n\n${taken}`)).toMatchObject({ status: "escalated" });
   });
