@@ -130,13 +130,20 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
     author: { readonly email: string; readonly name: string | null },
     signal: AbortSignal,
   ): Promise<MailOutcome> {
-    // A forwarded text was not written for the customer, so it is not relayed.
-    const { text, original } = messageText(mail, { begins: false, takesForwarded: false });
+    const message = messageText(mail, { begins: false, takesForwarded: false });
     const correspondence = await host.threads.correspondence(thread, 20);
     const customer = correspondence === null ? undefined : correspondence.email?.toLowerCase();
     const reached = [...mail.to, ...mail.cc].some(({ address }) => address.toLowerCase() === customer);
     const isRelayed = !place.sent && !reached;
     const { files: attached, beyond } = filesOf(mail, place);
+    // Forwarded and quoted mails were not written for the customer, so they are not relayed.
+    const lacksWords = isRelayed ? message.lacksWords : undefined;
+    if (lacksWords === "forward" || (lacksWords === "other" && attached.length === 0)) {
+      const unsent = `A mail of ${author.name ?? author.email} was not sent on to the customer, because it has no words of their own. It is in the mailbox alone: ${message.text.slice(0, 1_000).toWellFormed()}`;
+      await host.accept({ kind: "notice", externalId: id, thread, ...at, text: unsent });
+      return { kind: "noted" };
+    }
+    const text = lacksWords === undefined ? message.text : baseSubject(mail.subject);
     const relayed = isRelayed && attached.length > 0 ? await relay(thread, id, attached, signal) : undefined;
     const files = relayed === undefined ? attached : relayed.stored;
     // When this fails, the mail is read again and its files are found stored.
@@ -151,7 +158,7 @@ export function createEvents({ host, config, names, render, relay }: EventsDepen
       author,
       text,
       metadata: {
-        mail: recordOf(names, mail, place, mail.from ?? { address: author.email, name: "" }, "pass", original),
+        mail: recordOf(names, mail, place, mail.from ?? { address: author.email, name: "" }, "pass", message.original),
       },
       ...(files.length === 0 ? {} : { files }),
       ...(isRelayed ? { parts: render({ name: author.name, markdown: text, files: relayed?.outbound ?? [] }) } : {}),

@@ -15,7 +15,7 @@ export interface TextOptions {
   readonly takesForwarded: boolean;
 }
 
-interface MailTexts extends Pick<VisibleText, "text" | "forwarded"> {
+interface MailTexts extends VisibleText {
   /** All text of the mail. */
   readonly whole: string;
 }
@@ -29,9 +29,11 @@ export function textsOf(mail: Mail, options: TextOptions): MailTexts {
   const written = pieces.filter(({ isWritten }) => isWritten);
   const own = (written.length > 0 ? written : pieces).map(({ text }) => text).filter((text) => text !== "");
   const forwarded = pieces.flatMap((piece) => piece.forwarded);
+  const text = withoutMarks(own.join("\n\n"), mail.attachments);
   return {
     whole: pieces.map(({ whole }) => whole).join("\n\n"),
-    text: withoutMarks(own.join("\n\n"), mail.attachments),
+    text,
+    isWritten: written.length > 0 && text !== "",
     forwarded: forwarded.map((each) => ({ ...each, text: withoutMarks(each.text, mail.attachments) })),
   };
 }
@@ -91,6 +93,8 @@ export interface MailMessage {
   readonly forwarded?: Forwarded;
   /** The whole text, if the message holds only part of it. */
   readonly original?: string;
+  /** The sender has written nothing, neither as text nor as the subject of a mail without text, and forwards a mail or not. */
+  readonly lacksWords?: "forward" | "other";
 }
 
 /** `begins`: the subject is part of the message. */
@@ -98,7 +102,7 @@ export function messageText(
   mail: Mail,
   { begins, ...options }: TextOptions & { readonly begins: boolean },
 ): MailMessage {
-  const { whole, text: written, forwarded } = textsOf(mail, options);
+  const { whole, text: written, forwarded, isWritten } = textsOf(mail, options);
   const taken = options.takesForwarded || written === "" ? forwarded : [];
   const subject = baseSubject(mail.subject);
   const isSaid = [written, ...taken.map(({ text }) => text)].some((text) =>
@@ -120,10 +124,13 @@ export function messageText(
   ];
   const text = [...(cut === "" ? [] : [cut]), ...notes].join("\n\n");
   const files = mail.attachments.length > 0;
+  const isForward = forwarded.length > 0 || isForwardSubject(mail.subject);
+  const isSubject = !isForward && whole === "" && subject !== "";
   return {
     text: text === "" && !files ? "[This e-mail has no text.]" : text,
     ...(theirs.length === 0 ? {} : { forwarded: forwardOf(theirs, own.length > 0) }),
     ...(whole === written ? {} : { original: whole.slice(0, originalMax).toWellFormed() }),
+    ...(isWritten || isSubject ? {} : { lacksWords: isForward ? "forward" : "other" }),
   };
 }
 

@@ -425,6 +425,25 @@ describe("a mailbox", () => {
     expect(await notes("A question of Nia")).toContain("lee@shop.example, which is not proven");
   });
 
+  it("sends no forwarded or quoted words of an agent's mail on to the customer", async () => {
+    const from = "noa@customers.example";
+    await mail.write({ from, id: "<noa-1@x.example>", text: "A question of Noa" });
+    const to = await tokenFor(from);
+    const before = (await mail.mailsTo(from)).length;
+    const text = "---------- Forwarded message ---------\nFrom: Boss <boss@shop.example>\n\nNoa is a fraud.";
+    const agent = { from: "lee@shop.example", to };
+    await mail.write({ ...agent, id: "<lee-5@shop.example>", subject: "Fwd: Noa", text });
+    expect(await mail.mailsTo(from)).toHaveLength(before);
+    expect(await notes("A question of Noa")).toMatch(/A mail of Lee was not sent on to the customer.*Noa is a fraud/su);
+    const quoted = "On Wed, Nov 18, 2026 at 9:12 AM Boss <boss@shop.example> wrote:\n> Noa is a fraud.";
+    const bill = { name: "bill.txt", mediaType: "text/plain", bytes: Buffer.from("4.90") };
+    await mail.write({ ...agent, id: "<lee-6@shop.example>", subject: "Re: Noa", text: quoted, files: [bill] });
+    const sent = (await mail.mailsTo(from)).slice(before).map(({ parsed }) => parsed);
+    expect(sent.map(({ attachments }) => attachments.map(({ filename }) => filename))).toEqual([["bill.txt"]]);
+    expect(JSON.stringify(sent)).not.toContain("fraud");
+    expect((await talk("A question of Noa")).at(-1)).toBe("agent: Noa");
+  });
+
   it("does not block customers for long when an agent's file cannot be stored, with a note for agents", async () => {
     const from = "oda@customers.example";
     await mail.write({ from, id: "<oda-1@x.example>", text: "A question of Oda" });
