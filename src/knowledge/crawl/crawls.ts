@@ -8,7 +8,7 @@ import { storedSettings } from "#domain/workspace/settings.ts";
 import type { Tx } from "#database/contract.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import type { DocumentsTable } from "#database/schema/knowledge.ts";
-import { changeAudience, documentOfOrigin, insertDocument, sha256 } from "#knowledge/documents/rows.ts";
+import { changeAudience, documentOfOrigin, findRow, insertDocument, sha256 } from "#knowledge/documents/rows.ts";
 
 export interface NewCrawl {
   readonly workspaceId: string;
@@ -113,6 +113,26 @@ export async function putCrawl(
   }
   const queued = await startRun(tx, row.id, url, now);
   return { row: await documentOfOrigin(tx, workspaceId, originKey), queued, isNew: inserted !== undefined };
+}
+
+/** Crawls a document's website again. Undefined when there is no such document; throws `Problem` not_a_website for a file. */
+export async function restartCrawl(
+  tx: Tx,
+  workspaceId: string,
+  documentId: string,
+  now: number,
+): Promise<{ readonly url: string; readonly title: string } | undefined> {
+  const row = await findRow(tx, workspaceId, documentId);
+  if (row === undefined) return undefined;
+  const { source, url, title } = row;
+  if (source !== "crawl" || url === null) {
+    throw new Problem(
+      "not_a_website",
+      "This document is a file, which is not crawled. Upload the file again to update it.",
+    );
+  }
+  await startRun(tx, row.id, url, now);
+  return { url, title };
 }
 
 /**

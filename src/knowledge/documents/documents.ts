@@ -6,7 +6,7 @@ import type { Wake } from "#runtime/signals.ts";
 import type { WorkDeclaration } from "#database/work.ts";
 import type { GuardedFetch } from "#outbound/guarded-fetch.ts";
 import type { NewCrawl } from "#knowledge/crawl/crawls.ts";
-import { checkCrawl, crawlLane, putCrawl, removeCrawl, startRun } from "#knowledge/crawl/crawls.ts";
+import { checkCrawl, crawlLane, putCrawl, removeCrawl, restartCrawl } from "#knowledge/crawl/crawls.ts";
 import type { CrawlProgress } from "#knowledge/crawl/progress.ts";
 import { crawlProgress } from "#knowledge/crawl/progress.ts";
 import { createCrawler } from "#knowledge/crawl/run.ts";
@@ -19,11 +19,11 @@ import type { DocumentEdits } from "./editing/editing.ts";
 import { createDocumentEdits } from "./editing/editing.ts";
 import { createIndexer, ingestLane } from "./indexer.ts";
 import type { DocumentFilter, DocumentPage } from "./list.ts";
-import { listDocuments } from "./list.ts";
+import { documentsOfFiles, listDocuments } from "./list.ts";
 import type { Document, OnSettled, RecordChange } from "./rows.ts";
 import { findRow, raiseKnowledgeVersion, toDocument } from "./rows.ts";
 import type { Upload } from "./upload.ts";
-import { checkUpload, originOf, saveUpload, uploadType } from "./upload.ts";
+import { checkUpload, saveUpload, uploadType } from "./upload.ts";
 
 export type { CrawlProgress } from "#knowledge/crawl/progress.ts";
 export type { Document } from "./rows.ts";
@@ -131,21 +131,13 @@ export function createDocuments(options: DocumentsOptions): Documents {
     record?: RecordChange,
   ): Promise<Document | undefined> {
     const now = clock.now();
-    const url = await store.write(async (tx) => {
-      const row = await findRow(tx, workspaceId, documentId);
-      if (row === undefined) return undefined;
-      if (row.source !== "crawl" || row.url === null) {
-        throw new Problem(
-          "not_a_website",
-          "This document is a file, which is not crawled. Upload the file again to update it.",
-        );
-      }
-      await startRun(tx, row.id, row.url, now);
-      await record?.(tx, { verb: "changed", title: row.title, to: "crawled again" });
-      return row.url;
+    const site = await store.write(async (tx) => {
+      const row = await restartCrawl(tx, workspaceId, documentId, now);
+      if (row !== undefined) await record?.(tx, { verb: "changed", title: row.title, to: "crawled again" });
+      return row;
     });
-    if (url === undefined) return undefined;
-    wake?.notify([crawlLane(url)], now);
+    if (site === undefined) return undefined;
+    wake?.notify([crawlLane(site.url)], now);
     return get(workspaceId, documentId);
   }
 
@@ -176,15 +168,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
     removeOrphans: blobs.removeOrphans,
     list: (workspaceId, filter = {}) => listDocuments(store.read, workspaceId, filter),
     get,
-    async ofFiles(workspaceId, fileNames) {
-      const rows = await store.read
-        .selectFrom("documents")
-        .selectAll()
-        .where("workspace_id", "=", workspaceId)
-        .where("origin_key", "in", fileNames.map(originOf))
-        .execute();
-      return rows.map(toDocument);
-    },
+    ofFiles: (workspaceId, fileNames) => documentsOfFiles(store.read, workspaceId, fileNames),
     ...createDocumentEdits({ store, clock, wake, blobs }),
     remove: (workspaceId, documentId, record) =>
       store.write((tx) => removeDocument(tx, workspaceId, documentId, clock.now(), record)),

@@ -2,6 +2,7 @@ import { Problem } from "#domain/problem.ts";
 import type { Reader } from "#database/contract.ts";
 import type { Document, DocumentStatus } from "./rows.ts";
 import { toDocument } from "./rows.ts";
+import { originOf } from "./upload.ts";
 
 export interface DocumentPage {
   readonly documents: readonly Document[];
@@ -45,6 +46,20 @@ export async function listDocuments(db: Reader, workspaceId: string, filter: Doc
     nextCursor: writeCursor(end, workspaceId, filter.status),
     hasMore: rows.length > limit,
   };
+}
+
+export async function documentsOfFiles(
+  db: Reader,
+  workspaceId: string,
+  fileNames: readonly string[],
+): Promise<readonly Document[]> {
+  const rows = await db
+    .selectFrom("documents")
+    .selectAll()
+    .where("workspace_id", "=", workspaceId)
+    .where("origin_key", "in", fileNames.map(originOf))
+    .execute();
+  return rows.map(toDocument);
 }
 
 interface ListPosition {

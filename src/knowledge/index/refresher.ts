@@ -121,21 +121,25 @@ export function openIndexRefresher({
   look();
   return {
     look,
-    trouble() {
-      const names = watched.filter(({ failing }) => failing.size > 0);
-      if (names.length === 0) return null;
-      const descriptions = names.map(({ each, failing }) => {
-        const count = failing.size === 1 ? "one workspace" : `${failing.size} workspaces`;
-        return `${each.name} of ${count} cannot be brought up to date`;
-      });
-      return `${descriptions.join("; ")}: the log tells why`;
-    },
+    trouble: () => troubleOf(watched),
     async close() {
       stop.abort(new Error("the program ends"));
       stopTimer();
       await running;
     },
   };
+}
+
+function troubleOf(
+  watched: readonly { readonly each: RefreshedIndex; readonly failing: ReadonlyMap<string, Failing> }[],
+): string | null {
+  const names = watched.filter(({ failing }) => failing.size > 0);
+  if (names.length === 0) return null;
+  const descriptions = names.map(({ each, failing }) => {
+    const count = failing.size === 1 ? "one workspace" : `${failing.size} workspaces`;
+    return `${each.name} of ${count} cannot be brought up to date`;
+  });
+  return `${descriptions.join("; ")}: the log tells why`;
 }
 
 /** Refreshes the full-text index. */

@@ -1,11 +1,6 @@
-import type { Clock } from "#runtime/clock.ts";
-import type { Log } from "#runtime/log.ts";
-import type { Store } from "#database/contract.ts";
 import type { PayloadOf, Work, WorkDeclaration } from "#database/work.ts";
 import { declareWork } from "#database/work.ts";
 import { finishWork } from "#database/queries/outbox.ts";
-import type { Typesense } from "#database/search/typesense/client.ts";
-import { TypesenseAway } from "#database/search/typesense/client.ts";
 import {
   CollectionBehind,
   CollectionGone,
@@ -13,7 +8,6 @@ import {
   dropCollection,
   listCollections,
   orphansAmong,
-  pointAlias,
 } from "#database/search/typesense/collections.ts";
 import {
   everyWorkspace,
@@ -23,25 +17,19 @@ import {
   queueKnowledgeOnce,
 } from "#knowledge/index/work.ts";
 import {
-  aliasOf,
   aliasPrefix,
   collectionsOf,
   ensureCollections,
   forgetCollection,
-  isPresentForm,
   knowledgeState,
   liveOf,
   missingCollections,
-  newCollection,
   searchedIn,
-  setBuilding,
 } from "./collection-state.ts";
+import type { CollectionDependencies } from "./fill-collection.ts";
+import { createCollectionFiller } from "./fill-collection.ts";
 import { passagesForm } from "./passage-documents.ts";
 import { requireComplete } from "./search-scope.ts";
-import type { TypesenseWriter } from "./writer.ts";
-
-/** Steps of one work; the rest is queued again, so that other work comes in between. */
-export const stepsMax = 4;
 
 /**
  * Keeps the collections of all workspaces in step with the database. All writes of a workspace go through its outbox
@@ -54,15 +42,10 @@ export interface Mirror {
   suspect(workspaceId: string, collection: string): Promise<void>;
 }
 
-interface MirrorOptions {
-  readonly store: Store;
-  readonly typesense: Typesense;
-  readonly writer: TypesenseWriter;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+export function createMirror(options: CollectionDependencies): Mirror {
+  const { store, typesense, clock, log } = options;
+  const { update, dropOldBuild, fill } = createCollectionFiller(options);
 
-export function createMirror({ store, typesense, writer, clock, log }: MirrorOptions): Mirror {
   async function run(rows: readonly Work<PayloadOf<typeof knowledgeKind>>[]): Promise<void> {
     const [first] = rows;
     if (first === undefined) return;
@@ -100,66 +83,6 @@ export function createMirror({ store, typesense, writer, clock, log }: MirrorOpt
     const building = await dropOldBuild(workspaceId);
     if (live !== null && collections.live_form === passagesForm && building === null) return true;
     return fill(workspaceId, collections.live, building);
-  }
-
-  /** Brings the live collection to this version. False: there is more to do. */
-  async function update(workspaceId: string, live: string, version: number): Promise<boolean> {
-    if (!(await writer.write(workspaceId, live, version, stepsMax))) return false;
-    await writer.mark(live, version);
-    const sums = await writer.sums(live);
-    if (!(await writer.holds(live, sums.chunks))) {
-      log.warn({ workspaceId, collection: live }, "typesense: collection differs from what was written, rebuilding");
-      await store.write((tx) => setBuilding(tx, workspaceId, newCollection(workspaceId)));
-      // The collection stays live: surplus passages in it are never shown.
-    }
-    await store.write((tx) =>
-      tx
-        .updateTable("knowledge_collections")
-        .set({ version, ...sums })
-        .where("workspace_id", "=", workspaceId)
-        .where("live", "=", live)
-        .execute(),
-    );
-    return true;
-  }
-
-  /** Drops a collection in build of another form, left by another program version. Returns the one in build. */
-  async function dropOldBuild(workspaceId: string): Promise<string | null> {
-    const building = (await collectionsOf(store.read, workspaceId))?.building ?? null;
-    if (building === null || isPresentForm(workspaceId, building)) return building;
-    await dropCollection(typesense, building);
-    await store.write((tx) => forgetCollection(tx, workspaceId, building));
-    return null;
-  }
-
-  /** Fills the collection in build, and makes it the live one when it is full. False: there is more to do. */
-  async function fill(workspaceId: string, live: string | null, begun: string | null): Promise<boolean> {
-    const building = begun ?? newCollection(workspaceId);
-    if (begun === null) await store.write((tx) => setBuilding(tx, workspaceId, building));
-    const version = (await knowledgeState(store.read, workspaceId))?.version;
-    if (version === undefined) return false;
-    await writer.create(building);
-    if (!(await writer.write(workspaceId, building, version, stepsMax))) return false;
-    await writer.mark(building, version);
-    const sums = await writer.sums(building);
-    if (!(await writer.holds(building, sums.chunks))) {
-      throw new TypesenseAway("the new collection of passages does not hold what was written into it");
-    }
-    await pointAlias(typesense, aliasOf(workspaceId), building);
-    await store.write(async (tx) => {
-      await tx
-        .updateTable("knowledge_collections")
-        .set({ live: building, live_form: passagesForm, building: null, version, ...sums })
-        .where("workspace_id", "=", workspaceId)
-        .where("building", "=", building)
-        .execute();
-      if (live === null) return;
-      await tx.deleteFrom("knowledge_written").where("collection", "=", live).execute();
-      // Searches of the old collection that are under way fall back to the other index.
-      await queueKnowledge(tx, workspaceId, clock.now(), { drop: live });
-    });
-    log.info({ workspaceId, passages: sums.chunks }, "typesense: passages of a workspace written");
-    return true;
   }
 
   /** Writes first: a server that is still reading its log answers reads from an earlier state. */

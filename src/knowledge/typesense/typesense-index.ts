@@ -24,7 +24,8 @@ import {
   unfinishedCount,
   wordsFrom,
 } from "./collection-state.ts";
-import { createMirror, stepsMax } from "./mirror.ts";
+import { stepsMax } from "./fill-collection.ts";
+import { createMirror } from "./mirror.ts";
 import { candidates, frequencies } from "./passage-documents.ts";
 import { bestFirst } from "./rough-rank.ts";
 import { meantBy, wordsNear } from "./word-documents.ts";

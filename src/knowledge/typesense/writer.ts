@@ -54,13 +54,7 @@ export function createTypesenseWriter({
 
   async function put(collection: string, changed: readonly ChangedDocument[], version: number): Promise<void> {
     const ids = changed.map(({ id }) => id);
-    const rows = await store.read
-      .selectFrom("chunks")
-      .select(["id", "document_id", "version", "title", "text"])
-      .where("document_id", "in", ids)
-      .orderBy("document_id")
-      .orderBy("position")
-      .execute();
+    const rows = await chunksOf(store.read, ids);
     const passages: PassageDocument[] = [];
     const words = writtenWords.begin(collection);
     const sums = new Map(ids.map((id) => [id, { chunks: 0, terms: 0 }]));
@@ -135,14 +129,7 @@ export function createTypesenseWriter({
       const chunks = changed.reduce((sum, each) => sum + each.chunks, 0);
       return changed.length < documentsAtOnce && chunks <= waitedChunksMax;
     },
-    async sums(collection) {
-      const row = await store.read
-        .selectFrom("knowledge_written")
-        .select((eb) => [eb.fn.sum("chunks").as("chunks"), eb.fn.sum("terms").as("terms")])
-        .where("collection", "=", collection)
-        .executeTakeFirstOrThrow();
-      return { chunks: Number(row.chunks ?? 0), terms: Number(row.terms ?? 0) };
-    },
+    sums: (collection) => sumsOf(store.read, collection),
     holds: async (collection, passages) => (await countPassages(typesense, collection)) === passages,
   };
 }
@@ -180,6 +167,24 @@ async function removedDocuments(read: Reader, collection: string): Promise<strin
     .limit(removedAtOnce)
     .execute();
   return rows.map((row) => row.document_id);
+}
+
+const chunksOf = (read: Reader, documentIds: readonly string[]) =>
+  read
+    .selectFrom("chunks")
+    .select(["id", "document_id", "version", "title", "text"])
+    .where("document_id", "in", documentIds)
+    .orderBy("document_id")
+    .orderBy("position")
+    .execute();
+
+async function sumsOf(read: Reader, collection: string): Promise<Sums> {
+  const row = await read
+    .selectFrom("knowledge_written")
+    .select((eb) => [eb.fn.sum("chunks").as("chunks"), eb.fn.sum("terms").as("terms")])
+    .where("collection", "=", collection)
+    .executeTakeFirstOrThrow();
+  return { chunks: Number(row.chunks ?? 0), terms: Number(row.terms ?? 0) };
 }
 
 const forgetWritten = (tx: Tx, collection: string, ids: readonly string[]) =>

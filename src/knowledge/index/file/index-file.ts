@@ -40,45 +40,9 @@ interface WorkspaceRow {
 export function openIndexFile(path: string): IndexFile {
   const database = openDatabase(path);
   const caches = createFileCaches(database);
-  const opened = new Map<string, Tables>();
+  const { rowOf, numberOf, tablesOf, forget } = createWorkspaceTables(database);
+  const inTransaction = createTransactions(database);
   const vocabularies = createVocabularyCache();
-  const selectRow = database.prepare("select n, version, seen from workspaces where id = ?");
-  const begin = { immediate: database.prepare("begin immediate"), deferred: database.prepare("begin deferred") };
-  const commit = database.prepare("commit");
-
-  function inTransaction<T>(kind: keyof typeof begin, work: () => T): T {
-    begin[kind].run();
-    try {
-      const value = work();
-      commit.run();
-      return value;
-    } catch (error) {
-      if (database.isTransaction) database.exec("rollback");
-      throw error;
-    }
-  }
-
-  const rowOf = (workspaceId: string): WorkspaceRow | undefined =>
-    selectRow.get(workspaceId) as WorkspaceRow | undefined;
-
-  function numberOf(workspaceId: string): number {
-    const row = rowOf(workspaceId);
-    if (row !== undefined) return row.n;
-    const insert = database.prepare("insert into workspaces (id, version, seen) values (?, -1, -1)");
-    const n = Number(insert.run(workspaceId).lastInsertRowid);
-    createTables(database, n);
-    return n;
-  }
-
-  function tablesOf(workspaceId: string): Tables | undefined {
-    const row = rowOf(workspaceId);
-    if (row === undefined) return undefined;
-    const known = opened.get(workspaceId);
-    if (known?.n === row.n) return known;
-    const tables = prepareTables(database, row.n);
-    opened.set(workspaceId, tables);
-    return tables;
-  }
 
   /** Whether the file has this version or, written by another process, a later one. */
   function isIndexed(workspaceId: string, { id, version, audience }: IndexedDocument): boolean {
@@ -141,7 +105,7 @@ export function openIndexFile(path: string): IndexFile {
       }),
     drop(workspaceId) {
       if (rowOf(workspaceId) === undefined) return;
-      opened.delete(workspaceId);
+      forget(workspaceId);
       caches.clear();
       inTransaction("immediate", () => {
         const row = rowOf(workspaceId);
@@ -159,6 +123,54 @@ export function openIndexFile(path: string): IndexFile {
       }),
     close: () => database.close(),
   };
+}
+
+/** Runs work in a transaction; immediate ones lock the file for writing. */
+function createTransactions(database: DatabaseSync) {
+  const begin = { immediate: database.prepare("begin immediate"), deferred: database.prepare("begin deferred") };
+  const commit = database.prepare("commit");
+
+  return function inTransaction<T>(kind: keyof typeof begin, work: () => T): T {
+    begin[kind].run();
+    try {
+      const value = work();
+      commit.run();
+      return value;
+    } catch (error) {
+      if (database.isTransaction) database.exec("rollback");
+      throw error;
+    }
+  };
+}
+
+/** The rows and tables of workspaces. */
+function createWorkspaceTables(database: DatabaseSync) {
+  const opened = new Map<string, Tables>();
+  const selectRow = database.prepare("select n, version, seen from workspaces where id = ?");
+
+  const rowOf = (workspaceId: string): WorkspaceRow | undefined =>
+    selectRow.get(workspaceId) as WorkspaceRow | undefined;
+
+  function numberOf(workspaceId: string): number {
+    const row = rowOf(workspaceId);
+    if (row !== undefined) return row.n;
+    const insert = database.prepare("insert into workspaces (id, version, seen) values (?, -1, -1)");
+    const n = Number(insert.run(workspaceId).lastInsertRowid);
+    createTables(database, n);
+    return n;
+  }
+
+  function tablesOf(workspaceId: string): Tables | undefined {
+    const row = rowOf(workspaceId);
+    if (row === undefined) return undefined;
+    const known = opened.get(workspaceId);
+    if (known?.n === row.n) return known;
+    const tables = prepareTables(database, row.n);
+    opened.set(workspaceId, tables);
+    return tables;
+  }
+
+  return { rowOf, numberOf, tablesOf, forget: (workspaceId: string) => void opened.delete(workspaceId) };
 }
 
 function openDatabase(path: string): DatabaseSync {

@@ -49,9 +49,7 @@ export function createCallThread<Call, Result>(options: CallThreadOptions<Call>)
   let current: QueuedCall<Call, Result> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let idle: NodeJS.Timeout | undefined;
-  const urgent: QueuedCall<Call, Result>[] = [];
-  const others: QueuedCall<Call, Result>[] = [];
-  const queueOf = (call: Call): QueuedCall<Call, Result>[] => (isUrgent(call) ? urgent : others);
+  const queue = createCallQueue<Call, Result>(isUrgent);
 
   function start(): Worker {
     const made = new Worker(entry, { workerData: data, env: threadEnvironment() });
@@ -81,7 +79,7 @@ export function createCallThread<Call, Result>(options: CallThreadOptions<Call>)
     settle();
     log.warn({ err: error, name }, "thread: failed, restarting");
     if (interrupted !== undefined) {
-      if (interrupted.attempts < attemptsMax) queueOf(interrupted.call).unshift(interrupted);
+      if (interrupted.attempts < attemptsMax) queue.retry(interrupted);
       else interrupted.reject(unavailable(`${capital(name)} cannot be read now.`, error));
     }
     next();
@@ -89,16 +87,12 @@ export function createCallThread<Call, Result>(options: CallThreadOptions<Call>)
 
   function next(): void {
     if (current !== undefined) return;
-    const queued = urgent.shift() ?? others.shift();
+    const queued = queue.take();
     if (queued === undefined) {
       // An idle thread must not keep the process alive.
       worker?.unref();
       clearTimeout(idle);
       if (idleMs !== undefined && worker !== undefined) idle = setTimeout(() => void end(), idleMs).unref();
-      return;
-    }
-    if (queued.dropped) {
-      next();
       return;
     }
     clearTimeout(idle);
@@ -129,23 +123,13 @@ export function createCallThread<Call, Result>(options: CallThreadOptions<Call>)
     },
     async run(call, signal) {
       signal?.throwIfAborted();
-      const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      const queued: QueuedCall<Call, Result> = { call, resolve, reject, attempts: 0, dropped: false };
-      const onAbort = (): void => {
-        queued.dropped = true;
-        reject(signal?.reason);
-      };
-      signal?.addEventListener("abort", onAbort, { once: true });
-      queueOf(call).push(queued);
+      const { queued, result } = abortableCall<Call, Result>(call, signal);
+      queue.add(queued);
       next();
-      try {
-        return await promise;
-      } finally {
-        signal?.removeEventListener("abort", onAbort);
-      }
+      return result;
     },
     async stop() {
-      const interrupted = [...(current === undefined ? [] : [current]), ...urgent.splice(0), ...others.splice(0)];
+      const interrupted = [...(current === undefined ? [] : [current]), ...queue.takeAll()];
       settle();
       clearTimeout(idle);
       await end();
@@ -158,4 +142,37 @@ const capital = (name: string): string => `${name.slice(0, 1).toUpperCase()}${na
 
 function unavailable(message: string, cause?: unknown): Problem {
   return new Problem("search_unavailable", message, cause === undefined ? {} : { cause });
+}
+
+/** The result rejects as soon as the signal aborts. */
+function abortableCall<Call, Result>(call: Call, signal: AbortSignal | undefined) {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  const queued: QueuedCall<Call, Result> = { call, resolve, reject, attempts: 0, dropped: false };
+  const onAbort = (): void => {
+    queued.dropped = true;
+    reject(signal?.reason);
+  };
+  signal?.addEventListener("abort", onAbort, { once: true });
+  return { queued, result: promise.finally(() => signal?.removeEventListener("abort", onAbort)) };
+}
+
+/** Urgent calls come first. */
+function createCallQueue<Call, Result>(isUrgent: (call: Call) => boolean) {
+  const urgent: QueuedCall<Call, Result>[] = [];
+  const others: QueuedCall<Call, Result>[] = [];
+  const queueOf = ({ call }: QueuedCall<Call, Result>) => (isUrgent(call) ? urgent : others);
+
+  return {
+    add: (queued: QueuedCall<Call, Result>) => void queueOf(queued).push(queued),
+    /** Puts an interrupted call before the others. */
+    retry: (queued: QueuedCall<Call, Result>) => void queueOf(queued).unshift(queued),
+    /** The next call whose caller has not aborted. */
+    take(): QueuedCall<Call, Result> | undefined {
+      for (;;) {
+        const queued = urgent.shift() ?? others.shift();
+        if (queued?.dropped !== true) return queued;
+      }
+    },
+    takeAll: () => [...urgent.splice(0), ...others.splice(0)],
+  };
 }
