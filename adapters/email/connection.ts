@@ -5,6 +5,7 @@ import type { Static } from "typebox";
 import type { ChannelHost } from "#channels/contract.ts";
 import { closeImap, imapError, openFolder, openImap } from "./imap.ts";
 import type { Events } from "./events.ts";
+import type { MailLocation } from "./inbound/files.ts";
 import type { MailOutcome } from "./inbound/outcome.ts";
 import { eventId } from "./inbound/record.ts";
 import type { Mail } from "./mime/mail.ts";
@@ -192,19 +193,6 @@ async function drain(
     return host.state.set(positionKey(folder), JSON.stringify(next));
   }
 
-  async function skip(
-    mail: Mail,
-    outcome: Extract<MailOutcome, { kind: "ignored" }>,
-    uid: number,
-    at: number,
-  ): Promise<void> {
-    const { reason, isOwn } = outcome;
-    host.log.info({ folder, uid, reason }, "email: mail skipped");
-    if (isOwn || sent) return;
-    const sender = mail.from?.address ?? null;
-    await host.reportSkipped({ externalId: eventId(mail), receivedAt: at, sender, title: mail.subject, reason });
-  }
-
   async function takeOne({ uid, size, at }: Listed): Promise<boolean> {
     // A connection lost earlier must not count as a failure of this mail.
     requireOpen(client);
@@ -228,7 +216,7 @@ async function drain(
     const place = { folder, uidValidity: v, uid, receivedAt: at, sent };
     try {
       const outcome = await events.take(mail, place, signal);
-      if (outcome.kind === "ignored") await skip(mail, outcome, uid, at);
+      if (outcome.kind === "ignored") await skip(host, mail, place, outcome);
       refused.delete(name);
       return true;
     } catch (error) {
@@ -237,6 +225,18 @@ async function drain(
       return false;
     }
   }
+}
+
+async function skip(
+  host: ChannelHost,
+  mail: Mail,
+  { folder, uid, receivedAt, sent }: MailLocation,
+  { reason, isOwn }: Extract<MailOutcome, { kind: "ignored" }>,
+): Promise<void> {
+  host.log.info({ folder, uid, reason }, "email: mail skipped");
+  if (isOwn || sent) return;
+  const sender = mail.from?.address ?? null;
+  await host.reportSkipped({ externalId: eventId(mail), receivedAt, sender, title: mail.subject, reason });
 }
 
 /** undefined: the mail was deleted. Rejects when the server fails to return it. */

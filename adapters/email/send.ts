@@ -123,15 +123,22 @@ export async function sendMail(
         config,
       );
     }
-    if (refused.length === 0) return;
-    await host.accept({
-      kind: "notice",
-      externalId: `copies:${key}`,
-      thread,
-      sentAt: host.clock.now(),
-      text: `The customer's e-mail was sent, but not its copy to ${oneLine(refused.join(", "))}: the mail server refuses these addresses.`,
-    });
+    if (refused.length > 0) await reportRefusedCopies(host, context, refused);
   }
+}
+
+async function reportRefusedCopies(
+  host: ChannelHost,
+  { thread, key }: SendContext,
+  refused: readonly string[],
+): Promise<void> {
+  await host.accept({
+    kind: "notice",
+    externalId: `copies:${key}`,
+    thread,
+    sentAt: host.clock.now(),
+    text: `The customer's e-mail was sent, but not its copy to ${oneLine(refused.join(", "))}: the mail server refuses these addresses.`,
+  });
 }
 
 /** Sends a mail that belongs to no conversation: its answer begins one. */
