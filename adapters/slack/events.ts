@@ -33,11 +33,14 @@ const linesMax = 100;
 const namedMax = 10;
 
 /** Turns customers' events into events of the host. */
-export function createEvents({ api, host, users, assistant, channelMessages }: EventsDependencies): Events {
+export function createEvents(dependencies: EventsDependencies): Events {
+  const { api, host, users, assistant, channelMessages } = dependencies;
   return {
     async take(envelope) {
       const reaction = readReaction(envelope);
-      if (reaction !== undefined) return react(reaction, ownUserOf(envelope) ?? (await users.own()));
+      if (reaction !== undefined) {
+        return acceptReaction(dependencies, reaction, ownUserOf(envelope) ?? (await users.own()));
+      }
       const reading = readEvent(envelope);
       if (reading.kind === "ignored") {
         host.log.debug({ reason: reading.reason }, "slack: event skipped");
@@ -56,29 +59,6 @@ export function createEvents({ api, host, users, assistant, channelMessages }: E
       await accept(envelope, reading, user, ownUser);
     },
   };
-
-  /** Slack does not say in which thread the message is. */
-  async function react(reaction: Reaction, ownUser: string | undefined): Promise<void> {
-    const { channelId, ts, userId, teamId, name, isAdded, at } = reaction;
-    const messageId = messageIdOf(channelId, ts);
-    const thread =
-      userId === ownUser ? null : await host.threads.ofMessage({ partId: messageId, eventId: eventIdOf(messageId) });
-    if (thread === null) {
-      host.log.debug({}, "slack: reaction to no message of a conversation skipped");
-      return;
-    }
-    const emoji = emojiNamed(name);
-    await host.accept({
-      kind: "reaction",
-      externalId: `reaction:${messageId}:${userId}:${at}`,
-      thread,
-      sender: senderOf({ userId, teamId }, await users.find(userId)),
-      sentAt: timeOf(at),
-      of: { externalIds: [messageId] },
-      added: isAdded ? [emoji] : [],
-      removed: isAdded ? [] : [emoji],
-    });
-  }
 
   async function counts(reading: Exclude<Reading, { kind: "ignored" }>, ownUser: string | undefined): Promise<boolean> {
     if (reading.place.direct || channelMessages === "all") return true;
@@ -115,13 +95,13 @@ export function createEvents({ api, host, users, assistant, channelMessages }: E
           externalId: `edit:${messageExternalId}:${reading.editedTs}`,
           messageExternalId,
           sentAt: timeOf(reading.editedTs),
-          text: await textOf(withForwarded(reading.message), ownUser),
+          text: await textOf(users, withForwarded(reading.message), ownUser),
         });
         return;
       case "message": {
         const message = await withFileInfo(api, withForwarded(reading.message));
         const files = filesOf(message).slice(0, filesMax);
-        const text = await textOf(message, ownUser);
+        const text = await textOf(users, message, ownUser);
         await host.accept({
           ...base,
           kind: "message",
@@ -143,18 +123,45 @@ export function createEvents({ api, host, users, assistant, channelMessages }: E
       }
     }
   }
+}
 
-  async function textOf(message: SlackMessage, ownUser: string | undefined): Promise<string> {
-    const written = withoutAddress(message.text ?? "", ownUser, (message.files ?? []).length > 0);
-    const found = await Promise.all(
-      namedUsers(written)
-        .slice(0, namedMax)
-        .map(async (id) => [id, (await users.find(id))?.name] as const),
-    );
-    const names = new Map(found.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const])));
-    const text = plainText(written, { users: names, emoji: emojiOf(message.blocks ?? []) });
-    return [text, ...elsewhereOf(message)].filter((line) => line !== "").join("\n\n");
+/** Slack does not say in which thread the message is. */
+async function acceptReaction(
+  { host, users }: Pick<EventsDependencies, "host" | "users">,
+  reaction: Reaction,
+  ownUser: string | undefined,
+): Promise<void> {
+  const { channelId, ts, userId, teamId, name, isAdded, at } = reaction;
+  const messageId = messageIdOf(channelId, ts);
+  const thread =
+    userId === ownUser ? null : await host.threads.ofMessage({ partId: messageId, eventId: eventIdOf(messageId) });
+  if (thread === null) {
+    host.log.debug({}, "slack: reaction to no message of a conversation skipped");
+    return;
   }
+  const emoji = emojiNamed(name);
+  await host.accept({
+    kind: "reaction",
+    externalId: `reaction:${messageId}:${userId}:${at}`,
+    thread,
+    sender: senderOf({ userId, teamId }, await users.find(userId)),
+    sentAt: timeOf(at),
+    of: { externalIds: [messageId] },
+    added: isAdded ? [emoji] : [],
+    removed: isAdded ? [] : [emoji],
+  });
+}
+
+async function textOf(users: Users, message: SlackMessage, ownUser: string | undefined): Promise<string> {
+  const written = withoutAddress(message.text ?? "", ownUser, (message.files ?? []).length > 0);
+  const found = await Promise.all(
+    namedUsers(written)
+      .slice(0, namedMax)
+      .map(async (id) => [id, (await users.find(id))?.name] as const),
+  );
+  const names = new Map(found.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const])));
+  const text = plainText(written, { users: names, emoji: emojiOf(message.blocks ?? []) });
+  return [text, ...elsewhereOf(message)].filter((line) => line !== "").join("\n\n");
 }
 
 /** Several forwarded messages have no common author. */

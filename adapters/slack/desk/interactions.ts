@@ -46,25 +46,13 @@ export function listenToInteractions(app: SlackApp, { api, host, desk }: Interac
     await desk.accept({ kind: "asked", externalId, by, place, conversationId, ask: request, seen });
   }
 
-  function clickIn({ actions, user, container, message, channel }: Interaction) {
-    const [action] = actions ?? [];
-    const actionId = filled(action?.action_id) ?? "";
-    const by = user.id;
-    const externalId = `click:${by}:${filled(action?.action_ts) ?? ""}:${actionId}`.slice(0, 180);
-    const channelId = filled(container?.channel_id) ?? filled(channel?.id) ?? desk.channel;
-    const root = filled(container?.thread_ts) ?? filled(message?.thread_ts) ?? filled(container?.message_ts);
-    const option = filled(action?.selected_option?.value) ?? "";
-    const blockId = filled(action?.block_id) ?? "";
-    return { actionId, by, externalId, place: placeIn(channelId, root), option, blockId };
-  }
-
   /** Listens to a button or menu of cards. */
   function onCard(
     id: string,
     act: (subject: DialogSubject, interaction: Interaction, click: ReturnType<typeof clickIn>) => Promise<void>,
   ): void {
     app.action(id, async ({ context: { interaction } }) => {
-      const click = clickIn(interaction);
+      const click = clickIn(interaction, desk);
       const on = parseBlockId(click.blockId);
       if (on !== undefined) await act({ ...on, place: click.place }, interaction, click);
     });
@@ -84,7 +72,7 @@ export function listenToInteractions(app: SlackApp, { api, host, desk }: Interac
     return until && ask(interaction, externalId, subject, { kind: "snooze", until });
   });
   app.action(new RegExp(`^${chooseAction}`), async ({ context: { interaction } }) => {
-    const { actionId, by, externalId, place, blockId } = clickIn(interaction);
+    const { actionId, by, externalId, place, blockId } = clickIn(interaction, desk);
     const chosen = parseChoice(blockId, actionId);
     if (chosen === undefined) return;
     await desk.accept({ kind: "chose", externalId, by, place, ...chosen });
@@ -135,6 +123,18 @@ export function listenToInteractions(app: SlackApp, { api, host, desk }: Interac
   onMessage("reply", "This is no message of a conversation: a reply needs one that the customer can see.", (post) =>
     desk.conversationOfPost(post),
   );
+}
+
+function clickIn({ actions, user, container, message, channel }: Interaction, desk: DeskHost) {
+  const [action] = actions ?? [];
+  const actionId = filled(action?.action_id) ?? "";
+  const by = user.id;
+  const externalId = `click:${by}:${filled(action?.action_ts) ?? ""}:${actionId}`.slice(0, 180);
+  const channelId = filled(container?.channel_id) ?? filled(channel?.id) ?? desk.channel;
+  const root = filled(container?.thread_ts) ?? filled(message?.thread_ts) ?? filled(container?.message_ts);
+  const option = filled(action?.selected_option?.value) ?? "";
+  const blockId = filled(action?.block_id) ?? "";
+  return { actionId, by, externalId, place: placeIn(channelId, root), option, blockId };
 }
 
 /** Opens a dialog. A failure loses nothing: the agent clicks again. */
