@@ -124,9 +124,6 @@ export function createBusinessConnections(
     await state.set(ownerKey(id), JSON.stringify(owner));
   }
 
-  const isNewer = (kept: KeptConnection, given: Pick<KeptConnection, "id" | "date">): boolean =>
-    kept.id !== given.id && kept.date > given.date;
-
   /** Null: Telegram does not know it. */
   async function fetched(connectionId: string, signal?: AbortSignal): Promise<TelegramConnection | null> {
     try {
@@ -146,8 +143,6 @@ export function createBusinessConnections(
     const kept = await state.get(connectionKey(ownerId));
     return kept === null ? undefined : (JSON.parse(kept) as KeptConnection);
   }
-
-  const isUsable = ({ isEnabled, canReply }: KeptConnection): boolean => isEnabled && canReply;
 
   return {
     keep,
@@ -196,6 +191,11 @@ export function createBusinessConnections(
     },
   };
 }
+
+const isNewer = (kept: KeptConnection, given: Pick<KeptConnection, "id" | "date">): boolean =>
+  kept.id !== given.id && kept.date > given.date;
+
+const isUsable = ({ isEnabled, canReply }: KeptConnection): boolean => isEnabled && canReply;
 
 /** For agents. */
 function reasonOf({ name, isEnabled }: KeptConnection): string {

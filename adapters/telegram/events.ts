@@ -47,7 +47,8 @@ const thanks = "🙏";
 const namedWithinMs = 3_600_000;
 
 /** Turns updates into events of the host, for the webhook and for polling. */
-export function createEvents({ host, api, token, groups, botId, connections }: EventsDependencies): Events {
+export function createEvents(dependencies: EventsDependencies): Events {
+  const { host, api, token, groups, botId, connections } = dependencies;
   const addressing = createAddressing(api, host, botId, token);
 
   return {
@@ -69,7 +70,7 @@ export function createEvents({ host, api, token, groups, botId, connections }: E
           return { method: "sendMessage", chat_id: reading.chatId, ...topic, text: (await host.workspace()).greeting };
         }
         case "press":
-          await pressed(reading);
+          await acceptPress(dependencies, reading);
           return null;
         case "connection":
           await connections.keep(reading.connection);
@@ -84,54 +85,15 @@ export function createEvents({ host, api, token, groups, botId, connections }: E
           }
           if (await acceptedAsNew(reading)) return null;
           if (reading.event.kind === "reaction") {
-            await reacted(reading.event);
+            await acceptReaction(host, reading.event);
             return null;
           }
           await host.accept(reading.event);
-          if (reading.event.kind === "reach") await acceptInTopics(reading.event);
+          if (reading.event.kind === "reach") await acceptInTopics(host, reading.event);
           return null;
       }
     },
   };
-
-  /** Stores before it acknowledges: only the display depends on the acknowledgement. */
-  async function pressed({ id, opinion, message, thread, sender }: Extract<Reading, { kind: "press" }>): Promise<void> {
-    const event: InboundEvent = {
-      ...opinion,
-      externalId: `press:${id}`,
-      thread,
-      sender,
-      // Telegram gives no time of a press.
-      sentAt: host.clock.now(),
-    };
-    // Null: it does not count, such as a press of somebody else in the group.
-    const counts = (await host.accept(event)).messageId !== null;
-    const signal = grammySignal(AbortSignal.timeout(displayMs));
-    const { chat, message_id: messageId, business_connection_id: connectionId } = message;
-    const shown = { reply_markup: keyboardOf(buttonsAfter(opinion)), ...byConnection(connectionId) };
-    const results = await Promise.allSettled([
-      api.answerCallbackQuery(id, counts ? { text: thanks } : {}, signal),
-      ...(counts ? [api.editMessageReplyMarkup(chat.id, messageId, shown, signal)] : []),
-    ]);
-    for (const result of results) {
-      if (result.status === "fulfilled") continue;
-      host.log.debug(
-        { reason: failureOf(result.reason, token).description },
-        "telegram: acknowledging a button failed",
-      );
-    }
-  }
-
-  /**
-   * Telegram does not say in which topic of a group the message is. Reactions to messages of a group that are in no
-   * conversation are not stored.
-   */
-  async function reacted(event: Extract<InboundEvent, { kind: "reaction" }>): Promise<void> {
-    const [partId = ""] = event.of.externalIds;
-    const isPrivate = Number(event.thread) > 0;
-    const thread = isPrivate ? event.thread : await host.threads.ofMessage({ partId, eventId: eventIdOf(partId) });
-    if (thread !== null) await host.accept({ ...event, thread });
-  }
 
   /** An edit that adds the bot's name to a group's message is stored as a new message, unless the message is known. */
   async function acceptedAsNew({ event, message }: Extract<Reading, { kind: "event" }>): Promise<boolean> {
@@ -140,14 +102,6 @@ export function createEvents({ host, api, token, groups, botId, connections }: E
     if (host.clock.now() - message.date * 1_000 > namedWithinMs) return false;
     const original = readMessage(message, botId);
     return original.kind === "event" && !(await host.accept(original.event)).duplicate;
-  }
-
-  /** A chat's reachability applies to each of its topics, which are threads of their own. */
-  async function acceptInTopics(event: Extract<InboundEvent, { kind: "reach" }>): Promise<void> {
-    const threads = await host.threads.withPrefix(topicsOf(event.thread));
-    await Promise.all(
-      threads.map((thread) => host.accept({ ...event, externalId: `${event.externalId}:${thread}`, thread })),
-    );
   }
 
   /**
@@ -165,4 +119,51 @@ export function createEvents({ host, api, token, groups, botId, connections }: E
     if (message.chat.type === "private" || groups === "all") return true;
     return groups === "addressed" && (await addressing.isAddressed(message));
   }
+}
+
+/** Stores before it acknowledges: only the display depends on the acknowledgement. */
+async function acceptPress(
+  { host, api, token }: Pick<EventsDependencies, "host" | "api" | "token">,
+  { id, opinion, message, thread, sender }: Extract<Reading, { kind: "press" }>,
+): Promise<void> {
+  const event: InboundEvent = {
+    ...opinion,
+    externalId: `press:${id}`,
+    thread,
+    sender,
+    // Telegram gives no time of a press.
+    sentAt: host.clock.now(),
+  };
+  // Null: it does not count, such as a press of somebody else in the group.
+  const counts = (await host.accept(event)).messageId !== null;
+  const signal = grammySignal(AbortSignal.timeout(displayMs));
+  const { chat, message_id: messageId, business_connection_id: connectionId } = message;
+  const shown = { reply_markup: keyboardOf(buttonsAfter(opinion)), ...byConnection(connectionId) };
+  const results = await Promise.allSettled([
+    api.answerCallbackQuery(id, counts ? { text: thanks } : {}, signal),
+    ...(counts ? [api.editMessageReplyMarkup(chat.id, messageId, shown, signal)] : []),
+  ]);
+  for (const result of results) {
+    if (result.status === "fulfilled") continue;
+    host.log.debug({ reason: failureOf(result.reason, token).description }, "telegram: acknowledging a button failed");
+  }
+}
+
+/**
+ * Telegram does not say in which topic of a group the message is. Reactions to messages of a group that are in no
+ * conversation are not stored.
+ */
+async function acceptReaction(host: ChannelHost, event: Extract<InboundEvent, { kind: "reaction" }>): Promise<void> {
+  const [partId = ""] = event.of.externalIds;
+  const isPrivate = Number(event.thread) > 0;
+  const thread = isPrivate ? event.thread : await host.threads.ofMessage({ partId, eventId: eventIdOf(partId) });
+  if (thread !== null) await host.accept({ ...event, thread });
+}
+
+/** A chat's reachability applies to each of its topics, which are threads of their own. */
+async function acceptInTopics(host: ChannelHost, event: Extract<InboundEvent, { kind: "reach" }>): Promise<void> {
+  const threads = await host.threads.withPrefix(topicsOf(event.thread));
+  await Promise.all(
+    threads.map((thread) => host.accept({ ...event, externalId: `${event.externalId}:${thread}`, thread })),
+  );
 }
