@@ -91,43 +91,7 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   const bodies = createBodies(options.bodies, timeouts.bodyMs);
   parseJsonBodies(app, bodies);
 
-  app.decorateRequest("caller", null);
-  app.decorateRequest("administrator", null);
-  app.decorateRequest("rate", null);
-  app.decorateRequest("slot", null);
-  app.decorateRequest("remoteAddress", "");
-  app.decorateRequest("response", null);
-  app.addHook("onRequest", (request, _reply, done) => requestContext.run(request.id, done));
-  // Reading a body continues in the context of the connection.
-  app.addHook("preValidation", (request, _reply, done) => requestContext.run(request.id, done));
-  // Hooks of every request use callbacks, because promises would cost time with each request.
-  app.addHook("onRequest", (request, reply, done) => {
-    reply.header("x-request-id", request.id);
-    reply.header("x-content-type-options", "nosniff");
-    request.response = reply.raw;
-    const forwarded = request.headers["x-forwarded-for"];
-    request.remoteAddress = clientAddress(
-      request.raw.socket.remoteAddress,
-      Array.isArray(forwarded) ? forwarded.join(",") : forwarded,
-    );
-    if (closing && !request.url.startsWith("/health/")) {
-      done(new Problem("deploying", "This process is ending; another takes over.", { retryAfterS: 30 }));
-    } else done(requireOneHost(request.raw));
-  });
-  // Runs after the hooks of the scopes, so /v1 authenticates first. Bodies for unknown paths are not read.
-  app.addHook("preParsing", (request, _reply, payload, done) => {
-    const problem = request.is404 ? nothingHere() : refuseEncoded(request);
-    if (problem === undefined) done(null, payload);
-    else done(problem);
-  });
-  app.addHook("onSend", (request, reply, payload, done) => {
-    const isUnread = hasLongUnreadBody(request);
-    if (isUnread) linger(request);
-    // A kept connection would delay the end of the program, or bring the rest of a refused body.
-    if (closing || isUnread) reply.header("connection", "close");
-    done(null, payload);
-  });
-  app.addHook("onSend", createCompression());
+  addRequestHooks(app, clientAddress, () => closing);
   observe(app, dependencies);
 
   await describeApi(app, dependencies);
@@ -157,6 +121,50 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
       }
     },
   };
+}
+
+/** Hooks of every request use callbacks, because promises would cost time with each request. */
+function addRequestHooks(
+  app: App,
+  clientAddress: ReturnType<typeof createClientAddress>,
+  isClosing: () => boolean,
+): void {
+  app.decorateRequest("caller", null);
+  app.decorateRequest("administrator", null);
+  app.decorateRequest("rate", null);
+  app.decorateRequest("slot", null);
+  app.decorateRequest("remoteAddress", "");
+  app.decorateRequest("response", null);
+  app.addHook("onRequest", (request, _reply, done) => requestContext.run(request.id, done));
+  // Reading a body continues in the context of the connection.
+  app.addHook("preValidation", (request, _reply, done) => requestContext.run(request.id, done));
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.header("x-request-id", request.id);
+    reply.header("x-content-type-options", "nosniff");
+    request.response = reply.raw;
+    const forwarded = request.headers["x-forwarded-for"];
+    request.remoteAddress = clientAddress(
+      request.raw.socket.remoteAddress,
+      Array.isArray(forwarded) ? forwarded.join(",") : forwarded,
+    );
+    if (isClosing() && !request.url.startsWith("/health/")) {
+      done(new Problem("deploying", "This process is ending; another takes over.", { retryAfterS: 30 }));
+    } else done(requireOneHost(request.raw));
+  });
+  // Runs after the hooks of the scopes, so /v1 authenticates first. Bodies for unknown paths are not read.
+  app.addHook("preParsing", (request, _reply, payload, done) => {
+    const problem = request.is404 ? nothingHere() : refuseEncoded(request);
+    if (problem === undefined) done(null, payload);
+    else done(problem);
+  });
+  app.addHook("onSend", (request, reply, payload, done) => {
+    const isUnread = hasLongUnreadBody(request);
+    if (isUnread) linger(request);
+    // A kept connection would delay the end of the program, or bring the rest of a refused body.
+    if (isClosing() || isUnread) reply.header("connection", "close");
+    done(null, payload);
+  });
+  app.addHook("onSend", createCompression());
 }
 
 interface ApiOptions {

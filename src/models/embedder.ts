@@ -47,13 +47,7 @@ export function createEmbedder(config: EmbeddingServer, clock: Clock): Embedder 
       const reason = timeout.aborted ? "it does not answer in time" : `it cannot be reached${codeOf(error)}`;
       throw new EmbedderAway(`the embedding server: ${reason}`, { cause: error });
     }
-    if (status === 401 || status === 403)
-      throw new EmbedderAway(`the embedding server refuses the key with ${status}: check EMBEDDING_API_KEY`);
-    if (status === 404)
-      throw new EmbedderAway("the embedding server answers 404: check EMBEDDING_BASE_URL and EMBEDDING_NAME");
-    if (status === 400 || status === 413 || status === 422)
-      throw new TextRefused(`the embedding server refuses a text with ${status}`);
-    if (status !== 200) throw new EmbedderAway(`the embedding server answers ${status}`);
+    requireSuccess(status);
     return vectorsIn(text, texts.length);
   }
 
@@ -121,6 +115,16 @@ export function createEmbedder(config: EmbeddingServer, clock: Clock): Embedder 
 export async function checkEmbedder(config: EmbeddingServer, clock: Clock): Promise<string> {
   const [vector] = await createEmbedder(config, clock).embed(["Hello"], "question");
   return `${config.name}, vectors of ${vector?.length ?? 0} numbers`;
+}
+
+function requireSuccess(status: number): void {
+  if (status === 401 || status === 403)
+    throw new EmbedderAway(`the embedding server refuses the key with ${status}: check EMBEDDING_API_KEY`);
+  if (status === 404)
+    throw new EmbedderAway("the embedding server answers 404: check EMBEDDING_BASE_URL and EMBEDDING_NAME");
+  if (status === 400 || status === 413 || status === 422)
+    throw new TextRefused(`the embedding server refuses a text with ${status}`);
+  if (status !== 200) throw new EmbedderAway(`the embedding server answers ${status}`);
 }
 
 async function bounded(response: Response): Promise<string> {

@@ -3,7 +3,7 @@ import type { LookupRequest, LookupSkill } from "#domain/workspace/skill.ts";
 import { fill } from "#domain/workspace/skill-template.ts";
 import type { Asker, Turn } from "#answering/contract.ts";
 import type { Clock } from "#runtime/clock.ts";
-import type { Store } from "#database/contract.ts";
+import type { Reader, Store } from "#database/contract.ts";
 import { isDuplicate } from "#database/duplicate-key.ts";
 import type { GuardedFetch, OutboundResponse } from "#outbound/guarded-fetch.ts";
 import { OutboundFailure, RefusedAddress } from "#outbound/guarded-fetch.ts";
@@ -64,20 +64,13 @@ export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUp
   async function once(
     skill: LookupSkill,
     request: Prepared,
-    { conversationId, firstSeq }: Turn,
+    turn: Turn,
     values: ArgumentValues,
     end: number,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const identity = JSON.stringify([
-      conversationId,
-      firstSeq,
-      skill.name,
-      Object.keys(values)
-        .toSorted()
-        .map((key) => [key, values[key]]),
-    ]);
-    const id = createHash("sha256").update(identity).digest("hex").slice(0, 64);
+    const { conversationId } = turn;
+    const id = callId(skill, turn, values);
     try {
       await store.write((tx) =>
         tx
@@ -87,14 +80,7 @@ export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUp
       );
     } catch (error) {
       if (!isDuplicate(error)) throw error;
-      const row = await store.read.selectFrom("skill_calls").select("result").where("id", "=", id).executeTakeFirst();
-      return row === undefined || row.result === null
-        ? {
-            kind: "failed",
-            reason: "an earlier try was cut off, and may have been carried out: not called again",
-            unsure: true,
-          }
-        : (JSON.parse(open(row.result)) as Outcome);
+      return storedOutcome(store.read, id, open);
     }
     const outcome = await ask(skill, request, id, end, signal);
     const result = seal(JSON.stringify(outcome));
@@ -149,6 +135,25 @@ export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUp
       if (last || !passing || performance.now() >= end) return { kind: "failed", reason, unsure: !skill.safe && begun };
     }
   }
+}
+
+/** Equal for the same call of the same turn. */
+function callId({ name }: LookupSkill, { conversationId, firstSeq }: Turn, values: ArgumentValues): string {
+  const sorted = Object.keys(values)
+    .toSorted()
+    .map((key) => [key, values[key]]);
+  const identity = JSON.stringify([conversationId, firstSeq, name, sorted]);
+  return createHash("sha256").update(identity).digest("hex").slice(0, 64);
+}
+
+async function storedOutcome(db: Reader, id: string, open: (sealed: string) => string): Promise<Outcome> {
+  const row = await db.selectFrom("skill_calls").select("result").where("id", "=", id).executeTakeFirst();
+  if (row !== undefined && row.result !== null) return JSON.parse(open(row.result)) as Outcome;
+  return {
+    kind: "failed",
+    reason: "an earlier try was cut off, and may have been carried out: not called again",
+    unsure: true,
+  };
 }
 
 /** Replaces the error's message, which names the host and may hold a customer's data. */

@@ -2,9 +2,9 @@ import type { DeskMark, DeskPart } from "#channels/desk/contract.ts";
 import { readsSo } from "#agent-desk/incoming/pending-edits.ts";
 import { reactionsOf } from "#conversations/references/stored-reactions.ts";
 import type { SyncItem } from "#conversations/work/desk-sync-work.ts";
+import type { Reader } from "#database/contract.ts";
 import { postsOf } from "#database/queries/desk.ts";
 import type { DeskPostsTable } from "#database/schema/desk.ts";
-import type { DeliveryState } from "#database/schema/tables.ts";
 import { withEditLimit } from "./edit-limit.ts";
 import { changedText, reactedText } from "./event-text.ts";
 import type { ThreadPosts } from "./posts.ts";
@@ -115,12 +115,7 @@ export function createThreadEdits(
       );
       const shown = posts.at(-1);
       if (shown === undefined || shown.external_id === null) return;
-      const deliveries = await store.read
-        .selectFrom("deliveries")
-        .select("state")
-        .where("message_id", "=", messageId)
-        .execute();
-      const mark = markOf(deliveries.map(({ state }) => state));
+      const mark = await deliveryMark(store.read, messageId);
       if (mark === null || mark === shown.mark) return;
       const { id, external_id: externalId } = shown;
       await withEditLimit(
@@ -135,7 +130,9 @@ export function createThreadEdits(
 /** Names the post about the reactions to a message. */
 const reactionLine = (messageId: string): string => `reacted.${messageId}`;
 
-function markOf(states: readonly DeliveryState[]): DeskMark | null {
+async function deliveryMark(db: Reader, messageId: string): Promise<DeskMark | null> {
+  const deliveries = await db.selectFrom("deliveries").select("state").where("message_id", "=", messageId).execute();
+  const states = deliveries.map(({ state }) => state);
   if (states.some((state) => state === "failed" || state === "unknown")) return "failed";
   return states.every((state) => state === "sent" || state === "delivered" || state === "read") ? "arrived" : null;
 }

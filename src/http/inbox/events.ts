@@ -80,18 +80,8 @@ export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: 
         end();
       };
 
-      const emitTyping = async (accountId: string, thread: string): Promise<void> => {
-        const row = await conversationOfContext(db, { accountId, contextKey: thread });
-        if (row?.workspace_id === agent.workspace_id) emit({ kind: "typing", conversationId: row.id });
-      };
-      const emitAssignment = async (conversationId: string, by: string | null): Promise<void> => {
-        const row = await db
-          .selectFrom("conversations")
-          .select(["id", "customer_name", "customer_email", "customer_phone"])
-          .where("id", "=", conversationId)
-          .where("workspace_id", "=", agent.workspace_id)
-          .executeTakeFirst();
-        if (row !== undefined) emit({ kind: "assigned", conversationId, by, customer: customerLabel(row) });
+      const emitFound = (found: Promise<LiveEvent | undefined>): void => {
+        found.then((event) => event && emit(event)).catch(failed);
       };
       const unsubscribe = fanout.subscribe(workspaceTopic(agent.workspace_id), (message) => {
         const signal = JSON.parse(message) as Signal;
@@ -100,10 +90,10 @@ export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: 
             emit({ kind: "changed", conversationId: signal.conversationId });
             break;
           case "assigned":
-            if (signal.to === agent.email) emitAssignment(signal.conversationId, signal.by).catch(failed);
+            if (signal.to === agent.email) emitFound(assignmentIn(db, agent.workspace_id, signal));
             break;
           case "typing":
-            emitTyping(signal.accountId, signal.thread).catch(failed);
+            emitFound(typingIn(db, agent.workspace_id, signal));
             break;
         }
       });
@@ -134,6 +124,29 @@ export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: 
       for (const own of streams.values()) for (const end of own) end();
     },
   };
+}
+
+async function assignmentIn(
+  db: Reader,
+  workspaceId: string,
+  { conversationId, by }: Extract<Signal, { kind: "assigned" }>,
+): Promise<LiveEvent | undefined> {
+  const row = await db
+    .selectFrom("conversations")
+    .select(["id", "customer_name", "customer_email", "customer_phone"])
+    .where("id", "=", conversationId)
+    .where("workspace_id", "=", workspaceId)
+    .executeTakeFirst();
+  return row && { kind: "assigned", conversationId, by, customer: customerLabel(row) };
+}
+
+async function typingIn(
+  db: Reader,
+  workspaceId: string,
+  { accountId, thread }: Extract<Signal, { kind: "typing" }>,
+): Promise<LiveEvent | undefined> {
+  const row = await conversationOfContext(db, { accountId, contextKey: thread });
+  return row?.workspace_id === workspaceId ? { kind: "typing", conversationId: row.id } : undefined;
 }
 
 /** Looks for ended sessions, with one query for all streams of this process. */

@@ -72,7 +72,7 @@ export function registerSignIn(scope: App, dependencies: SignInDependencies): vo
   async function choose(request: FastifyRequest, reply: FastifyReply, token: string): Promise<FastifyReply> {
     let attempt: Attempt;
     try {
-      attempt = await tokenAttempt(request);
+      attempt = await tokenAttempt(dependencies, request);
     } catch (error) {
       const { message, status } = asRefusal(error);
       return sendForm(request, reply, status, { problem: message });
@@ -100,29 +100,6 @@ export function registerSignIn(scope: App, dependencies: SignInDependencies): vo
     return entrance.enter(request, reply, result.agentId, "password");
   }
 
-  function tokenAttempt(request: FastifyRequest): Promise<Attempt> {
-    requireKeptSession(request, options.publicUrl);
-    return countAttempt(store, clock, request.remoteAddress, undefined);
-  }
-
-  const tokenPath = { schema: { hide: true, params: Type.Object({ token: Type.String() }) } };
-  scope.get("/login/:token", tokenPath, async (_request, reply) => sendPage(reply, 200, linkPage));
-
-  scope.post("/login/:token", { ...tokenPath, bodyLimit: formBytesMax }, async (request, reply) => {
-    let attempt: Attempt;
-    try {
-      attempt = await tokenAttempt(request);
-    } catch (error) {
-      const { message, status } = asRefusal(error);
-      return sendPage(reply, status, refusedPage(message));
-    }
-    // Made on the command line, by someone who could read the database: no code is asked for.
-    const agent = await redeemLogin(store, clock, request.params.token, "login_link");
-    if (agent === undefined) return sendPage(reply, 401, spentLinkPage);
-    await attempt.succeeded();
-    return entrance.enter(request, reply, agent.id, "link");
-  });
-
   scope.post("/logout", { ...hidden, bodyLimit: formBytesMax }, async (request, reply) => {
     const token = sessionToken(request);
     const agent = await signedIn(store, clock, request);
@@ -132,4 +109,36 @@ export function registerSignIn(scope: App, dependencies: SignInDependencies): vo
     clearSession(reply);
     return reply.redirect("/inbox/login", 303);
   });
+
+  registerLoginLinks(scope, dependencies, entrance);
+}
+
+/** Links that sign in without a password. */
+function registerLoginLinks(
+  scope: App,
+  dependencies: SignInDependencies,
+  entrance: ReturnType<typeof createEntrance>,
+): void {
+  const tokenPath = { schema: { hide: true, params: Type.Object({ token: Type.String() }) } };
+  scope.get("/login/:token", tokenPath, async (_request, reply) => sendPage(reply, 200, linkPage));
+
+  scope.post("/login/:token", { ...tokenPath, bodyLimit: formBytesMax }, async (request, reply) => {
+    let attempt: Attempt;
+    try {
+      attempt = await tokenAttempt(dependencies, request);
+    } catch (error) {
+      const { message, status } = asRefusal(error);
+      return sendPage(reply, status, refusedPage(message));
+    }
+    // Made on the command line, by someone who could read the database: no code is asked for.
+    const agent = await redeemLogin(dependencies.store, dependencies.clock, request.params.token, "login_link");
+    if (agent === undefined) return sendPage(reply, 401, spentLinkPage);
+    await attempt.succeeded();
+    return entrance.enter(request, reply, agent.id, "link");
+  });
+}
+
+function tokenAttempt({ store, clock, options }: SignInDependencies, request: FastifyRequest): Promise<Attempt> {
+  requireKeptSession(request, options.publicUrl);
+  return countAttempt(store, clock, request.remoteAddress, undefined);
 }

@@ -62,7 +62,7 @@ export function createSearchWork({ store, typesense, clock, log, wake }: SearchW
       if (pushes.length > 0) {
         const ids = pushes.flatMap(({ payload }) => (payload.kind === "push" ? [payload.conversationId] : []));
         await startFirstBuild(store, queue, workspaceId);
-        const written = await push(workspaceId, [...new Set(ids)]);
+        const written = await push({ store, typesense, log }, workspaceId, [...new Set(ids)]);
         await store.write(async (tx) => {
           await finishWork(tx, pushes);
           await tx.updateTable("search_collections").set({ written }).where("workspace_id", "=", workspaceId).execute();
@@ -87,27 +87,6 @@ export function createSearchWork({ store, typesense, clock, log, wake }: SearchW
       // The remaining rows are retried and go into the new collection.
       throw new TypesenseAway("a collection is gone; another is being built", { cause: error });
     }
-  }
-
-  /** Returns the number of this write. */
-  async function push(workspaceId: string, ids: readonly string[]): Promise<number> {
-    const collections = await collectionsOf(store.read, workspaceId);
-    const targets = [collections?.live, collections?.building].filter((name) => name !== null && name !== undefined);
-    const { documents, removed } = await conversationDocuments(store.read, workspaceId, ids);
-    const written = (collections?.written ?? 0) + 1;
-    for (const target of targets) {
-      // Deletions come first: a server with a full disk accepts nothing else.
-      for (const id of removed) await deleteDocument(typesense, target, id);
-      try {
-        await importConversations(typesense, target, documents, written, log);
-      } catch (error) {
-        if (!(error instanceof CollectionGone) || target !== collections?.building) throw error;
-        // The first build step, which creates the collection, comes later in this lane.
-        await createCollection(typesense, conversationSchema(target));
-        await importConversations(typesense, target, documents, written, log);
-      }
-    }
-    return written;
   }
 
   /** Writes first: a server that is still reading its log answers reads from an earlier state. */
@@ -178,6 +157,31 @@ async function startFirstBuild(store: Store, queue: SearchQueue, workspaceId: st
     if (deleted !== undefined || (await collectionsOf(tx, workspaceId)) !== undefined) return;
     await queue.addBuild(tx, workspaceId);
   });
+}
+
+/** Returns the number of this write. */
+async function push(
+  { store, typesense, log }: Pick<SearchWorkOptions, "store" | "typesense" | "log">,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<number> {
+  const collections = await collectionsOf(store.read, workspaceId);
+  const targets = [collections?.live, collections?.building].filter((name) => name !== null && name !== undefined);
+  const { documents, removed } = await conversationDocuments(store.read, workspaceId, ids);
+  const written = (collections?.written ?? 0) + 1;
+  for (const target of targets) {
+    // Deletions come first: a server with a full disk accepts nothing else.
+    for (const id of removed) await deleteDocument(typesense, target, id);
+    try {
+      await importConversations(typesense, target, documents, written, log);
+    } catch (error) {
+      if (!(error instanceof CollectionGone) || target !== collections?.building) throw error;
+      // The first build step, which creates the collection, comes later in this lane.
+      await createCollection(typesense, conversationSchema(target));
+      await importConversations(typesense, target, documents, written, log);
+    }
+  }
+  return written;
 }
 
 /** Replaces a collection that is gone or incomplete. The database searches until the new one is built. */

@@ -106,11 +106,9 @@ export function createLimits({ store, clock, log, processId, watch }: LimitsOpti
     const of = own?.of ?? "This key";
     const limitMinute = Math.min(plan.perMinute, caller.limitMinute ?? Number.POSITIVE_INFINITY);
     const limitDay = Math.min(plan.perDay, caller.limitDay ?? Number.POSITIVE_INFINITY);
-    const minuteStart = at - (at % minuteMs);
-    const dayStart = at - (at % dayMs);
     const counters = [
-      { name: `rate:day:${caller.keyId}`, windowStart: dayStart },
-      { name: `rate:minute:${caller.keyId}`, windowStart: minuteStart },
+      { name: `rate:day:${caller.keyId}`, windowStart: at - (at % dayMs) },
+      { name: `rate:minute:${caller.keyId}`, windowStart: at - (at % minuteMs) },
     ];
     const { taken, crowded, day, minute } = await tryTake(counters, [limitDay, limitMinute], caller.keyId);
     const used = taken ? 0 : 1;
@@ -125,12 +123,8 @@ export function createLimits({ store, clock, log, processId, watch }: LimitsOpti
     if (crowded) return { rate, slot: null, problem: tooManyInFlight() };
     const problem =
       day > limitDay
-        ? new Problem("rate_limit_day", `${of} may make ${limitDay} requests a day; the day ends at midnight UTC.`, {
-            retryAfterS: (dayEnd(at) - at) / 1000,
-          })
-        : new Problem("rate_limit_minute", `${of} may make ${limitMinute} requests a minute.`, {
-            retryAfterS: (minuteStart + minuteMs - at) / 1000,
-          });
+        ? tooManyOfDay(at, `${of} may make ${limitDay} requests a day`)
+        : tooManyOfMinute(at, `${of} may make ${limitMinute} requests a minute`);
     return { rate, slot: null, problem };
   }
 
@@ -145,23 +139,18 @@ export function createLimits({ store, clock, log, processId, watch }: LimitsOpti
     const { userLimitMinute, userLimitDay } = storedSettings(caller.settings);
     if (userLimitMinute === null && userLimitDay === null) return null;
     const at = now();
-    const minuteStart = at - (at % minuteMs);
     // Hashed, because a user id of the company can be longer than the column.
     const user = hash("sha256", `${caller.workspaceId}\n${userId}`, "hex");
     const counters = [
       { name: `rate:user:day:${user}`, windowStart: at - (at % dayMs) },
-      { name: `rate:user:minute:${user}`, windowStart: minuteStart },
+      { name: `rate:user:minute:${user}`, windowStart: at - (at % minuteMs) },
     ];
     const limitDay = userLimitDay ?? Number.POSITIVE_INFINITY;
     const { taken, day } = await tryTake(counters, [limitDay, userLimitMinute ?? Number.POSITIVE_INFINITY]);
     if (taken) return { counters };
     throw day > limitDay
-      ? new Problem("rate_limit_day", `One user may ask ${limitDay} questions a day; the day ends at midnight UTC.`, {
-          retryAfterS: (dayEnd(at) - at) / 1000,
-        })
-      : new Problem("rate_limit_minute", `One user may ask ${userLimitMinute ?? 0} questions a minute.`, {
-          retryAfterS: (minuteStart + minuteMs - at) / 1000,
-        });
+      ? tooManyOfDay(at, `One user may ask ${limitDay} questions a day`)
+      : tooManyOfMinute(at, `One user may ask ${userLimitMinute ?? 0} questions a minute`);
   }
 
   async function takeQuery(caller: Caller): Promise<Slot | null> {
@@ -203,6 +192,12 @@ export function createLimits({ store, clock, log, processId, watch }: LimitsOpti
     },
   };
 }
+
+const tooManyOfDay = (at: number, limit: string): Problem =>
+  new Problem("rate_limit_day", `${limit}; the day ends at midnight UTC.`, { retryAfterS: (dayEnd(at) - at) / 1000 });
+
+const tooManyOfMinute = (at: number, limit: string): Problem =>
+  new Problem("rate_limit_minute", `${limit}.`, { retryAfterS: (minuteMs - (at % minuteMs)) / 1000 });
 
 function tooManyInFlight(): Problem {
   return new Problem("too_many_concurrent_requests", `At most ${inFlightMax} requests of one key may be in flight.`, {
