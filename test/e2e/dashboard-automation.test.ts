@@ -138,6 +138,32 @@ function inTheBrowser(): void {
     await expect.poll(() => link.getAttribute("href")).toMatch(/^\/inbox#\/all\/conv_/);
   });
 
+  it("moves, turns off and deletes rules in their list", async () => {
+    const names = ["First", "Second", "Third"];
+    for (const rule of names) {
+      // oxlint-disable-next-line unicorn/no-thenable -- a key of the API.
+      const body = { name: rule, when: { message: "customer" }, if: { words: ["refund"] }, then: [{ tag: ["money"] }] };
+      expect((await admin.call("POST", "rules", body)).status).toBe(201);
+    }
+    const rules = async () => ((await admin.call("GET", "rules")).body as { readonly rules: readonly unknown[] }).rules;
+    const page = await open("/dashboard/automation");
+    const button = (label: string) => page.getByRole("button", { name: label, exact: true });
+    await button("Move First down").click();
+    await expect.poll(rules).toMatchObject([{ name: "Second" }, { name: "First" }, { name: "Third" }]);
+    await expect.poll(() => button("Move Second up").isDisabled()).toBe(true);
+    await button("Move Third up").click();
+    await expect.poll(rules).toMatchObject([{ name: "Second" }, { name: "Third" }, { name: "First" }]);
+    await expect.poll(() => button("Move First down").isDisabled()).toBe(true);
+    await button("Turn off Third").click();
+    await button("Turn on Third").waitFor();
+    for (const rule of names) {
+      await button(`Delete ${rule}`).click();
+      await button("Delete").click();
+      await button(`Delete ${rule}`).waitFor({ state: "detached" });
+    }
+    expect(await rules()).toEqual([]);
+  });
+
   it("asks before unsaved changes are lost, and only then", async () => {
     const page = await open("/dashboard/automation");
     await page.getByRole("link", { name: "Settings" }).click();

@@ -44,12 +44,6 @@ function RulesPage() {
     }
     await list.reload();
   };
-  const move = (at: number, by: 1 | -1): Promise<void> => {
-    const names = rules.map(({ name }) => name);
-    const [name = ""] = names.splice(at, 1);
-    names.splice(at + by, 0, name);
-    return change(api.post("rules/order", { names }));
-  };
   const open = () => router.go(addressOf("automation", newId));
   return (
     <>
@@ -91,34 +85,7 @@ function RulesPage() {
                   align: "end",
                   cell: (rule) =>
                     canWrite && (
-                      <div class="row-actions">
-                        <Button
-                          label={`${rule.enabled === false ? "Turn on" : "Turn off"} ${rule.name}`}
-                          kind="icon"
-                          shape={rule.enabled === false ? icons.play : icons.pause}
-                          onClick={() => void change(api.patch(pathOf(rule), { enabled: rule.enabled === false }))}
-                        />
-                        <Button
-                          label={`Move ${rule.name} up`}
-                          kind="icon"
-                          shape={icons.up}
-                          disabled={rules[0] === rule}
-                          onClick={() => void move(rules.indexOf(rule), -1)}
-                        />
-                        <Button
-                          label={`Move ${rule.name} down`}
-                          kind="icon"
-                          shape={icons.down}
-                          disabled={rules.at(-1) === rule}
-                          onClick={() => void move(rules.indexOf(rule), 1)}
-                        />
-                        <Button
-                          label={`Delete ${rule.name}`}
-                          kind="icon"
-                          shape={icons.trash}
-                          onClick={() => setRemoved(rule)}
-                        />
-                      </div>
+                      <RuleActions rule={rule} rules={rules} change={change} remove={() => setRemoved(rule)} />
                     ),
                 },
               ]}
@@ -141,5 +108,51 @@ function RulesPage() {
         </ConfirmDialog>
       )}
     </>
+  );
+}
+
+function RuleActions({
+  rule,
+  rules,
+  change,
+  remove,
+}: {
+  readonly rule: Rule;
+  readonly rules: readonly Rule[];
+  readonly change: (work: Promise<unknown>) => Promise<void>;
+  readonly remove: () => void;
+}) {
+  const at = rules.indexOf(rule);
+  const isOff = rule.enabled === false;
+  const move = (by: 1 | -1): Promise<void> => {
+    const names = rules.map(({ name }) => name);
+    names.splice(at, 1);
+    names.splice(at + by, 0, rule.name);
+    return change(api.post("rules/order", { names }));
+  };
+  return (
+    <div class="row-actions">
+      <Button
+        label={`${isOff ? "Turn on" : "Turn off"} ${rule.name}`}
+        kind="icon"
+        shape={isOff ? icons.play : icons.pause}
+        onClick={() => void change(api.patch(pathOf(rule), { enabled: isOff }))}
+      />
+      <Button
+        label={`Move ${rule.name} up`}
+        kind="icon"
+        shape={icons.up}
+        disabled={at === 0}
+        onClick={() => void move(-1)}
+      />
+      <Button
+        label={`Move ${rule.name} down`}
+        kind="icon"
+        shape={icons.down}
+        disabled={at === rules.length - 1}
+        onClick={() => void move(1)}
+      />
+      <Button label={`Delete ${rule.name}`} kind="icon" shape={icons.trash} onClick={remove} />
+    </div>
   );
 }
