@@ -45,14 +45,12 @@ export function createLogScroll(on: {
     log.scrollTop = 0;
     top = 0;
     pin(false);
-    const first = log.querySelector<HTMLElement>(".entries > article") ?? log;
-    if (first !== log) first.tabIndex = -1;
-    first.focus({ preventScroll: true });
+    focusFirstEntry(log);
   }
 
   function onScroll(): void {
     if (log === undefined) return;
-    const fromEnd = log.scrollHeight - log.scrollTop - log.clientHeight;
+    const fromEnd = distanceFromEnd(log);
     // Only scrolling up leaves the end: a picture that loads late makes the log longer, and must not.
     pin(!contents.hasLater && (fromEnd < nearEndPx || (isPinned && log.scrollTop >= top)));
     if (log.scrollTop < top && log.scrollTop < nearEdgePx && contents.hasEarlier) on.extend("earlier");
@@ -63,7 +61,7 @@ export function createLogScroll(on: {
   /** The agent may have scrolled up in this frame. The browser reports it in the next one. */
   function unpinIfLeft(): void {
     if (log === undefined || !isPinned || log.scrollTop >= top) return;
-    if (log.scrollHeight - log.scrollTop - log.clientHeight >= nearEndPx) pin(false);
+    if (distanceFromEnd(log) >= nearEndPx) pin(false);
   }
 
   /** Follows the request, or else keeps what is read in sight. */
@@ -115,6 +113,14 @@ export function createLogScroll(on: {
       };
     },
   };
+}
+
+const distanceFromEnd = (log: HTMLElement): number => log.scrollHeight - log.scrollTop - log.clientHeight;
+
+function focusFirstEntry(log: HTMLElement): void {
+  const first = log.querySelector<HTMLElement>(".entries > article") ?? log;
+  if (first !== log) first.tabIndex = -1;
+  first.focus({ preventScroll: true });
 }
 
 /** The entries that are in sight, with their distance to the top of the page. */
