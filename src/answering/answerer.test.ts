@@ -350,13 +350,6 @@ describe("answerer", () => {
     expect((await ask("What does the part BK-101 cost?")).text).toContain("4 €");
   });
 
-  it("takes what follows a preposition for another thing of the same question", async () => {
-    const history = [{ role: "user", content: "How long is the warranty?" }] as const;
-    expect((await ask("for a gift card?", { history })).text).toContain("valid for three years");
-    expect((await ask("On Monday are you open?", { history })).text).toContain("9:00");
-    expect((await ask("with kind regards", { history })).text).not.toContain("three years");
-  });
-
   it("ignores the history when a question is complete", async () => {
     const history = [
       { role: "user", content: "What do gift cards cost, and are they paid out in cash?" },

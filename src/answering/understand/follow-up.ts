@@ -97,9 +97,6 @@ export function isFollowUp(text: string, own: readonly string[], language: WordL
 
 const another =
   /^(?:and|or|what about|how about|and what about)(?: (?:for|with|in|on|the|a|an|my|our))* (?!(?:is|are|do|does|did|can|could|will|would|should|how|what|when|where|why|who|which|if)(?=\s|$))/u;
-/** "For an e-bike?", and not "On Sunday are you open?" or "With kind regards". */
-const anotherWith =
-  /^(?:for|with|without|in|on) (?:the|a|an|my|our) (?!.*\b(?:is|are|do|does|did|can|could|will|would|should|may|how|what|when|where|why|who|which|if)\b)/u;
 const anotherTermsMax = 2;
 const anotherWordsMax = 6;
 
@@ -109,6 +106,6 @@ export function asksAboutAnother(text: string, own: readonly string[], language:
   if (own.length === 0 || own.length > anotherTermsMax || words.length > anotherWordsMax) return false;
   const joined = words.join(" ");
   return language === "en"
-    ? another.test(joined) || anotherWith.test(joined)
+    ? another.test(joined)
     : own.length + 1 >= words.length - 1 && patternsIn(language).continuing.test(joined);
 }
