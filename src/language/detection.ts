@@ -51,6 +51,7 @@ export function isStopWord(language: WordLanguage, word: string): boolean {
 
 const german = wordLanguages.indexOf("de");
 const turkish = wordLanguages.indexOf("tr");
+/** Stop words of Turkish that are words or names in languages whose stop words lack them. */
 const foreign: ReadonlySet<string> = new Set(["size", "sure", "kim", "bin", "gun", "bana", "o", "son", "on"]);
 /** Indexes of the languages other than German that have a stop word. */
 const placesOfStop = new Map<string, number[]>();
@@ -58,7 +59,7 @@ for (const [place, language] of wordLanguages.entries()) {
   if (place === german) continue;
   for (const word of stopWordsOf(language)) {
     const places = placesOfStop.get(word) ?? [];
-    // Short words of Turkish are words of other languages, too: "en", "var", "size". They are no evidence for it.
+    // Words such as "en" and "size" are no evidence for Turkish.
     const isSign = place !== turkish || (places.length === 0 && !foreign.has(word));
     if (isSign) placesOfStop.set(word, [...places, place]);
   }

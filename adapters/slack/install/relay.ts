@@ -26,7 +26,7 @@ export function createRelay({ installation, log }: Pick<ChannelHost, "installati
 }
 
 interface Addressee {
-  /** As {@link install} names it. */
+  /** The installation's key, as {@link install} makes it: the app and its team. */
   readonly key: string;
   /** False: in shared channels, it may be the team of the other company. */
   readonly isCertain: boolean;

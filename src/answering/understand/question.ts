@@ -137,9 +137,20 @@ function countedIn(text: string): string | null {
   return termsOf(name).at(-1) ?? termsOf(after)[0] ?? null;
 }
 
-/** "What do I do if it won't charge?" and "What is the charge time?" ask for no price, nor does "How much is left?". */
-const asksPrice =
-  /\bhow (?:much (?:is|are|was|were|for|to)(?! \S+ed\b| left\b| of\b)(?! .*\bleft\b)|expensive)\b|\b(?:how much|what) (?:does|do|did|will|would) (?:\S+ ){0,6}?costs?\b(?! cent(?:er|re))|\b(?:how much|what) (?:do|does|did|will|would) (?:i|you|we|they) (?:have to )?(?:charge|pay|owe)\b|\bwhat(?: is| are|s)? (?:\S+ ){0,3}?(?:(?:price|cost)s?(?! cent(?:er|re))\b|(?:fee|charge)s?(?:$| (?:for|of|to)\b))|\b(?:price|cost) (?:of|for)\b/;
+const asksPrice = new RegExp(
+  [
+    // "How much is left?" and "How much was delivered?" ask for another amount.
+    String.raw`\bhow much (?:is|are|was|were|for|to)(?! \S+ed\b| left\b| of\b)(?! .*\bleft\b)`,
+    String.raw`\bhow expensive\b`,
+    String.raw`\b(?:how much|what) (?:does|do|did|will|would) (?:\S+ ){0,6}?costs?\b(?! cent(?:er|re))`,
+    // "What do I do if it won't charge?" has more words between.
+    String.raw`\b(?:how much|what) (?:do|does|did|will|would) (?:i|you|we|they) (?:have to )?(?:charge|pay|owe)\b`,
+    String.raw`\bwhat(?: is| are|s)? (?:\S+ ){0,3}?(?:price|cost)s?\b(?! cent(?:er|re))`,
+    // "What is the charge time?" names another thing.
+    String.raw`\bwhat(?: is| are|s)? (?:\S+ ){0,3}?(?:fee|charge)s?(?:$| (?:for|of|to)\b)`,
+    String.raw`\b(?:price|cost) (?:of|for)\b`,
+  ].join("|"),
+);
 
 function kindOf(words: string): Understood["asks"] {
   if (asksPrice.test(words)) return "price";

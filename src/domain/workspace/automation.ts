@@ -97,7 +97,7 @@ export interface Facts {
   readonly priority: Priority;
   /** The message's text without words of somebody else. Empty without a message. */
   readonly text: string;
-  /** That of `text`. */
+  /** The language of `text`. Null: it is not recognised. */
   readonly language: () => Language | null;
   /** The verified customer's plan; null without one. */
   readonly plan: string | null;
