@@ -11,8 +11,8 @@ afterEach(async () => {
   for (const embedder of open.splice(0)) await embedder.close?.();
 });
 
-function openEmbedder(entry?: URL): Embedder {
-  const embedder = createBuiltInEmbedder({ log: silentLog, ...(entry === undefined ? {} : { entry }) });
+function openEmbedder(options: { readonly entry?: URL; readonly loadMs?: number } = {}): Embedder {
+  const embedder = createBuiltInEmbedder({ log: silentLog, ...options });
   open.push(embedder);
   return embedder;
 }
@@ -45,8 +45,14 @@ function inProcess(): void {
     expect(await nearest("what happens at night when nobody is there")).toBe(headings[2]);
   });
 
-  it("lets no question wait while the model is loaded", async () => {
-    const embedder = openEmbedder();
+  it("lets a question wait for the model to load", async () => {
+    const embedder = openEmbedder({ loadMs: 60_000 });
+    expect(await embedder.embed(["Is it here?"], "question")).toHaveLength(1);
+    expect(embedder.trouble()).toBeNull();
+  });
+
+  it("lets no question wait longer than its limit, and goes on loading", async () => {
+    const embedder = openEmbedder({ loadMs: 0 });
     await expect(embedder.embed(["Is it here?"], "question")).rejects.toThrow(EmbedderAway);
     await expect.poll(() => embedder.embed(["Is it here?"], "question").catch(() => [])).toHaveLength(1);
     expect(embedder.trouble()).toBeNull();
@@ -54,7 +60,7 @@ function inProcess(): void {
 }
 
 it("says why it cannot encode", async () => {
-  const embedder = openEmbedder(new URL("data:text/javascript,throw new Error('the model is damaged')"));
+  const embedder = openEmbedder({ entry: new URL("data:text/javascript,throw new Error('the model is damaged')") });
   await expect(embedder.embed(["a text"], "background")).rejects.toThrow(EmbedderAway);
   expect(embedder.trouble()).toContain("the built-in encoder");
 });

@@ -1,6 +1,7 @@
 import { createCallThread } from "#knowledge/index/thread/call-thread.ts";
 import type { Embedder } from "#models/embedding.ts";
 import { EmbedderAway } from "#models/embedding.ts";
+import { untilAborted, within } from "#runtime/abort.ts";
 import type { Log } from "#runtime/log.ts";
 import { encoderModel } from "./model.ts";
 
@@ -15,12 +16,22 @@ const textsAtOnce = 2;
 const limitMs = 30_000;
 /** The thread holds the model's memory. */
 const idleMs = 600_000;
+/** How long a question waits for the model: it loads in half a second, and again after the thread was idle. */
+const loadMsMax = 2_000;
 
 /**
- * Encodes in a thread of this process. The thread starts at the first need. Until it has loaded the model, questions are
- * answered by words.
+ * Encodes in a thread of this process. The thread starts at the first need. A question waits `loadMs` for the model, and
+ * is answered by words if it is not loaded by then.
  */
-export function createBuiltInEmbedder({ log, entry }: { readonly log: Log; readonly entry?: URL }): Embedder {
+export function createBuiltInEmbedder({
+  log,
+  entry,
+  loadMs = loadMsMax,
+}: {
+  readonly log: Log;
+  readonly entry?: URL;
+  readonly loadMs?: number;
+}): Embedder {
   const thread = createCallThread<EncoderCall, readonly Float32Array[]>({
     entry: entry ?? new URL("./worker.ts", import.meta.url),
     data: null,
@@ -48,17 +59,19 @@ export function createBuiltInEmbedder({ log, entry }: { readonly log: Log; reado
     }
   }
 
+  /** A call that nobody waits for any more still loads the model. */
+  function loaded<T>(encoded: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    encoded.catch((error: unknown) => log.warn({ err: error }, "vectors: loading the built-in encoder failed"));
+    const late = (): Error => new EmbedderAway("the built-in encoder is being loaded");
+    return untilAborted(within(loadMs, encoded, late), signal);
+  }
+
   async function question(text: string, signal: AbortSignal | undefined): Promise<Float32Array> {
     const before = known.get(text);
     if (before !== undefined) return before;
-    if (!isLoaded || !thread.started) {
-      // No customer waits while the model is loaded.
-      encode({ texts: [text], purpose: "question" }).catch((error: unknown) =>
-        log.warn({ err: error }, "vectors: loading the built-in encoder failed"),
-      );
-      throw new EmbedderAway("the built-in encoder is being loaded");
-    }
-    const [vector = new Float32Array()] = await encode({ texts: [text], purpose: "question" }, signal);
+    const isWarm = isLoaded && thread.started;
+    const call: EncoderCall = { texts: [text], purpose: "question" };
+    const [vector = new Float32Array()] = await (isWarm ? encode(call, signal) : loaded(encode(call), signal));
     if (known.size >= questionsKept) known.delete(known.keys().next().value ?? "");
     known.set(text, vector);
     return vector;
