@@ -17,6 +17,17 @@ const documents = [
     (_, i) =>
       `# Course ${i}\n\nTeacher ${i} shows the shelves of room ${i}. The course asks for no deposit, and begins on time. Bring an apron.`,
   ),
+  // Long enough for a passage of its own under each heading.
+  `# Firing curves
+
+${"Each firing is recorded from the first minute to the last one. ".repeat(12)}
+
+## On a Mac
+
+1. Open the app.
+2. Press the round button twice to see the curve.
+
+${"The curve is drawn again after each change of the programme. ".repeat(12)}`,
   `# Opening hours\n\nThe studio opens at nine on weekdays and at ten on Saturdays.`,
 ];
 
@@ -72,6 +83,10 @@ it("refuses what that document does not say", async () => {
   for (const text of ["and with a forklift driver?", "do you deliver it to Norway"]) {
     expect(await askAfter(aboutKilns, text)).toMatchObject({ answered: false });
   }
+});
+
+it("takes no heading of another subject for the question because of its one word", async () => {
+  expect((await askAfter(aboutKilns, "and on a mac?")).text).not.toContain("round button");
 });
 
 it("does not repeat the answer", async () => {

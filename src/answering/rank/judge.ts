@@ -14,6 +14,8 @@ import { wordsOfHeading } from "./title-fit.ts";
 const passagesBeyond = 3;
 /** Title fit from which a heading counts as the question itself. */
 const sameQuestion = 0.75;
+/** Number of meaningful terms from which a follow-up can be a question of its own. */
+const aloneFrom = 2;
 /** How many borrowed terms are left out, one at a time, to find the one that a follow-up replaces. */
 const triedMax = 4;
 
@@ -36,6 +38,8 @@ export async function judge(index: KnowledgeIndex, lookup: JudgeRequest, signal:
   const inContext = await judgeOne(index, lookup, signal);
   const { own, borrowed } = inContext.found.question;
   if (own.length === 0 || borrowed.length === 0 || bandOf(evidenceOf(inContext)) === "high") return inContext;
+  // A word alone is a heading of several subjects: "and on mac?" after a question about something else.
+  if (own.filter((term) => !isSoft(term)).length < aloneFrom) return inContext;
   // "And what does it cost?" can look like a follow-up without being one.
   const alone = await judgeOne(index, { ...lookup, history: [] }, signal);
   return isTheQuestion(alone) && bandOf(evidenceOf(alone)) !== "low" ? alone : inContext;
