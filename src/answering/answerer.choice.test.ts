@@ -64,6 +64,7 @@ describe("informativeUnits", () => {
   it("recognises a sentence that announces steps", () => {
     expect(promisesSteps("Follow the steps below to descale it.")).toBe(true);
     expect(promisesSteps("Do this:")).toBe(true);
+    expect(isInformative("Continue reading if you want to know how it works!")).toEqual([false]);
     expect(promisesSteps("Each step takes a minute.")).toBe(false);
   });
 });
@@ -95,6 +96,9 @@ describe("understand", () => {
     ["What is a portafilter?", "definition"],
     ["What should I do if it leaks?", "steps"],
     ["What happens when it leaks?", "anything"],
+    ["I want to get rid of the lime in my machine", "steps"],
+    ["Lime in the machine, I want to remove it, how?", "steps"],
+    ["I want to know if it is dishwasher safe", "anything"],
   ])("%s: %s", (question, kind) => {
     expect(understand(question, []).asks).toBe(kind);
   });
@@ -130,6 +134,7 @@ describe("choosing between passages", () => {
       `# Spare gaskets\n\nSpare gaskets are sold in our shops:\n\n- In the shop at the station\n- In the shop by the river\n- [Shops abroad](https://example.com/abroad)`,
       `# What is the difference between Solo and Duo?\n\n| Model | Cups | Weight |\n|---|---|---|\n| Solo | 1 | 2 kg |\n| Duo | 2 | 3 kg |`,
       `# Colours\n\nMachines come in red, blue and black. We paint other colours on demand.`,
+      `# Free beans of the starter box\n\nThe starter box comes with twelve months of free beans. Follow the steps below to start your free beans.\n\n> If you have a paid box of beans already, we recommend that you wait until its last month is over.\n\n---\n\n1. Open the box card.\n2. Scratch off the field.\n3. Send us the number below it.`,
       `# Cleaning\n\nWipe the case with a damp cloth. Never put it under water.`,
     ];
     for (const [number, text] of documents.entries()) await knowledge.add(workspaceId, `${number}.md`, text);
@@ -155,6 +160,12 @@ describe("choosing between passages", () => {
     expect(text).toContain("1. Fill the tank");
     expect(text).toContain("3. Rinse twice.");
     expect(text).not.toContain("In this article");
+  });
+
+  it("returns steps that are announced before a note", async () => {
+    const { text } = await ask("Where do I get the free beans of the starter box?");
+    expect(text).toContain("wait until its last month is over");
+    expect(text).toContain("3. Send us the number below it.");
   });
 
   it("answers a definition question with the definition", async () => {

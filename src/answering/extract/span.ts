@@ -19,8 +19,8 @@ const bulletWordsMax = 110;
 const stepsMax = 12;
 const stepWordsMax = 190;
 const tableWordsMax = 190;
-/** Maximum distance, in units, from a sentence that announces steps to the first step. */
-const promiseReach = 4;
+/** Maximum distance, in units, from a text that announces steps to the first step. */
+const promiseReach = 6;
 
 /** The indexes of the units that make the answer around `at`, in reading order. */
 export function spanOf(units: readonly Placed[], at: number, question: Understood, asked: AskedTerms): number[] {
@@ -50,21 +50,30 @@ export function spanOf(units: readonly Placed[], at: number, question: Understoo
   }
 }
 
-/** Adds the steps that the last sentence of `span` announces, also from under the next heading. */
+/** Adds the steps that the last sentence of `span` announces, also from under the next heading, or one before a note. */
 export function withPromised(units: readonly Placed[], span: readonly number[]): number[] {
   const last = span.at(-1);
-  const unit = last === undefined ? undefined : units[last]?.unit;
-  if (last === undefined || unit?.kind !== "sentence" || !promisesSteps(unit.text)) return [...span];
-  const from = last + 1;
-  for (let index = from; index <= last + promiseReach; index += 1) {
-    const placed = units[index];
-    if (placed === undefined) return [...span];
-    if (placed.unit.kind !== "item") continue;
-    if (placed.unit.number !== 1 || !placed.informative) return [...span];
-    const lead = range(from, index - 1).filter((each) => units[each]?.unit.kind === "sentence");
-    return [...span, ...lead, ...firstSteps(units, listAround(units, index), index)];
-  }
-  return [...span];
+  if (last === undefined || span.some((index) => isStep(units[index]?.unit))) return [...span];
+  const promising = span.findLast((index) => promisesMore(units[index]?.unit, index === last));
+  if (promising === undefined) return [...span];
+  const first = firstStepAfter(units, last, promising === last ? 1 : 0);
+  if (first === undefined) return [...span];
+  const lead = range(last + 1, first - 1).filter((each) => units[each]?.unit.kind === "sentence");
+  return [...span, ...lead, ...firstSteps(units, listAround(units, first), first)];
+}
+
+/** A colon within the text introduces what follows it, and promises nothing beyond. */
+function promisesMore(unit: Unit | undefined, isLast: boolean): boolean {
+  return unit?.kind === "sentence" && promisesSteps(unit.text) && (isLast || !unit.text.trimEnd().endsWith(":"));
+}
+
+function firstStepAfter(units: readonly Placed[], last: number, headingsMax: number): number | undefined {
+  const next = range(last + 1, last + promiseReach).filter((index) => units[index] !== undefined);
+  const first = next.find((index) => units[index]?.unit.kind === "item");
+  const headings = next.filter((index) => units[index]?.unit.kind === "heading" && index < (first ?? 0)).length;
+  const unit = first === undefined ? undefined : units[first];
+  const isFirst = unit?.unit.kind === "item" && unit.unit.number === 1 && unit.informative;
+  return isFirst && headings <= headingsMax ? first : undefined;
 }
 
 /** The units between two headings, within the passage of `at`. Headings are excluded. */

@@ -4,7 +4,7 @@ import type { KnowledgeIndex } from "#knowledge/index/contract.ts";
 import type { Composed } from "#answering/extract/compose.ts";
 import { compose } from "#answering/extract/compose.ts";
 import { bandOf } from "./confidence.ts";
-import { askingWords, asksOtherwise } from "#answering/understand/question.ts";
+import { askingWords, asksOtherwise, kindOf } from "#answering/understand/question.ts";
 import type { Retrieval, RetrievalRequest } from "#answering/retrieve/retrieve.ts";
 import { retrieve } from "#answering/retrieve/retrieve.ts";
 import { isSoft } from "#language/words/terms.ts";
@@ -38,16 +38,30 @@ export async function judge(index: KnowledgeIndex, lookup: JudgeRequest, signal:
   const inContext = await judgeOne(index, lookup, signal);
   const { own, borrowed } = inContext.found.question;
   if (own.length === 0 || borrowed.length === 0 || bandOf(evidenceOf(inContext)) === "high") return inContext;
-  // A word alone is a heading of several subjects: "and on mac?" after a question about something else.
-  if (own.filter((term) => !isSoft(term)).length < aloneFrom) return inContext;
   // "And what does it cost?" can look like a follow-up without being one.
   const alone = await judgeOne(index, { ...lookup, history: [] }, signal);
-  return isTheQuestion(alone) && bandOf(evidenceOf(alone)) !== "low" ? alone : inContext;
+  // One word is the heading of many subjects: "and on mac?" after a question about something else.
+  const isOfItsOwn = own.filter((term) => !isSoft(term)).length >= aloneFrom ? isTheQuestion : isAskedByHeading;
+  return isOfItsOwn(alone) && bandOf(evidenceOf(alone)) !== "low" ? alone : inContext;
 }
 
 /** True when the answer is from under a heading that is the question. */
 function isTheQuestion({ extract }: Judged): boolean {
   return extract?.used.some(({ fit }) => fit >= sameQuestion) === true;
+}
+
+/** Whether a heading of the answer is a question that asks for the same: "What does it cost?" and "How much is it?" */
+function isAskedByHeading({ found, extract }: Judged): boolean {
+  const { asking, asks, language } = found.question;
+  const isAsked = (title: string): boolean => {
+    const words = wordsOfHeading(title);
+    const isOfKind = asks !== "anything" && kindOf(words.join(" ")) === asks;
+    return title.endsWith("?") && (isOfKind || !asksOtherwise(askingWords(words, language), asking));
+  };
+  return (
+    asking !== null &&
+    extract?.used.some(({ fit, candidate }) => fit >= sameQuestion && isAsked(candidate.title)) === true
+  );
 }
 
 /** Like {@link isTheQuestion}, and the heading asks with the same question word. */

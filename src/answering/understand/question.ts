@@ -152,7 +152,18 @@ const asksPrice = new RegExp(
   ].join("|"),
 );
 
-function kindOf(words: string): Understood["asks"] {
+/** Matches a wish for steps that no question word introduces: "I want to delete my account", "delete my account, how". */
+const wishesSteps = new RegExp(
+  [
+    String.raw`\bhow$`,
+    String.raw`\b(?:i|we) (?:want|wanted|need|would like|d like|wanna|am trying|m trying|are trying|try|tried) to (?!know\b|ask\b|hear\b|see\b|speak\b|talk\b)`,
+    String.raw`\b(?:id like|im trying|were trying) to (?!know\b|ask\b|hear\b|see\b|speak\b|talk\b)`,
+    String.raw`\bis there (?:a|any|some) way\b|\bways? to\b`,
+  ].join("|"),
+);
+
+/** The kind of thing that a question asks for. `words`: all of its words, separated by spaces. */
+export function kindOf(words: string): Understood["asks"] {
   if (asksPrice.test(words)) return "price";
   if (/^(?:what is|what are|whats) (?!the difference)(?:\S+ ){0,4}\S+$/.test(words)) return "definition";
   if (/\bhow (?:many|much)\b/.test(words)) return "amount";
@@ -169,7 +180,8 @@ function kindOf(words: string): Understood["asks"] {
   if (
     /\bhow (?:do|can|to|could|should|would|does)\b|\bwhat (?:can|should|do|must) (?:i|we) do\b|\b(?:steps|instructions|set up|setup|install|configure|reset|change|enable|disable)\b/.test(
       words,
-    )
+    ) ||
+    wishesSteps.test(words)
   )
     return "steps";
   return "anything";

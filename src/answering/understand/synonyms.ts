@@ -25,7 +25,7 @@ const meanings = `
   return send_back bring_back give_back
   pay payment paid
   price cost fee
-  phone telephone smartphone cellphone
+  phone telephone smartphone cellphone mobile
   email mail
   login signin logon
   delete remove erase
@@ -38,7 +38,7 @@ const meanings = `
   password pw pwd passcode
   configuration config
   application app
-  invoice receipt
+  invoice receipt bill
   discount coupon voucher promo
   broken defective faulty damaged
   install installation setup
@@ -74,6 +74,39 @@ const meanings = `
   switch swap exchange
   start begin
   expire expiry
+  modify edit amend alter
+  contact reach
+  maximum max limit
+  minimum min
+  mandatory compulsory obligatory
+  late delay overdue
+  renew renewal extend extension prolong
+  instalment installment
+  dog puppy pup
+  toilet restroom bathroom wc
+  lift elevator
+  rubbish trash garbage
+  manual handbook
+  screen display
+  vehicle car
+  wheelchair accessible accessibility
+  complain complaint
+  waterproof watertight water_resistant
+  mfa 2fa two_factor two_step 2_step
+  admin administrator
+  notification alert
+  luggage baggage suitcase
+  clean wash
+  sick illness ill
+  vacancy career
+  supplier vendor
+  website webpage homepage
+  link url hyperlink
+  unsubscribe unsubscription opt
+  noise noisy
+  enable activate activation
+  disable deactivate deactivation
+  spare replacement
 `;
 
 const builtin: readonly (readonly string[])[] = meanings.split("\n").map((line) => [
