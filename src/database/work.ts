@@ -20,6 +20,11 @@ export interface WorkKind<P = unknown> {
    * others of its lane. Absent: later rows of the lane wait for it.
    */
   readonly unordered?: true;
+  /**
+   * Whether a dead letter is still of use, and does no harm after later rows of its lane. An administrator may then try it
+   * again. Absent: always.
+   */
+  canRetry?(payload: P, now: number): boolean;
   /** Returns the row to store. */
   queued(lane: string, payload: P, dueAt: number): NewWork;
   /** Parses a stored payload without checking it. */
@@ -42,7 +47,10 @@ export interface WorkDeclaration<P = unknown> extends WorkKind<P> {
   waitsOut?(row: Work<P>, error: unknown, now: number): boolean;
   /** False: tries that `waitsOut` covers do not count towards `attemptsMax`. Absent: they count. */
   readonly countsWaiting?: false;
-  /** Stores the consequences of a dead letter, in its transaction. The returned callback is called after the commit. */
+  /**
+   * Stores the consequences of a dead letter, in its transaction: people continue from these, and the row is not tried
+   * again. The returned callback is called after the commit.
+   */
   onAbandon?(tx: Tx, row: Work<P>, reason: string, now: number): Promise<() => void>;
 }
 
@@ -53,12 +61,12 @@ type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonl
 export function workKind<S extends TSchema>(
   kind: string,
   payload: S,
-  order: Pick<WorkKind, "unordered"> = {},
+  rest: Pick<WorkKind<DeepReadonly<Static<S>>>, "unordered" | "canRetry"> = {},
 ): WorkKind<DeepReadonly<Static<S>>> {
   return {
     kind,
     payload,
-    ...order,
+    ...rest,
     queued: (lane, given, dueAt) => ({ lane, kind, payload: given, dueAt }),
     read: (row) => ({ ...row, payload: JSON.parse(row.payload) as DeepReadonly<Static<S>> }),
   };

@@ -13,6 +13,7 @@ import type { Mail, MailTransport } from "./transport.ts";
 export const mailKind = workKind(
   "mail",
   Type.Object({ id: Type.String(), sealed: Type.String(), until: Type.Number() }),
+  { canRetry: ({ until }, now) => until > now },
 );
 
 /** Attempts over about an hour, with the outbox's backoff. */

@@ -15,7 +15,10 @@ import { endSessions } from "#admin/team/sessions.ts";
 
 const resetMs = 3_600_000;
 
-const resetKind = workKind("password-reset", Type.Object({ email: Type.String() }));
+const resetKind = workKind("password-reset", Type.Object({ email: Type.String() }), {
+  // It would end the link of a later request, and surprise somebody who has given up on this one.
+  canRetry: () => false,
+});
 
 /** Queues the mail. Whether the address is known is found out later, so that the answer takes as long for any address. */
 export async function requestReset(store: Store, clock: Clock, given: string): Promise<void> {

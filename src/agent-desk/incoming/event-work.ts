@@ -64,6 +64,8 @@ export const deskEventKind = workKind(
       ]),
     ),
   }),
+  // A text that the agent has deleted since would be sent: the deletion behind it found nothing to delete.
+  { canRetry: () => false },
 );
 
 export type DeskEventPayload = PayloadOf<typeof deskEventKind>;

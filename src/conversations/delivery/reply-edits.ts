@@ -25,6 +25,8 @@ export const replyEditKind = workKind(
     /** Null: the reply is deleted. */
     content: Type.Union([Type.String(), Type.Null()]),
   }),
+  // It would replace the text of a later edit.
+  { canRetry: () => false },
 );
 
 export type ReplyEdit = PayloadOf<typeof replyEditKind>;

@@ -16,6 +16,8 @@ export const pushStatusKind = workKind("stand-there", Type.Object({ conversation
 export const pushHandoverKind = workKind(
   "handover-there",
   Type.Object({ conversationId: Type.String(), handedOver: Type.Unsafe<Handover>(Type.Object({})) }),
+  // The conversation may have been answered or resolved since.
+  { canRetry: () => false },
 );
 
 /** A note for agents on the platform. */

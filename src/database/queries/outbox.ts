@@ -310,6 +310,17 @@ export async function rescheduleWork(
   }
 }
 
+/** Makes dead letters due as if they were new. Returns how many still were dead. */
+export async function retryDeadWork(tx: Tx, ids: readonly number[], now: number): Promise<number> {
+  const { numUpdatedRows } = await tx
+    .updateTable("outbox")
+    .set({ due_at: now, attempts: 0, dead_at: null, lease_id: null, lease_until: null, last_error: null })
+    .where("id", "in", ids)
+    .where("dead_at", "is not", null)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
+
 export async function renewLeases(
   tx: Tx,
   lanes: readonly string[],

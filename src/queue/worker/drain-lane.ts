@@ -5,7 +5,8 @@ import type { WorkTable } from "#queue/work-table.ts";
 import type { StoreFailure } from "./failures.ts";
 import type { Outages } from "./outages.ts";
 import type { RowGroup } from "./row-group.ts";
-import { LeftWork, groupOf } from "./row-group.ts";
+import { LeftWork } from "./given-up.ts";
+import { groupOf } from "./row-group.ts";
 
 export interface DrainOptions {
   readonly store: Store;

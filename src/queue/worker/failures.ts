@@ -5,7 +5,7 @@ import type { Clock } from "#runtime/clock.ts";
 import type { Log } from "#runtime/log.ts";
 import type { WorkTable } from "#queue/work-table.ts";
 import type { Outages } from "./outages.ts";
-import { LeftWork, wasLeft } from "./row-group.ts";
+import { LeftWork, unconcluded, wasLeft } from "./given-up.ts";
 
 /**
  * During an upgrade the outbox can hold rows of a newer version. They are left to it for more than two hours. The delay is
@@ -89,14 +89,14 @@ async function deferOrGiveUp(
   const counts = (row: Work): boolean => declaration?.countsWaiting !== false || !waits(row);
   const isDead = (row: Work): boolean =>
     row.attempts + 1 >= (declaration?.attemptsMax ?? leftAttemptsMax) && !waits(row);
-  const write = (onAbandon: WorkDeclaration["onAbandon"]): Promise<StoredFailure> =>
+  const write = (onAbandon: WorkDeclaration["onAbandon"], because: string): Promise<StoredFailure> =>
     store.write(async (tx) => {
       const after: (() => void)[] = [];
       const dead: Work[] = [];
       for (const row of rows) {
         const isLast = isDead(row);
         const unordered = works.unordered.has(row.kind);
-        const outcome = { dueAt, error: reason, dead: isLast, unordered, now, counts: counts(row) };
+        const outcome = { dueAt, error: isLast ? because : reason, dead: isLast, unordered, now, counts: counts(row) };
         const isOurs = await deferWork(tx, row, outcome);
         if (!isOurs || !isLast) continue;
         dead.push(row);
@@ -105,12 +105,12 @@ async function deferOrGiveUp(
       return { after, dead };
     });
   try {
-    return await write(declaration?.onAbandon);
+    return await write(declaration?.onAbandon, reason);
   } catch (err) {
     if (!rows.some(isDead)) throw err;
     // A failing `onAbandon` must not block the lane for ever.
     const about = { err, lane: rows[0]?.lane, kind: rows[0]?.kind };
     log.error(about, "outbox: failure handler failed, work is a dead letter");
-    return write(undefined);
+    return write(undefined, unconcluded(reason));
   }
 }

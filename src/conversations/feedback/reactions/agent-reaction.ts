@@ -25,6 +25,8 @@ export const reactionKind = workKind(
     /** The reaction before it; null: none. */
     replaces: sign,
   }),
+  // It would replace a later reaction.
+  { canRetry: () => false },
 );
 export type AgentReaction = PayloadOf<typeof reactionKind>;
 
