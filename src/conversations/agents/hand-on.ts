@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { Actor } from "#domain/conversation/message.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Channels } from "#channels/channels.ts";
-import type { Store, Tx } from "#database/contract.ts";
+import type { Reader, Store, Tx } from "#database/contract.ts";
 import { lockConversation } from "#database/queries/conversations.ts";
 import type { NewWork } from "#database/queries/outbox.ts";
 import { finishWork } from "#database/queries/outbox.ts";
@@ -57,7 +57,7 @@ async function handOn(dependencies: HandOnDependencies, row: Work<HandOn>, signa
   const { store, publishEffects, workspaceOf } = dependencies;
   const { workspaceId, from } = row.payload;
   const workspace = await workspaceOf(workspaceId);
-  for (;;) {
+  while (!(await hasReturned(store.read, row))) {
     const held = await store.read
       .selectFrom("conversations")
       .select("id")
@@ -74,6 +74,22 @@ async function handOn(dependencies: HandOnDependencies, row: Work<HandOn>, signa
     }
   }
   await store.write((tx) => finishWork(tx, [row]));
+}
+
+/**
+ * Whether a removed agent was added again before the work was done. Their conversations stay with them, since new ones are
+ * among them.
+ */
+async function hasReturned(db: Reader, { payload, created_at: queuedAt }: Work<HandOn>): Promise<boolean> {
+  if (payload.agentId !== undefined) return false;
+  const agent = await db
+    .selectFrom("agents")
+    .select("id")
+    .where("workspace_id", "=", payload.workspaceId)
+    .where("email", "=", payload.from)
+    .where("created_at", ">", queuedAt)
+    .executeTakeFirst();
+  return agent !== undefined;
 }
 
 async function handOnOne(

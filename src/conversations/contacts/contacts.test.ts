@@ -3,6 +3,9 @@ import type { Sender } from "#channels/contract.ts";
 import { contactKeys } from "#domain/customer/contact-keys.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import { createWorkspace } from "#admin/workspaces/workspaces.ts";
+import { insertWork } from "#database/queries/outbox.ts";
+import { moveLane } from "#queue/lanes.ts";
+import { moveKind } from "./merge.ts";
 import { rowsOf } from "#test/support/database/conversation-rows.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
 import type { EngineBench } from "#test/support/engine-bench.ts";
@@ -261,6 +264,18 @@ eachDatabase("a customer on several channels", (open) => {
       .execute();
     expect(rows.map(({ id }) => id).toSorted()).toEqual([...ids, target].toSorted());
     expect(rows.map((row) => row.previous_conversation_id)).toEqual([null, ...rows.slice(0, -1).map(({ id }) => id)]);
+  });
+
+  it("has the order of the conversations of now where an old page of a move is done late", async () => {
+    const key = unique("late");
+    const [first, second, stranger] = [await write({ key }), await write({ key }), await write({ key: unique("s") })];
+    const { contact_id: contactId, started_at: startedAt } = await bench.row(first);
+    const page = { contactId, after: { startedAt, id: first }, previous: stranger };
+    const now = bench.clock.now();
+    await bench.store.write((tx) => insertWork(tx, [moveKind.queued(moveLane(contactId), page, now)], now));
+    bench.clock.advance(1_000);
+    await bench.settle();
+    expect(await bench.row(second)).toMatchObject({ contact_id: contactId, previous_conversation_id: first });
   });
 
   it("is found by the values of the last change, whatever made it", async () => {

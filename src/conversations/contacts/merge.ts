@@ -33,8 +33,9 @@ export const moveKind = workKind(
   "relink",
   Type.Object({
     contactId: Type.String(),
-    /** Position of the last page: its last conversation, and the last one that stayed. */
+    /** Position of the last page: its last conversation. */
     after: Type.Optional(Type.Object({ startedAt: Type.Number(), id: Type.String() })),
+    /** The last conversation that stayed. Only earlier versions read it. */
     previous: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   }),
   { unordered: true },

@@ -83,7 +83,7 @@ export async function moveConversations(
 
   const changes = createUnitOfWork(now, search);
   const others = new Set<string>();
-  let previous = work.previous ?? null;
+  let previous = after === undefined ? null : await lastBefore(tx, contactId, after);
   for (const row of conversations) {
     const draft = changes.track(row, settings, false);
     const ownerId = row.own_contact_id ?? contactId;
@@ -106,6 +106,28 @@ export async function moveConversations(
   }
   for (const id of others) changes.addWork(moveKind.queued(moveLane(id), { contactId: id }, now));
   return changes.flush(tx);
+}
+
+/**
+ * The contact's last conversation up to this position. The one that the work names may have moved since, where the work is
+ * done late.
+ */
+async function lastBefore(
+  tx: Tx,
+  contactId: string,
+  { startedAt, id }: NonNullable<MoveConversations["after"]>,
+): Promise<string | null> {
+  const last = await tx
+    .selectFrom("conversations")
+    .select("id")
+    .where("contact_id", "=", contactId)
+    .where("started_at", "<=", startedAt)
+    .where((eb) => eb.or([eb("started_at", "<", startedAt), eb("id", "<=", id)]))
+    .orderBy("started_at", "desc")
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return last?.id ?? null;
 }
 
 /** Loads these contacts and their root contacts. */
