@@ -4,19 +4,24 @@ import { modelTokensUsed } from "#database/queries/counters.ts";
 import { storedSettings } from "#domain/workspace/settings.ts";
 import type { Clock } from "#runtime/clock.ts";
 import { recordChange } from "./audit.ts";
+import type { CanRetry } from "./installation/dead-letters.ts";
 import { readDeadLetters } from "./installation/dead-letters.ts";
 import type { ManualDependencies } from "./installation/manual.ts";
 import { manualDocuments } from "./installation/manual.ts";
 
 /** Reads the problems of a workspace, and the first steps of a new one. Takes few statements at any size. */
-export async function readOverview(dependencies: ManualDependencies, workspaceId: string, now: number) {
+export async function readOverview(
+  dependencies: ManualDependencies & { readonly canRetry: CanRetry },
+  workspaceId: string,
+  now: number,
+) {
   const db = dependencies.store.read;
   const [manual, channels, documents, webhooks, deadLetters, versions, steps, isModelSpent] = await Promise.all([
     manualDocuments(dependencies, workspaceId),
     troubledChannels(db, workspaceId),
     documentCounts(db, workspaceId),
     troubledWebhooks(db, workspaceId),
-    readDeadLetters(db, workspaceId),
+    readDeadLetters(db, dependencies.canRetry, workspaceId, now),
     mixedVersions(db),
     firstSteps(db, workspaceId),
     hasSpentModel(db, workspaceId, now),

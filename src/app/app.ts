@@ -125,13 +125,12 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     log,
   });
   const server = await createServer({
-    ...servedBy(services),
+    ...servedBy(services, { works, wake, fanout }),
     allowPrivate: config.file.allowPrivate ?? false,
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     processId,
     watch: process.watch,
     engine,
-    fanout,
     ...createChannelPorts({ channels, load, fanout, wake, metrics, clock, publicUrl, guardedLookup }),
     readiness: () => dependencyStates({ services, process, signals, refresher, connections }),
     metrics: metrics.registry,
@@ -162,9 +161,14 @@ function refuseAddress(error: unknown, config: Config): never {
   throw fix === undefined ? error : new ConfigError(fix(config), { cause: error });
 }
 
-/** The services that HTTP uses. */
-function servedBy({ store, documents, files, secrets, search, vectors, mail, guardedFetch }: Services) {
+/** The services and signals that HTTP uses. */
+function servedBy(
+  { store, documents, files, secrets, search, vectors, mail, guardedFetch }: Services,
+  { works, ...signals }: Pick<HttpDependencies, "wake" | "fanout"> & { readonly works: WorkTable },
+) {
   return {
+    ...signals,
+    canRetry: (row, now) => works.canRetry(row, now),
     canMail: mail !== undefined,
     store,
     documents,

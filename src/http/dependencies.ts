@@ -1,4 +1,5 @@
 import type { AccountEffects } from "#admin/channels/accounts.ts";
+import type { CanRetry } from "#admin/installation/dead-letters.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 import type { AllowPrivate } from "#outbound/addresses.ts";
 import type { GuardedFetch } from "#outbound/guarded-fetch.ts";
@@ -18,7 +19,7 @@ import type { TokenKeys } from "#domain/customer/user-token.ts";
 import type { Engine } from "#conversations/contract.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { ConversationFilter, ListPosition } from "#database/search/contract.ts";
-import type { Fanout } from "#runtime/signals.ts";
+import type { Fanout, Wake } from "#runtime/signals.ts";
 import type { Files } from "#files/contract.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import type { BodyLimits } from "./middleware/bodies/bodies.ts";
@@ -33,6 +34,8 @@ export interface HttpDependencies {
   readonly watch: Pick<ProcessWatch, "silent">;
   readonly engine: Engine;
   readonly fanout: Fanout;
+  readonly wake: Wake;
+  readonly canRetry: CanRetry;
   readonly documents: DocumentService;
   readonly files: Pick<Files, "bytesMax" | "store" | "open" | "link" | "ofLink">;
   /** Conversations after `before`, in the order of the list. */

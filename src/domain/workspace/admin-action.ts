@@ -18,6 +18,7 @@ export const adminSubjects = [
   "skill",
   "team",
   "webhook",
+  "work",
   "workspace",
 ] as const;
 export type AdminSubject = (typeof adminSubjects)[number];
@@ -37,6 +38,8 @@ export const adminVerbs = [
   "exported",
   "erased",
   "failed",
+  "retried",
+  "dismissed",
 ] as const;
 export type AdminVerb = (typeof adminVerbs)[number];
 

@@ -12,6 +12,7 @@ import { startAdminChanges } from "#test/support/http/admin-changes.ts";
 import type { DashboardUser } from "#test/support/http/administrators.ts";
 import { callAdmin, dashboardUser } from "#test/support/http/administrators.ts";
 import { newSqlite } from "#test/support/database/databases.ts";
+import { addDeadLetter, indexingOf } from "#test/support/queue/dead-letters.ts";
 import { ownTables, textsOf } from "#test/support/database/table-texts.ts";
 import { asked } from "#test/support/http/inbox.ts";
 import type { JsonSchema } from "#test/support/http/openapi.ts";
@@ -32,6 +33,7 @@ const leastOf: Readonly<Record<string, Least>> = {
   "/admin/v1/channels": admins,
   "/admin/v1/audit": admins,
   "/admin/v1/customers": admins,
+  "/admin/v1/dead-letters": admins,
   "/admin/v1/documents": readers,
   "/admin/v1/keys": admins,
   "/admin/v1/macros": readers,
@@ -114,10 +116,12 @@ beforeAll(async () => {
   readToken = access.token;
   const workspaceId = app.workspace.id;
   const team = await createTeam(app.store, app.clock, { workspaceId, by: systemActor("test"), name: "Billing" });
+  const { conversationId } = await asked(app, "guarded");
   ids = {
     "access-tokens": access.id,
     agents: users.agent.id,
-    conversations: (await asked(app, "guarded")).conversationId,
+    conversations: conversationId,
+    "dead-letters": await addDeadLetter(app, indexingOf(conversationId)),
     documents: await app.learn("guarded.md", "# Delivery\n\nDelivery takes three days."),
     keys: (await add("keys", { name: "Server" })).id,
     teams: team.id,

@@ -30,6 +30,7 @@ import { oauthClientRoutes } from "./oauth-clients.ts";
 import { webhookRoutes } from "./webhooks/webhooks.ts";
 import { auditRoutes } from "./workspace/audit.ts";
 import { customerRoutes } from "./workspace/customers.ts";
+import { deadLetterRoutes } from "./workspace/dead-letters.ts";
 import { overviewRoutes } from "./workspace/overview.ts";
 import { settingsRoutes } from "./workspace/settings.ts";
 import { savedReplyRoutes } from "./workspace/saved-replies.ts";
@@ -70,6 +71,7 @@ export async function adminV1(app: App, resources: Resources): Promise<void> {
   auditRoutes(app, resources);
   customerRoutes(app, resources);
   overviewRoutes(app, resources);
+  deadLetterRoutes(app, resources);
   tryQuestionRoute(app, resources);
   unansweredRoutes(app, resources);
   markdownRoute(app);

@@ -4,6 +4,7 @@ import { newId } from "#domain/ids.ts";
 import { totpCode } from "#admin/sign-in/totp.ts";
 import { createLoginToken } from "#admin/team/login-links.ts";
 import { png } from "../channels/file-channel.ts";
+import { addDeadLetter, indexingOf } from "../queue/dead-letters.ts";
 import { startOpenIdProvider } from "../servers/openid-provider.ts";
 import { sendJson, startShopServer } from "../servers/shop-server.ts";
 import type { DashboardUser } from "./administrators.ts";
@@ -50,6 +51,7 @@ export async function startAdminChanges(app: TestApp, admin: DashboardUser): Pro
       ...automationChanges(made, shop.url),
       ...questionChanges(app),
       ...workspaceChanges(app, made),
+      ...deadLetterChanges(app),
     },
     async close() {
       await twilio.close();
@@ -431,3 +433,19 @@ const workspaceChanges = (app: TestApp, made: Made): Changes => ({
     return { path: "customers/erase", body: { email } };
   },
 });
+
+function deadLetterChanges(app: TestApp): Changes {
+  const dead = async (): Promise<string> => {
+    const { body } = await app.post("/v1/query", { workspace_id: app.workspace.id, query: "Hello?" });
+    return addDeadLetter(app, indexingOf(body.conversation_id));
+  };
+  return {
+    "POST /admin/v1/dead-letters/:id/retry": async () => ({ path: `dead-letters/${await dead()}/retry` }),
+    "DELETE /admin/v1/dead-letters/:id": async () => ({ path: `dead-letters/${await dead()}` }),
+    // Sent last, since it leaves none for the others.
+    "POST /admin/v1/dead-letters/retry": async () => {
+      await dead();
+      return { path: "dead-letters/retry" };
+    },
+  };
+}

@@ -123,6 +123,8 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       window: absent,
     },
     fanout: createInProcessFanout(log),
+    wake: { notify: absent },
+    canRetry: absent,
     channelAccounts: {
       lookup: absent,
       tryOut: absent,

@@ -7,6 +7,7 @@ import { eachDatabase } from "#test/support/database/databases.ts";
 import { asked, cookieOf } from "#test/support/http/inbox.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { inTime } from "#test/support/in-time.ts";
+import { addDeadLetter } from "#test/support/queue/dead-letters.ts";
 import { mailConfigOf, openMailServer } from "#test/support/servers/mail-server.ts";
 
 interface AgentBody {
@@ -286,6 +287,31 @@ eachDatabase("agents of a workspace", (open) => {
         .poll(async () => (await states()).map(({ status, assigned_to: of }) => [status, of]))
         .toEqual([expected, expected]);
     }
+  });
+
+  it("keep their conversations when they are added again before these were handed on", async () => {
+    const lane = `hand-on:${app.workspace.id}`;
+    const removed = ["leila@shop.example", "levi@shop.example"];
+    const { conversationId } = await asked(app, "kept");
+    const { conversationId: left } = await asked(app, "left-late");
+    for (const from of removed) {
+      const payload = { workspaceId: app.workspace.id, from, to: null, by: { type: "system", id: "test", name: null } };
+      await addDeadLetter(app, { lane, kind: "hand-on", payload });
+    }
+    app.clock.advance(1_000);
+    await invite("leila");
+    for (const [id, email = ""] of [
+      [conversationId, removed[0]],
+      [left, removed[1]],
+    ] as const) {
+      await app.engine.applyAction(app.workspace.id, id, { kind: "claim" }, { email, name: "Le" });
+    }
+    expect((await admin.call("POST", "dead-letters/retry")).body).toEqual({ retried: 2 });
+    const queued = app.store.read.selectFrom("outbox").select("id").where("lane", "=", lane);
+    await eventually(async () => expect(await queued.execute()).toEqual([]));
+    const rows = app.store.read.selectFrom("conversations").select("assigned_to");
+    const ownerOf = async (id: string) => (await rows.where("id", "=", id).executeTakeFirstOrThrow()).assigned_to;
+    expect([await ownerOf(conversationId), await ownerOf(left)]).toEqual(["leila@shop.example", null]);
   });
 
   it("are unknown to admins of other workspaces", async () => {

@@ -32,10 +32,19 @@ const overview = Type.Object(
     ),
     dead_letters: Type.Array(
       Type.Object({
+        id: Type.String(),
         conversation_id: nullable(Type.String({ description: "Null: the work is for no single conversation" })),
         kind: Type.String(),
+        title: Type.String({ description: "What was not done" }),
         error: nullable(Type.String()),
         at: schemas.time,
+        can_retry: Type.Boolean({
+          description:
+            "False: it would be of no use, or undo what was done since; or its consequence was stored, such as a message that is shown as failed, which agents send again there",
+        }),
+        can_dismiss: Type.Boolean({
+          description: "False: the work is for other workspaces too, and is deleted after 30 days",
+        }),
       }),
       { description: "Work that was given up, newest first" },
     ),
@@ -78,10 +87,10 @@ const dismissSchema = {
 };
 
 /** The state of the workspace at a glance. */
-export function overviewRoutes(app: App, { store, clock, readiness, documents }: Resources): void {
+export function overviewRoutes(app: App, { store, clock, readiness, documents, canRetry }: Resources): void {
   app.get("/overview", { config: { least: "viewer" }, schema: readSchema }, async (request) => {
     const { workspaceId, role } = administratorOf(request);
-    const { channels, ...rest } = await readOverview({ store, documents }, workspaceId, clock.now());
+    const { channels, ...rest } = await readOverview({ store, documents, canRetry }, workspaceId, clock.now());
     // Channels are named above; those of other workspaces are not.
     const system = (await readiness()).filter(({ name, state }) => state !== "ready" && !name.startsWith("channel "));
     // Addresses of endpoints and causes of failures can hold secrets of other systems.

@@ -20,6 +20,7 @@ const subjects: Readonly<Record<AdminSubject, string>> = {
   skill: "the skill",
   team: "the team",
   webhook: "the webhook",
+  work: "the given-up work:",
   workspace: "the workspace's",
 };
 
@@ -38,6 +39,8 @@ const verbs: Readonly<Record<AdminVerb, string>> = {
   exported: "exported",
   erased: "erased",
   failed: "failed at",
+  retried: "retried",
+  dismissed: "dismissed",
 };
 
 /** Words for actions whose subject and verb alone would read badly. */
@@ -101,6 +104,7 @@ const labels: Readonly<Record<AdminSubject, string>> = {
   skill: "Skills",
   team: "Teams",
   webhook: "Webhooks",
+  work: "Given-up work",
   workspace: "Workspace",
 };
 
