@@ -157,7 +157,10 @@ function inTheBrowser(): void {
     await page.setViewportSize(desktop);
   });
 
-  it("in dialogs of documents, channels and customers", async () => {
+  it("in dialogs of the overview, documents, channels and customers", async () => {
+    await go("");
+    const dismiss = page.getByRole("button", { name: /^Dismiss/u }).first();
+    await dialog("pages/home/dead-letters.tsx", "Dismiss this work?", dismiss);
     const documents = "pages/documents/dialogs.tsx";
     await go("/documents");
     await dialog("pages/documents/manual.tsx", "Remove the built-in manual?", button("Remove the built-in manual"));

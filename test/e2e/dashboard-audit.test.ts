@@ -8,6 +8,7 @@ import { dashboardUser } from "../support/http/administrators.ts";
 import type { TestApp } from "../support/http/app.ts";
 import { startApp } from "../support/http/app.ts";
 import { createDashboardPages } from "../support/http/dashboard-pages.ts";
+import { addDeadLetter, indexingOf } from "../support/queue/dead-letters.ts";
 import { skipped } from "../support/skipped.ts";
 
 const name = "the audit log and the overview in a browser";
@@ -57,5 +58,30 @@ function inTheBrowser(): void {
     await page.reload();
     await page.getByText("Everything works.").waitFor();
     await expect.poll(() => page.getByRole("heading", { name: "First steps" }).count()).toBe(0);
+  });
+
+  it("list work that was given up, which administrators try again or dismiss", async () => {
+    const { body } = await app.post("/v1/query", { workspace_id: app.workspace.id, query: "Hello?" });
+    const work = indexingOf(body.conversation_id);
+    for (const error of ["one", "two", "three"]) await addDeadLetter(app, { ...work, error });
+    const viewer = await pages.open(await dashboardUser(app, "viewer"));
+    const title = "A conversation was not brought up to date in the search";
+    await viewer.getByText(`${title}.`).first().waitFor();
+    expect(await viewer.getByRole("button", { name: /Try|Dismiss/u }).count()).toBe(0);
+    const page = await pages.open(admin);
+    const letter = (error: string) => page.locator(".callout", { hasText: `${title}: ${error}` });
+    await letter("two").getByRole("button", { name: "Dismiss" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Dismiss" }).click();
+    await page.getByText("The work was dismissed.").waitFor();
+    await letter("two").waitFor({ state: "detached" });
+    await letter("one").waitFor();
+    await page.getByRole("button", { name: "Try all again" }).click();
+    await page.getByText("2 pieces of work are being tried again.").waitFor();
+    await page.getByText("Everything works.").waitFor();
+    await addDeadLetter(app, { ...work, error: "four" });
+    await page.reload();
+    await letter("four").getByRole("button", { name: "Try again" }).click();
+    await page.getByText("The work is being tried again.").waitFor();
+    await page.getByText("Everything works.").waitFor();
   });
 }

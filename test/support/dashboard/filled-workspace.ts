@@ -6,6 +6,7 @@ import type { DashboardUser } from "#test/support/http/administrators.ts";
 import { dashboardUser } from "#test/support/http/administrators.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { asked, password } from "#test/support/http/inbox.ts";
+import { addDeadLetter, indexingOf } from "#test/support/queue/dead-letters.ts";
 import { startSite, htmlPage } from "#test/support/servers/fake-site.ts";
 import { startOpenIdProvider } from "#test/support/servers/openid-provider.ts";
 import { openReceiver } from "#test/support/servers/webhook-receiver.ts";
@@ -59,6 +60,7 @@ export async function fillWorkspace(app: TestApp): Promise<FilledWorkspace> {
   const issued = { issuer: servers.provider.issuer, client_id: "parley", client_secret: "the client's secret" };
   ok(await admin.call("PUT", "sign-in/provider", { ...issued, groups: [{ group: "billing", role: "agent" }] }));
   const customerEmail = await fillConversations(app, people.colleague);
+  await fillDeadLetters(app);
   return {
     admin,
     ...people,
@@ -163,4 +165,12 @@ async function fillConversations(app: TestApp, agent: DashboardUser): Promise<st
     agents: [agent.email],
   });
   return email;
+}
+
+/** More than the overview shows, with a conversation and with a long word. */
+async function fillDeadLetters(app: TestApp): Promise<void> {
+  const { id } = await app.store.read.selectFrom("conversations").select("id").executeTakeFirstOrThrow();
+  for (const error of ["refused", longName, "refused", "refused", "refused", "refused"]) {
+    await addDeadLetter(app, { ...indexingOf(id), error });
+  }
 }

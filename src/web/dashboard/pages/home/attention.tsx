@@ -3,12 +3,12 @@ import { addressOf } from "#web/dashboard/router.ts";
 import { useListedPages } from "#web/dashboard/store.ts";
 import { Callout } from "#web/dashboard/ui/marks.tsx";
 import { Section } from "#web/dashboard/ui/page.tsx";
+import { DeadLetters } from "./dead-letters.tsx";
 import type { Overview } from "./types.ts";
 
-const shownMax = 5;
-
-/** Lists the problems of the workspace, each with a link to its fix. */
-export function Attention({ of: overview }: { readonly of: Overview }) {
+/** Lists the problems of the workspace, each with its fix. */
+export function Attention(props: { readonly of: Overview; readonly reload: () => Promise<void> }) {
+  const { of: overview, reload } = props;
   const { channels, documents_failed: failed, webhooks, dead_letters: deadLetters, versions, system } = overview;
   const problems: readonly ComponentChildren[] = [
     ...system.map(({ name, cause }) => <Problem title={`${capital(name)}: ${cause ?? "does not work"}`} />),
@@ -51,19 +51,11 @@ export function Attention({ of: overview }: { readonly of: Overview }) {
         fix="Open the webhook"
       />
     )),
-    ...deadLetters.slice(0, shownMax).map(({ conversation_id: id, kind, error }) => {
-      const title = `Work${id === null ? "" : " for a conversation"} was given up (${kind})${error === null ? "." : `: ${error}`}`;
-      return id === null ? (
-        <Problem title={title} />
-      ) : (
-        <Problem title={title} href={`/inbox#/all/${id}`} fix="Open the conversation" />
-      );
-    }),
-    ...(deadLetters.length > shownMax ? [<p>And {deadLetters.length - shownMax} more.</p>] : []),
   ];
   return (
     <Section title="Needs attention">
-      {problems.length === 0 ? <Callout tone="good">Everything works.</Callout> : problems}
+      {problems.length === 0 && deadLetters.length === 0 ? <Callout tone="good">Everything works.</Callout> : problems}
+      <DeadLetters of={deadLetters} reload={reload} />
     </Section>
   );
 }

@@ -30,7 +30,7 @@ function Home() {
       <Loaded of={overview}>
         {(found) => (
           <>
-            <Attention of={found} />
+            <Attention of={found} reload={overview.reload} />
             <FirstSteps of={found.first_steps} reload={overview.reload} />
           </>
         )}

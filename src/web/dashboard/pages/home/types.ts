@@ -13,11 +13,7 @@ export interface Overview {
     readonly state: "failing" | "disabled";
     readonly reason: string | null;
   }[];
-  readonly dead_letters: readonly {
-    readonly conversation_id: string | null;
-    readonly kind: string;
-    readonly error: string | null;
-  }[];
+  readonly dead_letters: readonly DeadLetter[];
   readonly versions: readonly (string | null)[];
   readonly model_budget_spent: boolean;
   readonly system: readonly { readonly name: string; readonly cause: string | null }[];
@@ -31,4 +27,15 @@ export interface Overview {
     readonly channel: boolean;
     readonly colleague: boolean;
   };
+}
+
+/** Work that was given up. */
+export interface DeadLetter {
+  readonly id: string;
+  readonly conversation_id: string | null;
+  /** Says what was not done. */
+  readonly title: string;
+  readonly error: string | null;
+  readonly can_retry: boolean;
+  readonly can_dismiss: boolean;
 }
