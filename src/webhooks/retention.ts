@@ -24,7 +24,8 @@ interface RetentionDependencies {
 /** Schedules the daily deletion of old events; the work queues itself again. */
 export async function scheduleRetention({ store, clock }: RetentionDependencies): Promise<void> {
   await store.write(async (tx) => {
-    const there = await tx.selectFrom("outbox").select("id").where("lane", "=", lane).executeTakeFirst();
+    const queued = tx.selectFrom("outbox").select("id").where("lane", "=", lane).where("dead_at", "is", null);
+    const there = await queued.executeTakeFirst();
     const now = clock.now();
     if (there === undefined) await insertWork(tx, [retentionKind.queued(lane, {}, now + everyMs)], now);
   });

@@ -125,7 +125,8 @@ export async function syncLater(
   // The latest rate limit applies to all pending updates.
   await tx.updateTable("outbox").set({ due_at: dueAt }).where("lane", "=", lane).where("due_at", ">", dueAt).execute();
   if (change.kind === "card") {
-    const waiting = await tx.selectFrom("outbox").select("id").where("lane", "=", lane).limit(1).executeTakeFirst();
+    const queued = tx.selectFrom("outbox").select("id").where("lane", "=", lane).where("dead_at", "is", null);
+    const waiting = await queued.limit(1).executeTakeFirst();
     if (waiting !== undefined) return;
   }
   const items = change.kind === "card" ? [] : [change];

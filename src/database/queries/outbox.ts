@@ -39,13 +39,14 @@ export async function insertWork(tx: Tx, works: readonly NewWork[], now: number)
   );
 }
 
-/** Queues work, unless the same work is queued in its lane. */
+/** Queues work, unless the same work is queued in its lane. Work that was given up there does not count. */
 export async function insertWorkOnce(tx: Tx, work: NewWork, now: number): Promise<void> {
   const waiting = await tx
     .selectFrom("outbox")
     .select("id")
     .where("lane", "=", work.lane)
     .where("payload", "=", JSON.stringify(work.payload))
+    .where("dead_at", "is", null)
     .limit(1)
     .executeTakeFirst();
   if (waiting === undefined) await insertWork(tx, [work], now);

@@ -58,6 +58,7 @@ export async function queueVectors(tx: Tx, workspaceId: string, now: number, aft
     .select("id")
     .where("lane", "=", lane)
     .where("lease_id", "is", null)
+    .where("dead_at", "is", null)
     .limit(1)
     .executeTakeFirst();
   const payload = after === "" ? {} : { after };
