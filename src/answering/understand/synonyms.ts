@@ -28,8 +28,8 @@ const meanings = `
   phone telephone smartphone cellphone mobile
   email mail
   login signin logon
-  delete remove erase
-  cancel cancellation terminate
+  delete remove erase uninstall rid
+  cancel cancellation terminate stop quit
   repair fix
   buy purchase
   photo picture image pic
@@ -107,6 +107,8 @@ const meanings = `
   enable activate activation
   disable deactivate deactivation
   spare replacement
+  forgot forget forgotten
+  reset recover recovery
 `;
 
 const builtin: readonly (readonly string[])[] = meanings.split("\n").map((line) => [
