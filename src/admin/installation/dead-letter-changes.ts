@@ -80,9 +80,10 @@ const isTriedAlready = () => new Problem("invalid_transition", "This work is bei
 
 async function retryAll(tx: Tx, { workspaceId, by }: Edit, letters: readonly DeadLetter[], now: number) {
   const ids = letters.map(({ row }) => row.id);
-  const count = await retryDeadWork(tx, ids, now);
-  if (count > 0) await recordChange(tx, { workspaceId, by, action: "work_retried", subject: namesOf(letters), now });
-  return count;
+  const retried = await retryDeadWork(tx, ids, now);
+  const subject = namesOf(letters.filter(({ row }) => retried.has(row.id)));
+  if (retried.size > 0) await recordChange(tx, { workspaceId, by, action: "work_retried", subject, now });
+  return retried.size;
 }
 
 const nameOf = ({ row, conversationId }: DeadLetter): string =>

@@ -57,7 +57,7 @@ async function handOn(dependencies: HandOnDependencies, row: Work<HandOn>, signa
   const { store, publishEffects, workspaceOf } = dependencies;
   const { workspaceId, from } = row.payload;
   const workspace = await workspaceOf(workspaceId);
-  while (!(await hasReturned(store.read, row))) {
+  while (!(await isTaken(store.read, row.payload))) {
     const held = await store.read
       .selectFrom("conversations")
       .select("id")
@@ -77,17 +77,16 @@ async function handOn(dependencies: HandOnDependencies, row: Work<HandOn>, signa
 }
 
 /**
- * Whether a removed agent was added again before the work was done. Their conversations stay with them, since new ones are
- * among them.
+ * Whether an agent has the address by now: one who was removed and added again, got the address back, or is new. The
+ * conversations stay with them, since their own are among these. A viewer has none, unless it is the moved agent.
  */
-async function hasReturned(db: Reader, { payload, created_at: queuedAt }: Work<HandOn>): Promise<boolean> {
-  if (payload.agentId !== undefined) return false;
+async function isTaken(db: Reader, { workspaceId, from, agentId }: HandOn): Promise<boolean> {
   const agent = await db
     .selectFrom("agents")
     .select("id")
-    .where("workspace_id", "=", payload.workspaceId)
-    .where("email", "=", payload.from)
-    .where("created_at", ">", queuedAt)
+    .where("workspace_id", "=", workspaceId)
+    .where("email", "=", from)
+    .where((eb) => eb.or([eb("role", "!=", "viewer"), ...(agentId === undefined ? [] : [eb("id", "=", agentId)])]))
     .executeTakeFirst();
   return agent !== undefined;
 }

@@ -71,9 +71,8 @@ async function rescheduleTimers(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, search, publishEffects } = dependencies;
-  const works = rows.map((row) => row.payload);
-  // A change of settings during the run starts it again.
-  const work = works.find(({ status }) => status === undefined) ?? works[0];
+  // A change of settings during the run starts it again. An old page must not make it lose the pages before.
+  const [work] = rows.map((row) => row.payload).toSorted(byPage);
   if (work === undefined) return;
   const { workspaceId, status = timed[0], after } = work;
   const workspace = await readWorkspace(store.read, workspaceId);
@@ -103,6 +102,13 @@ async function rescheduleTimers(
     const dueAt = clock.now();
     await insertWork(tx, [rescheduleKind.queued(rescheduleLane(workspaceId), next, dueAt)], dueAt);
   });
+}
+
+function byPage(left: RescheduleTimers, right: RescheduleTimers): number {
+  const placeOf = ({ status }: RescheduleTimers): number => (status === undefined ? -1 : timed.indexOf(status));
+  const timeOf = ({ after }: RescheduleTimers): number => after?.startedAt ?? 0;
+  const idOf = ({ after }: RescheduleTimers): string => after?.id ?? "";
+  return placeOf(left) - placeOf(right) || timeOf(left) - timeOf(right) || (idOf(left) < idOf(right) ? -1 : 1);
 }
 
 function following(

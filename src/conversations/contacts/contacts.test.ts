@@ -278,6 +278,29 @@ eachDatabase("a customer on several channels", (open) => {
     expect(await bench.row(second)).toMatchObject({ contact_id: contactId, previous_conversation_id: first });
   });
 
+  it("loses no page of a move when a later page of an old one is done with it", async () => {
+    const key = unique("pages");
+    const [first, second, third] = [await write({ key }), await write({ key }), await write({ key })];
+    const { contact_id: contactId } = await bench.row(first);
+    const after = async (id: string) => ({
+      contactId,
+      after: { startedAt: (await bench.row(id)).started_at, id },
+      previous: null,
+    });
+    const now = bench.clock.now();
+    const pages = [await after(third), await after(first)].map((page) =>
+      moveKind.queued(moveLane(contactId), page, now),
+    );
+    await bench.store.write(async (tx) => {
+      const lost = { previous_conversation_id: null };
+      await tx.updateTable("conversations").set(lost).where("id", "=", second).execute();
+      await insertWork(tx, pages, now);
+    });
+    bench.clock.advance(1_000);
+    await bench.settle();
+    expect(await bench.row(second)).toMatchObject({ previous_conversation_id: first });
+  });
+
   it("is found by the values of the last change, whatever made it", async () => {
     const rows = await bench.store.read.selectFrom("contacts").selectAll().execute();
     expect(

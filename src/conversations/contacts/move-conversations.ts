@@ -41,6 +41,11 @@ export function declareConversationMove({
   });
 }
 
+function byPage({ after: left }: MoveConversations, { after: right }: MoveConversations): number {
+  if (left === undefined || right === undefined) return Number(left !== undefined) - Number(right !== undefined);
+  return left.startedAt - right.startedAt || (left.id < right.id ? -1 : 1);
+}
+
 /**
  * Moves a contact's conversations after a merge or its undo. Conversations that stay get the contact's current data and
  * the link to the previous one. One page per transaction; each queues the next.
@@ -52,9 +57,8 @@ export async function moveConversations(
   now: number,
 ): Promise<Effects | null> {
   await finishWork(tx, rows);
-  // One pass serves all queued rows, from the start if one of them asks for that.
-  const works = rows.map((row) => row.payload);
-  const work = works.find(({ after }) => after === undefined) ?? works[0];
+  // One pass serves all queued rows, from the earliest page that one of them asks for.
+  const [work] = rows.map((row) => row.payload).toSorted(byPage);
   if (work === undefined) return null;
   const { contactId, after } = work;
   const contact = await tx.selectFrom("contacts").selectAll().where("id", "=", contactId).executeTakeFirst();

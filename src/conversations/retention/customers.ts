@@ -75,6 +75,7 @@ export function createCustomers(dependencies: {
         .select("lane")
         .where("kind", "=", removeFilesKind.kind)
         .where("due_at", "<=", now)
+        .where("dead_at", "is", null)
         .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)]))
         .limit(100)
         .execute();

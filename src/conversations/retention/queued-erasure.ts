@@ -71,6 +71,7 @@ export async function queuedErasures(db: Reader, workspaceId: string, now: numbe
     .select(["id", "payload", "lease_until", "last_error", "created_at"])
     .where("kind", "=", forgetKind.kind)
     .where("lane", "like", `${lanesOf(workspaceId)}%`)
+    .where("dead_at", "is", null)
     .orderBy("id")
     .limit(listedMax)
     .execute();

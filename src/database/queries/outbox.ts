@@ -311,15 +311,16 @@ export async function rescheduleWork(
   }
 }
 
-/** Makes dead letters due as if they were new. Returns how many still were dead. */
-export async function retryDeadWork(tx: Tx, ids: readonly number[], now: number): Promise<number> {
-  const { numUpdatedRows } = await tx
-    .updateTable("outbox")
-    .set({ due_at: now, attempts: 0, dead_at: null, lease_id: null, lease_until: null, last_error: null })
-    .where("id", "in", ids)
-    .where("dead_at", "is not", null)
-    .executeTakeFirstOrThrow();
-  return Number(numUpdatedRows);
+/** Makes dead letters due as if they were new. Returns the ids of those that still were dead. */
+export async function retryDeadWork(tx: Tx, ids: readonly number[], now: number): Promise<ReadonlySet<number>> {
+  const query = tx.selectFrom("outbox").select("id").where("id", "in", ids).where("dead_at", "is not", null);
+  const dead = await (dialectOf(tx) === "mysql" ? query.forUpdate() : query).execute();
+  const retried = dead.map(({ id }) => id);
+  if (retried.length > 0) {
+    const anew = { due_at: now, attempts: 0, dead_at: null, lease_id: null, lease_until: null, last_error: null };
+    await tx.updateTable("outbox").set(anew).where("id", "in", retried).execute();
+  }
+  return new Set(retried);
 }
 
 export async function renewLeases(

@@ -289,6 +289,35 @@ eachDatabase("agents of a workspace", (open) => {
     }
   });
 
+  it("keep their conversations when they have the address again, or are new, before a move of it was done", async () => {
+    const lane = `hand-on:${app.workspace.id}`;
+    const [back, moved, next] = [await invite("mira"), await invite("moss"), await invite("milo")];
+    const by = { type: "system", id: "test", name: null };
+    const address = (name: string) => `${name}@shop.example`;
+    const talks = {
+      mira: (await asked(app, "of-mira")).conversationId,
+      milo: (await asked(app, "of-milo")).conversationId,
+    };
+    for (const [name, id] of Object.entries(talks)) {
+      await app.engine.applyAction(app.workspace.id, id, { kind: "claim" }, { email: address(name), name });
+    }
+    // Mira got her address back, and Milo has the one that Moss had before.
+    for (const [agentId, name] of [
+      [back.id, "mira"],
+      [moved.id, "milo"],
+    ]) {
+      const payload = { workspaceId: app.workspace.id, from: address(name ?? ""), to: null, agentId, by };
+      await addDeadLetter(app, { lane, kind: "hand-on", payload });
+    }
+    expect(next.id).not.toBe(moved.id);
+    expect((await admin.call("POST", "dead-letters/retry")).body).toEqual({ retried: 2 });
+    const queued = app.store.read.selectFrom("outbox").select("id").where("lane", "=", lane);
+    await eventually(async () => expect(await queued.execute()).toEqual([]));
+    const rows = app.store.read.selectFrom("conversations").select("assigned_to");
+    const ownerOf = async (id: string) => (await rows.where("id", "=", id).executeTakeFirstOrThrow()).assigned_to;
+    expect([await ownerOf(talks.mira), await ownerOf(talks.milo)]).toEqual([address("mira"), address("milo")]);
+  });
+
   it("keep their conversations when they are added again before these were handed on", async () => {
     const lane = `hand-on:${app.workspace.id}`;
     const removed = ["leila@shop.example", "levi@shop.example"];

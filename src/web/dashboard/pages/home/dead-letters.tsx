@@ -15,6 +15,7 @@ export function DeadLetters(props: { readonly of: readonly DeadLetter[]; readonl
   const canWrite = useCanWrite();
   const [isBusy, setBusy] = useState(false);
   const [dismissed, setDismissed] = useState<DeadLetter>();
+  const [isWhole, setWhole] = useState(false);
   const retriable = letters.filter(({ can_retry: canRetry }) => canRetry).length;
 
   async function retry(path: string): Promise<void> {
@@ -30,12 +31,16 @@ export function DeadLetters(props: { readonly of: readonly DeadLetter[]; readonl
     setBusy(false);
   }
   async function dismiss({ id }: DeadLetter): Promise<void> {
-    await api.del(`dead-letters/${id}`);
-    await reload();
+    try {
+      await api.del(`dead-letters/${id}`);
+    } finally {
+      // A refusal, too, can mean that the list is older than the work.
+      await reload();
+    }
   }
   return (
     <>
-      {letters.slice(0, shownMax).map((letter) => (
+      {(isWhole ? letters : letters.slice(0, shownMax)).map((letter) => (
         <Letter
           key={letter.id}
           of={letter}
@@ -44,7 +49,11 @@ export function DeadLetters(props: { readonly of: readonly DeadLetter[]; readonl
           dismiss={() => setDismissed(letter)}
         />
       ))}
-      {letters.length > shownMax && <p>And {letters.length - shownMax} more.</p>}
+      {!isWhole && letters.length > shownMax && (
+        <p class="row-actions">
+          <Button label={`Show ${letters.length - shownMax} more`} kind="secondary" onClick={() => setWhole(true)} />
+        </p>
+      )}
       {canWrite && retriable > 1 && (
         <p class="row-actions">
           <Button
