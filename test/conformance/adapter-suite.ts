@@ -233,6 +233,30 @@ export const rules: readonly Rule[] = [
     },
   },
   {
+    name: "as-typed",
+    sentence: "shows what an agent typed, with all signs that are not meant as formatting",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const customer = newCustomer();
+      const conversationId = await begin(bench, platform, newMessage(customer, "What do I dial?"));
+      const typed = [
+        "Dial *21*number#, then *67*5#.",
+        "60*40*30 cm, 5 < 6 & 7 > 2",
+        "# 1 of 3 parcels",
+        "+ 5 euros",
+        "- 5 degrees outside",
+        "3) the third door",
+        "__init__ is in my_file_name",
+        "~5~ euros for a~~b~~c",
+      ];
+      for (const text of typed) await reply(bench, conversationId, text);
+      await bench.settle();
+      await bench
+        .until("all of it is shown", async () => (await platform.shown(customer)).length > typed.length)
+        .catch(() => undefined);
+      expect((await platform.shown(customer)).slice(1)).toEqual(typed);
+    },
+  },
+  {
     name: "refused-send",
     sentence: "does not repeat a send that the platform refuses, and shows agents the reason",
     async check({ bench, platform, newCustomer, newMessage }) {

@@ -10,6 +10,7 @@ export const ruleNames = [
   "own-echo",
   "same-thread",
   "nothing-cut",
+  "as-typed",
   "refused-send",
   "limited-send",
   "unknown-send",
