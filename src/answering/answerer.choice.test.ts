@@ -65,6 +65,7 @@ describe("informativeUnits", () => {
     expect(promisesSteps("Follow the steps below to descale it.")).toBe(true);
     expect(promisesSteps("Do this:")).toBe(true);
     expect(isInformative("Continue reading if you want to know how it works!")).toEqual([false]);
+    expect(isInformative("Read on the display which error is shown.")).toEqual([true]);
     expect(promisesSteps("Each step takes a minute.")).toBe(false);
   });
 });
@@ -99,6 +100,9 @@ describe("understand", () => {
     ["I want to get rid of the lime in my machine", "steps"],
     ["Lime in the machine, I want to remove it, how?", "steps"],
     ["I want to know if it is dishwasher safe", "anything"],
+    ["Do I need to register the machine?", "anything"],
+    ["Which parts do I need to bring?", "anything"],
+    ["If I want to return it, who pays for that?", "anything"],
   ])("%s: %s", (question, kind) => {
     expect(understand(question, []).asks).toBe(kind);
   });

@@ -14,6 +14,8 @@ const missingFree = 0.15;
 const definitionBonus = 0.2;
 /** Bonus for a row of a table with every term of the question: it has the thing, and the column that is asked for. */
 const rowBonus = 0.15;
+/** Cost of several rows of which the question names none. */
+const anyRowsCost = 0.2;
 const subjectWordsMax = 8;
 /** Title fit from which the title counts as the question. The text then need not repeat its terms. */
 const sameQuestion = 0.8;
@@ -78,6 +80,17 @@ function isLookedUp({ unit, terms }: Placed, asked: AskedTerms): boolean {
   return isAsked(thing?.value ?? "") && others.some(({ name, value }) => isAsked(name) && !isAsked(value));
 }
 
+/** Whether rows have words of the question in the names of their columns only: all rows of their table have these. */
+function areAnyRows(placed: readonly Placed[], asked: AskedTerms): boolean {
+  const isMeant = ({ unit }: Placed): boolean =>
+    unit.text.split(" | ").some((cell) => {
+      const [name = "", ...value] = cell.split(": ");
+      const said = value.length === 0 ? name : value.join(": ");
+      return asked.askedIn(asked.termsOf(said)).some(({ term }) => !isSoft(term));
+    });
+  return placed.length > 1 && placed.every(({ unit }) => unit.kind === "row") && !placed.some(isMeant);
+}
+
 const clock = /\p{N}|\b(?:noon|midnight|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b/iu;
 
 /** Whether a text has the kind of thing asked for. True when the question asks for no particular kind. */
@@ -135,5 +148,6 @@ export function evidencePenalty(placed: readonly Placed[], question: Understood,
   const verbatim = placed.some(({ passage }) => passage.verbatim) ? verbatimBonus : 0;
   const stated = has && question.asks === "definition" ? definitionBonus : statedBonus(placed, question, asked);
   const bonus = verbatim + Math.max(titleBonus * fit ** 2, stated);
-  return missingCost * Math.max(0, share - missingFree) * (1 - fit) + lacks - bonus;
+  const any = fit < sameQuestion && areAnyRows(placed, asked) ? anyRowsCost : 0;
+  return missingCost * Math.max(0, share - missingFree) * (1 - fit) + lacks + any - bonus;
 }

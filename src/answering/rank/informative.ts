@@ -7,7 +7,7 @@ const page = "(?:article|guide|section|tutorial|page|document|chapter|topic|post
 /** Matches a sentence that announces the page's content. */
 const announcing = new RegExp(
   [
-    "^(?:continue|keep|go on) reading\\b|^read on\\b",
+    "^(?:(?:continue|keep|go on) reading|read on)(?=[.!:,]|$| if\\b| to\\b| for\\b)",
     "^(?:here you(?:'ll| will| can)? )?(?:learn|find out|discover) (?:how|about|more|what|why|when|where|which|to)\\b",
     `^in this ${page}(?:[:.]?$|,? (?:we|you|i|it|there)\\b|,? .{0,40}:$)`,
     `^(?:this|the following) (?:\\S+ )?${page} (?:will |also |only )*(?:explains?|describes?|shows?|covers?|tells?|contains?|lists?|appl(?:y|ies)|walks?|goes|helps?|provides?|outlines?|is (?:about|for|intended))\\b`,

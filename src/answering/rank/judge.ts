@@ -8,7 +8,7 @@ import { askingWords, asksOtherwise, kindOf } from "#answering/understand/questi
 import type { Retrieval, RetrievalRequest } from "#answering/retrieve/retrieve.ts";
 import { retrieve } from "#answering/retrieve/retrieve.ts";
 import { isSoft } from "#language/words/terms.ts";
-import { wordsOfHeading } from "./title-fit.ts";
+import { partsOfTitle, wordsOfHeading } from "./title-fit.ts";
 
 /** Passages considered beyond `topK`: the one with the steps often ranks just below those that only mention them. */
 const passagesBeyond = 3;
@@ -40,9 +40,12 @@ export async function judge(index: KnowledgeIndex, lookup: JudgeRequest, signal:
   if (own.length === 0 || borrowed.length === 0 || bandOf(evidenceOf(inContext)) === "high") return inContext;
   // "And what does it cost?" can look like a follow-up without being one.
   const alone = await judgeOne(index, { ...lookup, history: [] }, signal);
-  // One word is the heading of many subjects: "and on mac?" after a question about something else.
-  const isOfItsOwn = own.filter((term) => !isSoft(term)).length >= aloneFrom ? isTheQuestion : isAskedByHeading;
-  return isOfItsOwn(alone) && bandOf(evidenceOf(alone)) !== "low" ? alone : inContext;
+  // One word is the heading of a section in many documents: "and on mac?" after a question about something else.
+  const isOneWord =
+    own.filter((term) => !isSoft(term)).length < aloneFrom && inContext.found.question.language === "en";
+  return (isOneWord ? isAskedByHeading(alone) : isTheQuestion(alone)) && bandOf(evidenceOf(alone)) !== "low"
+    ? alone
+    : inContext;
 }
 
 /** True when the answer is from under a heading that is the question. */
@@ -50,17 +53,22 @@ function isTheQuestion({ extract }: Judged): boolean {
   return extract?.used.some(({ fit }) => fit >= sameQuestion) === true;
 }
 
-/** Whether a heading of the answer is a question that asks for the same: "What does it cost?" and "How much is it?" */
+/**
+ * Whether a heading of the answer asks for the same, as "What does it cost?" and "How much is it?" do, or is the title of a
+ * document.
+ */
 function isAskedByHeading({ found, extract }: Judged): boolean {
   const { asking, asks, language } = found.question;
   const isAsked = (title: string): boolean => {
     const words = wordsOfHeading(title);
     const isOfKind = asks !== "anything" && kindOf(words.join(" ")) === asks;
-    return title.endsWith("?") && (isOfKind || !asksOtherwise(askingWords(words, language), asking));
+    return asking !== null && title.endsWith("?") && (isOfKind || !asksOtherwise(askingWords(words, language), asking));
   };
+  const isSection = (title: string): boolean => partsOfTitle(title).length > 1;
   return (
-    asking !== null &&
-    extract?.used.some(({ fit, candidate }) => fit >= sameQuestion && isAsked(candidate.title)) === true
+    extract?.used.some(
+      ({ fit, candidate: { title } }) => fit >= sameQuestion && (!isSection(title) || isAsked(title)),
+    ) === true
   );
 }
 

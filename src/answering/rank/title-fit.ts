@@ -13,7 +13,7 @@ const documentShare = 0.6;
 
 const charactersKept = 100_000;
 /** Splits "Document › Section › …", outermost first. */
-const partsOfTitle = memoize(charactersKept, (title) => title.split(" › "));
+export const partsOfTitle = memoize(charactersKept, (title) => title.split(" › "));
 /** The words of the innermost heading. */
 export const wordsOfHeading = memoize(charactersKept, (title) => wordsOf(partsOfTitle(title).at(-1) ?? ""));
 const differentWordsOfHeading = memoize(charactersKept, (title) => new Set(wordsOfHeading(title)));

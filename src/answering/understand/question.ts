@@ -156,10 +156,12 @@ const asksPrice = new RegExp(
 const wishesSteps = new RegExp(
   [
     String.raw`\bhow$`,
-    String.raw`\b(?:i|we) (?:want|wanted|need|would like|d like|wanna|am trying|m trying|are trying|try|tried) to (?!know\b|ask\b|hear\b|see\b|speak\b|talk\b)`,
+    // "Do I need to register?" and "If I want to return it, who pays?" ask for something else.
+    String.raw`(?<!\b(?:do|does|did|if|when|why|where|what|who|which|should|must|can|could) )(?<!\p{L})(?:i|we) (?:want|wanted|need|would like|d like|wanna|am trying|m trying|are trying|try|tried) to (?!know\b|ask\b|hear\b|see\b|speak\b|talk\b)`,
     String.raw`\b(?:id like|im trying|were trying) to (?!know\b|ask\b|hear\b|see\b|speak\b|talk\b)`,
     String.raw`\bis there (?:a|any|some) way\b|\bways? to\b`,
   ].join("|"),
+  "u",
 );
 
 /** The kind of thing that a question asks for. `words`: all of its words, separated by spaces. */

@@ -25,7 +25,7 @@ const meanings = `
   return send_back bring_back give_back
   pay payment paid
   price cost fee
-  phone telephone smartphone cellphone mobile
+  phone telephone smartphone cellphone
   email mail
   login signin logon
   delete remove erase uninstall rid
@@ -74,14 +74,12 @@ const meanings = `
   switch swap exchange
   start begin
   expire expiry
-  modify edit amend alter
+  modify edit
   contact reach
   maximum max limit
-  minimum min
   mandatory compulsory obligatory
   late delay overdue
-  renew renewal extend extension prolong
-  instalment installment
+  renew renewal extend prolong
   dog puppy pup
   toilet restroom bathroom wc
   lift elevator
@@ -89,7 +87,6 @@ const meanings = `
   manual handbook
   screen display
   vehicle car
-  wheelchair accessible accessibility
   complain complaint
   waterproof watertight water_resistant
   mfa 2fa two_factor two_step 2_step
@@ -102,10 +99,8 @@ const meanings = `
   supplier vendor
   website webpage homepage
   link url hyperlink
-  unsubscribe unsubscription opt
   noise noisy
-  enable activate activation
-  disable deactivate deactivation
+  disable deactivate
   spare replacement
   forgot forget forgotten
   reset recover recovery

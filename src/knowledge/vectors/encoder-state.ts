@@ -7,7 +7,7 @@ import type { PrefixName } from "./prefixes.ts";
 import { prefixesOf } from "./prefixes.ts";
 
 /** How the evidence of similarities counts, on the scale of the built-in encoder. Chosen by `bench:answers --meaning`. */
-export const evidence: Calibration = { orderShare: 3, leadShare: 0.3, nearFrom: 0.34, doubt: 0.06 };
+export const evidence: Calibration = { orderShare: 3, leadShare: 0.3, nearFrom: 0.34, doubt: 0.1 };
 
 /**
  * The spread of the built-in encoder's similarities, as `calibrate` finds it: the mean of what it finds in the documents

@@ -60,18 +60,20 @@ export function createBuiltInEmbedder({
   }
 
   /** A call that nobody waits for any more still loads the model. */
-  function loaded<T>(encoded: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  function loaded<T>(encoded: Promise<T>, waitMs: number, signal: AbortSignal | undefined): Promise<T> {
     encoded.catch((error: unknown) => log.warn({ err: error }, "vectors: loading the built-in encoder failed"));
     const late = (): Error => new EmbedderAway("the built-in encoder is being loaded");
-    return untilAborted(within(loadMs, encoded, late), signal);
+    return untilAborted(within(waitMs, encoded, late), signal);
   }
 
   async function question(text: string, signal: AbortSignal | undefined): Promise<Float32Array> {
     const before = known.get(text);
     if (before !== undefined) return before;
     const isWarm = isLoaded && thread.started;
+    // A damaged model fails as often as it is loaded.
+    const waitMs = trouble === null ? loadMs : 0;
     const call: EncoderCall = { texts: [text], purpose: "question" };
-    const [vector = new Float32Array()] = await (isWarm ? encode(call, signal) : loaded(encode(call), signal));
+    const [vector = new Float32Array()] = await (isWarm ? encode(call, signal) : loaded(encode(call), waitMs, signal));
     if (known.size >= questionsKept) known.delete(known.keys().next().value ?? "");
     known.set(text, vector);
     return vector;
