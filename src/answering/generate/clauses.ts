@@ -1,4 +1,4 @@
-import { synonymOf } from "#answering/understand/synonyms.ts";
+import { synonymOf } from "#language/words/synonyms.ts";
 import type { Clauses } from "#language/locale.ts";
 import { wordsOfAllLocales } from "#language/locales.ts";
 import { fold } from "#language/words/runs.ts";

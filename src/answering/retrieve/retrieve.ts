@@ -12,8 +12,8 @@ import type { Understood } from "#answering/understand/question.ts";
 import type { Ranked } from "#answering/rank/ranked.ts";
 import { rank } from "#answering/rank/ranking.ts";
 import { correctStopWords } from "#answering/understand/typos.ts";
-import type { Synonyms } from "#answering/understand/synonyms.ts";
-import { synonymsOf } from "#answering/understand/synonyms.ts";
+import type { Synonyms } from "#language/words/synonyms.ts";
+import { synonymsOf } from "#language/words/synonyms.ts";
 import { isSoft, termsOf } from "#language/words/terms.ts";
 
 const candidatesMax = 50;

@@ -1,7 +1,7 @@
 import type { SearchResult } from "#knowledge/index/contract.ts";
 import type { WordLanguage } from "#language/detection.ts";
-import type { Synonyms } from "./synonyms.ts";
-import { synonymsOf } from "./synonyms.ts";
+import type { Synonyms } from "#language/words/synonyms.ts";
+import { synonymsOf } from "#language/words/synonyms.ts";
 import { isSoft, termsOfPassage } from "#language/words/terms.ts";
 
 /** The weighted terms of a question, for matching against passages. */

@@ -4,7 +4,7 @@ import type { WordLanguage } from "#language/detection.ts";
 import { guessLanguages, wordLanguages } from "#language/detection.ts";
 import { understand } from "./question.ts";
 import type { Understood } from "./question.ts";
-import type { Synonyms } from "./synonyms.ts";
+import type { Synonyms } from "#language/words/synonyms.ts";
 
 /** Cost of a term that no passage has, relative to the gain of a known one. */
 const unknownCost = 0.5;

@@ -1,8 +1,8 @@
 import { detailsIn } from "./customer-details.ts";
 import { isFollowUp, asksAboutAnother, withoutMeasure } from "./follow-up.ts";
 import type { WordLanguage } from "#language/detection.ts";
-import type { Synonyms } from "./synonyms.ts";
-import { synonymsOf } from "./synonyms.ts";
+import type { Synonyms } from "#language/words/synonyms.ts";
+import { synonymsOf } from "#language/words/synonyms.ts";
 import type { Word } from "#language/words/terms.ts";
 import { contentWordsOf, termsOf, wordsOf } from "#language/words/terms.ts";
 

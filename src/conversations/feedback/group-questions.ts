@@ -9,7 +9,7 @@ import { newId } from "#domain/ids.ts";
 import { letterBody } from "#language/words/letter-body.ts";
 import type { Clock } from "#runtime/clock.ts";
 import { groupKind, groupWork } from "#conversations/work/group-questions-work.ts";
-import { createQuestionIndex, questionTerms } from "./similarity.ts";
+import { createQuestionIndex, joinedTerms, questionTerms } from "./similarity.ts";
 
 /** Questions of one transaction. */
 const questionsAtOnce = 200;
@@ -105,7 +105,7 @@ async function loadIndex(db: Reader, workspaceId: string) {
   const leaderless: string[] = [];
   for (const { id, terms } of groups.toReversed()) {
     if (terms === null) leaderless.push(id);
-    else index.add(id, terms.split(" "));
+    else index.add(id, joinedTerms(terms.split(" ")));
   }
   return { index, leaderless };
 }

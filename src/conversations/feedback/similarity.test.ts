@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createQuestionIndex, questionTerms } from "./similarity.ts";
+import { createQuestionIndex, joinedTerms, questionTerms } from "./similarity.ts";
 
 function groupsOf(questions: readonly string[]): readonly number[] {
   const index = createQuestionIndex();
@@ -22,6 +22,22 @@ describe("similar questions", () => {
         "shipping to Norway possible?",
       ]),
     ).toEqual([0, 1, 0, 0, 1]);
+  });
+
+  it("are the same question with other words for the same thing", () => {
+    expect(
+      groupsOf([
+        "Where can I hire a bicycle?",
+        "bike rental, where?",
+        "How do I send back an order?",
+        "Where can I hire a tent?",
+        "Can I return an order?",
+      ]),
+    ).toEqual([0, 0, 2, 3, 2]);
+  });
+
+  it("join words that were stored apart", () => {
+    expect(joinedTerms(["bike", "hire", "rental"])).toEqual(questionTerms("rent a bicycle"));
   });
 
   it("are compared by the stems of their language", () => {

@@ -1,4 +1,5 @@
 import { languageOf } from "#language/detection.ts";
+import { synonymOf, synonymsOf } from "#language/words/synonyms.ts";
 import { isSoft, termsOf } from "#language/words/terms.ts";
 
 /** Questions are the same if their words overlap by this share. Measured by `bench/question-groups.ts`. */
@@ -8,9 +9,16 @@ const termsMax = 40;
 /** Words such as "help" and "problem" say little about what is asked. */
 const softWeight = 0.25;
 
-/** The stems of the question's content words, sorted, each once. */
+const { read } = synonymsOf();
+
+/** The stems of the question's content words, sorted, each once. Words for the same thing ("hire", "rent") are one. */
 export function questionTerms(text: string): readonly string[] {
-  return [...new Set(termsOf(text, languageOf(text)).slice(0, termsMax))].toSorted();
+  return joinedTerms(read(termsOf(text, languageOf(text)).slice(0, termsMax)));
+}
+
+/** Joins synonyms, also among terms that an earlier version has stored. */
+export function joinedTerms(terms: readonly string[]): readonly string[] {
+  return [...new Set(terms.map(synonymOf))].toSorted();
 }
 
 /** Finds the group whose first question is most similar. */

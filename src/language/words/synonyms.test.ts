@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { stem } from "#language/words/terms.ts";
+import { stem } from "./terms.ts";
 import { synonymsOf } from "./synonyms.ts";
 
 const { groupOf } = synonymsOf();

@@ -1,4 +1,4 @@
-import { stem, termsOf } from "#language/words/terms.ts";
+import { stem, termsOf } from "./terms.ts";
 
 /** The synonyms of one workspace. */
 export interface Synonyms {
