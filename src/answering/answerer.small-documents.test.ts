@@ -14,6 +14,7 @@ const documents: Readonly<Record<string, string>> = {
     "# Prices\n\nPer month.\n\n| Plan | Monthly price in euros | Users included |\n|---|---|---|\n| Mini | 4 | 1 |\n| Midi | 14 | 12 |\n| Maxi | 44 | 120 |\n",
   "shops.csv": "Shop,Opens,Parking\nGhent,9:00,yes\nBruges,10:30,no\n",
   "bowls.csv": "Product,Price,Stock\nVase,12.50,4\nBowl,8.00,11\n",
+  "harbours.csv": "harbour,opening_hours,berth_price\nOldport,7:00-19:00,30 euros\nNewport,8:00-20:00,45 euros\n",
   "tarife.csv": "Tarif,Preis im Monat,Geräte\nKlein,5 Euro,zwei\nMittel,12 Euro,acht\n",
   "blankets.csv":
     "question,answer\nCan I wash the blanket?,At 30 degrees.\nHow warm is the blanket?,Down to 4 degrees.\n",
@@ -57,6 +58,11 @@ describe("answers from small documents", () => {
       { workspaceId, text, history: [], strictness: "strict", topK: 5, audience: [], settings: defaultSettings },
       new AbortController().signal,
     );
+
+  it("write the names of columns as people read them", async () => {
+    const { text } = await ask("What is the berth price of Oldport?");
+    expect(text).toBe("- harbour: Oldport, opening hours: 7:00-19:00, berth price: 30 euros");
+  });
 
   it.each([
     ["How many users are included in Midi?", "Users included: 12"],

@@ -33,7 +33,7 @@ function renderUnit(unit: Unit): string {
     case "item":
       return `${"   ".repeat(unit.depth)}${unit.number === null ? "-" : `${unit.number}.`} ${escapeMarkdown(withoutMark(unit.text))}`;
     case "row":
-      return `- ${escapeMarkdown(unit.text.replaceAll(" | ", ", "))}`;
+      return `- ${escapeMarkdown(unit.text.split(" | ").map(readableCell).join(", "))}`;
     case "code": {
       let fence = "```";
       while (unit.text.includes(fence)) fence += "`";
@@ -41,6 +41,10 @@ function renderUnit(unit: Unit): string {
     }
   }
 }
+
+/** Exports name columns "opening_hours": customers read "opening hours". */
+const readableCell = (cell: string): string =>
+  cell.replace(/^[a-z][a-z\d]*(?:_[a-z\d]+)+(?=: )/iu, (name) => name.replaceAll("_", " "));
 
 /** Escapes Markdown characters in a text. Code in backticks stays code. */
 export function escapeMarkdown(text: string): string {
