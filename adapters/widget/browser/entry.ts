@@ -7,6 +7,7 @@ import type { Settings } from "./settings.ts";
 import { claimPage, elementName } from "./page-widget.ts";
 import { forgetHandedToken, readSettings, userOf } from "./settings.ts";
 import { brandingFrom } from "./storage/stored-values.ts";
+import { createPaced } from "./ui/paced.ts";
 import { stringsFor } from "./ui/strings.ts";
 import type { View } from "./ui/view.ts";
 import { createView, directionOf } from "./ui/view.ts";
@@ -35,7 +36,11 @@ function start(settings: Settings): void {
   }
   let preview: Branding | undefined;
   const state = (): ChatState => (preview === undefined ? chat.state() : { ...chat.state(), branding: preview });
-  const chat: Chat = createChat(settings, ended, () => view?.render(state()));
+  const chat: Chat = createChat(
+    settings,
+    ended,
+    createPaced(() => view?.render(state()), ended),
+  );
   const showPreview = (event: Event): void => {
     if (event instanceof CustomEvent) preview = brandingFrom(event.detail);
     view?.render(state());
