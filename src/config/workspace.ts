@@ -8,6 +8,7 @@ import type { FileChannel } from "./errors.ts";
 import type { workspaceSchema } from "./schema.ts";
 import { tagOf } from "./sections/audiences.ts";
 import type { FileTeam } from "./sections/teams.ts";
+import { listOf } from "./sections/values.ts";
 import type { SettingKey } from "./setting-keys.ts";
 import { allSettingKeys, settingKeys, takesFalse } from "./setting-keys.ts";
 
@@ -58,8 +59,9 @@ export function workspaceOf(
 
 function deskOf(desk: Static<typeof workspaceSchema>["desk"]): DeskSettings | null {
   if (desk === undefined) return null;
-  const { account, channel, mirror = "escalated", reply_mode: replyMode = "implicit" } = desk;
-  return { account, channel, mirror, replyMode };
+  const { account, channel, team_channels: teams, mirror = "escalated", reply_mode: replyMode = "implicit" } = desk;
+  const teamChannels = teams?.map((team) => ({ channel: team.channel, tags: (listOf(team.tags) ?? []).map(tagOf) }));
+  return { account, channel, ...(teamChannels === undefined ? {} : { teamChannels }), mirror, replyMode };
 }
 
 /** Business hours and public keys need checks of their own, and are read by the caller. */

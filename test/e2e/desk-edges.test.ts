@@ -42,7 +42,7 @@ describe("a desk at Slack's limits", () => {
     channel.people = [...Array.from({ length: 1_500 }, (_, i) => `U1${i}`), mia, ben];
     for (const text of ["open", "mine", "search salary", `claim ${id}`]) {
       const answer = await (await world.command("U0SALES01", text)).text();
-      expect(answer, text).toContain("you are not in the channel where agents work");
+      expect(answer, text).toContain("you are not in a channel where agents work");
       expect(answer).not.toContain("salary");
     }
     await bench.settle();

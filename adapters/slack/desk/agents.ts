@@ -7,7 +7,7 @@ import { deliveryError, failureOf } from "../errors.ts";
 export interface DeskAgents {
   /** Throws `DeliveryError` when Slack does not answer. */
   find(userId: string, signal: AbortSignal): Promise<DeskPerson>;
-  /** Like `find`, but only for members of the desk channel: commands can be sent from anywhere. */
+  /** Like `find`, but only for members of a desk channel: commands can be sent from anywhere. */
   findMember(userId: string, signal: AbortSignal): Promise<DeskPerson>;
 }
 
@@ -33,10 +33,10 @@ const pageSize = 999;
 export function createDeskAgents(
   api: SlackApi,
   { clock }: Pick<ChannelHost, "clock">,
-  { channel }: Pick<DeskHost, "channel">,
+  { channels }: Pick<DeskHost, "channels">,
 ): DeskAgents {
   const cache = new Map<string, CachedPerson>();
-  /** Members of the desk channel, and the time until which each entry is valid. */
+  /** Members of the desk's channels, and the time until which each entry is valid. */
   let there = new Map<string, number>();
   let ownTeam: string | undefined;
 
@@ -47,20 +47,31 @@ export function createDeskAgents(
     return user === undefined ? stranger("Slack does not know you") : personOf(user, ownTeam);
   }
 
-  async function isThere(userId: string, signal: AbortSignal): Promise<boolean> {
-    if ((there.get(userId) ?? 0) > clock.now()) return true;
+  /** The members of a channel, page by page. */
+  async function* membersOf(channel: string, signal: AbortSignal): AsyncGenerator<readonly string[]> {
     const client = api.client(signal);
-    const found = new Map<string, number>();
-    let cursor: string | undefined;
+    let cursor = "";
     for (let page = 0; page < pagesMax; page += 1) {
       const { members = [], response_metadata: more } = await client.conversations.members({
         channel,
         limit: pageSize,
-        ...(cursor === undefined ? {} : { cursor }),
+        ...(cursor === "" ? {} : { cursor }),
       });
-      for (const member of members) found.set(member, clock.now() + freshMs);
-      cursor = more?.next_cursor;
-      if (found.has(userId) || cursor === undefined || cursor === "") break;
+      yield members;
+      cursor = more?.next_cursor ?? "";
+      if (cursor === "") return;
+    }
+  }
+
+  async function isThere(userId: string, signal: AbortSignal): Promise<boolean> {
+    if ((there.get(userId) ?? 0) > clock.now()) return true;
+    const found = new Map<string, number>();
+    for (const channel of channels) {
+      for await (const members of membersOf(channel, signal)) {
+        for (const member of members) found.set(member, clock.now() + freshMs);
+        if (found.has(userId)) break;
+      }
+      if (found.has(userId)) break;
     }
     there = found;
     return found.has(userId);
@@ -71,7 +82,7 @@ export function createDeskAgents(
       const person = await people.find(userId, signal);
       if (person.kind === "stranger") return person;
       try {
-        return (await isThere(userId, signal)) ? person : stranger("you are not in the channel where agents work");
+        return (await isThere(userId, signal)) ? person : stranger("you are not in a channel where agents work");
       } catch (error) {
         throw new DeliveryError("not_sent", deliveryError(failureOf(error)).message, { cause: error });
       }

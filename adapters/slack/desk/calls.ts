@@ -17,9 +17,10 @@ export const cardDeleted = "the card of this conversation was deleted in Slack";
 
 /** Errors that an administrator fixes in Slack. The desk's work waits until then. */
 const fixable: Readonly<Record<string, string>> = {
-  channel_not_found: "the app cannot see the desk channel: check desk.channel, and invite the app to it",
+  channel_not_found:
+    "the app cannot see the desk channel: check desk.channel and desk.team_channels, and invite the app to it",
   not_in_channel: "the app is not in the desk channel: invite it with /invite",
-  is_archived: "the desk channel is archived: unarchive it, or set another as desk.channel",
+  is_archived: "the desk channel is archived: unarchive it, or set another in desk.channel or desk.team_channels",
   restricted_action: "the workspace does not let the app write in the desk channel",
   restricted_action_read_only_channel: "the desk channel is read-only for the app",
   restricted_action_non_threadable_channel: "the desk channel takes no threads",

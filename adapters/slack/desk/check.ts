@@ -14,21 +14,37 @@ export const deskScopes: readonly (readonly [string, string])[] = [
 
 const optionalScopes = [["reactions:read", "agents' reactions to customers' messages do not reach customers"]] as const;
 
-/** Returns the desk channel's name, and what does not work for lack of a scope. Throws with an instruction if the app lacks a scope or cannot use the channel. */
-export async function checkDesk(api: SlackApi, channel: string, signal: AbortSignal): Promise<string> {
-  const client = api.client(signal);
+/**
+ * Returns the names of the desk's channels, and what does not work for lack of a scope. Throws with an instruction if the
+ * app lacks a scope or cannot use a channel.
+ */
+export async function checkDesk(api: SlackApi, channels: readonly string[], signal: AbortSignal): Promise<string> {
   let granted: readonly string[];
   try {
-    granted = (await client.auth.test()).response_metadata?.scopes ?? [];
+    granted = (await api.client(signal).auth.test()).response_metadata?.scopes ?? [];
   } catch (error) {
     throw operatorError(failureOf(error));
   }
   // Servers that imitate Slack may not list scopes.
   const missing = granted.length === 0 ? undefined : missingScopes(deskScopes, granted);
   if (missing !== undefined) throw new Error(`for the desk the app lacks ${missing}`);
+  const names: string[] = [];
+  for (const channel of channels) {
+    try {
+      names.push(await usableChannel(api, channel, signal));
+    } catch (error) {
+      const which = channels.length === 1 ? "" : ` (the channel ${channel})`;
+      throw error instanceof Error ? new Error(`${error.message}${which}`, { cause: error }) : error;
+    }
+  }
+  return `${names.join(", ")}${withoutOptional(optionalScopes, granted)}`;
+}
+
+/** Returns the channel's name. Throws with an instruction if the app cannot use it. */
+async function usableChannel(api: SlackApi, channel: string, signal: AbortSignal): Promise<string> {
   let info: { readonly name?: string; readonly is_member?: boolean; readonly is_archived?: boolean };
   try {
-    info = (await client.conversations.info({ channel })).channel ?? {};
+    info = (await api.client(signal).conversations.info({ channel })).channel ?? {};
   } catch (error) {
     const failure = failureOf(error);
     const fix = failure.kind === "refused" ? fixFor(failure.code) : undefined;
@@ -36,5 +52,5 @@ export async function checkDesk(api: SlackApi, channel: string, signal: AbortSig
   }
   if (info.is_archived === true) throw new Error(fixFor("is_archived"));
   if (info.is_member !== true) throw new Error(fixFor("not_in_channel"));
-  return `#${info.name ?? channel}${withoutOptional(optionalScopes, granted)}`;
+  return `#${info.name ?? channel}`;
 }

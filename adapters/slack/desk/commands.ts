@@ -72,7 +72,7 @@ async function claim({ desk }: CommandDependencies, command: SlashCommand, argum
     kind: "asked",
     externalId: `command:${command.user_id}:${(filled(command.trigger_id) ?? "").slice(0, 120)}`,
     by: command.user_id,
-    place: filled(command.response_url)?.slice(0, 500) ?? `${command.channel_id ?? desk.channel}:root`,
+    place: filled(command.response_url)?.slice(0, 500) ?? `${command.channel_id ?? desk.channels[0] ?? ""}:root`,
     conversationId: id,
     ask: { kind: "claim" },
     confirm: true,

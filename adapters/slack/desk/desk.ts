@@ -28,18 +28,20 @@ export function createSlackDesk({ api, host, desk, agents }: DeskDependencies): 
   const { call, limited } = createDeskCalls(host);
 
   /** Slack limits posts by channel, and other calls by method. */
-  const posted = (run: () => Promise<string>): Promise<string> => limited(desk.channel, run, ["thread_not_found"]);
+  const posted = (channelId: string, run: () => Promise<string>): Promise<string> =>
+    limited(channelId, run, ["thread_not_found"]);
 
   return {
     fileBytesMax,
     render: renderItem,
-    open: (card, context) => posted(() => postMessage(api, { channelId: desk.channel }, cardOf(card), context)),
+    open: (channelId, card, context) => posted(channelId, () => postMessage(api, { channelId }, cardOf(card), context)),
     update: (thread, card, { signal }) =>
       limited("update", () => updateMessage(api, thread, cardOf(card), signal), ["message_not_found"]),
     post(thread, part, context) {
       const { file, text } = part.payload as DeskPayload;
-      if (file !== undefined) return posted(() => postFile(api, thread, { file, text }, context));
-      return posted(() => postMessage(api, parseThread(thread), part.payload as Card, context));
+      const place = parseThread(thread);
+      if (file !== undefined) return posted(place.channelId, () => postFile(api, thread, { file, text }, context));
+      return posted(place.channelId, () => postMessage(api, place, part.payload as Card, context));
     },
     change: (messageId, part, { signal }) =>
       limited("update", () => updateMessage(api, messageId, part.payload as Card, signal)),
@@ -54,14 +56,12 @@ export function createSlackDesk({ api, host, desk, agents }: DeskDependencies): 
       if (fileId !== undefined) return limited("remove file", () => removeFile(api, fileId, signal));
       return limited("remove", () => deleteMessage(api, messageId, signal));
     },
-    find: (thread, { key, signal }, since) =>
-      call(
-        () =>
-          findMessage(api, key, thread ?? threadOf({ channelId: desk.channel, threadTs: undefined }), signal, since),
-        ["thread_not_found"],
-      ),
+    find(place, { key, signal }, since) {
+      const thread = "thread" in place ? place.thread : placeIn(place.channel, undefined);
+      return call(() => findMessage(api, key, thread, signal, since), ["thread_not_found"]);
+    },
     person: (by, signal) => agents.find(by, signal),
     notify: (by, place, notice, { signal }) => call(() => notify(api, by, place, notice, signal)),
-    check: (signal) => checkDesk(api, desk.channel, signal),
+    check: (signal) => checkDesk(api, desk.channels, signal),
   };
 }

@@ -130,7 +130,7 @@ function clickIn({ actions, user, container, message, channel }: Interaction, de
   const actionId = filled(action?.action_id) ?? "";
   const by = user.id;
   const externalId = `click:${by}:${filled(action?.action_ts) ?? ""}:${actionId}`.slice(0, 180);
-  const channelId = filled(container?.channel_id) ?? filled(channel?.id) ?? desk.channel;
+  const channelId = filled(container?.channel_id) ?? filled(channel?.id) ?? desk.channels[0] ?? "";
   const root = filled(container?.thread_ts) ?? filled(message?.thread_ts) ?? filled(container?.message_ts);
   const option = filled(action?.selected_option?.value) ?? "";
   const blockId = filled(action?.block_id) ?? "";

@@ -35,12 +35,13 @@ const tooManyText = (left: readonly { readonly name: string }[]): string =>
 
 const namedMax = 10;
 
-/** Takes messages that agents write, edit and delete in the threads of the desk channel, and passes on other events. */
+/** Takes messages that agents write, edit and delete in the threads of the desk's channels, and passes on other events. */
 export function createThreadMessages({ api, host, desk, users }: ThreadMessageDependencies): EventListener {
-  /** Whether an event belongs to the desk: to its channel, or to its threads in a former channel. */
+  /** Whether an event belongs to the desk: to its channels, or to its threads in a former channel. */
   async function owns(event: EventEnvelope["event"]): Promise<boolean> {
     const channelId = channelIdOf(event);
-    if (channelId === undefined || channelId === desk.channel) return channelId !== undefined;
+    if (channelId === undefined) return false;
+    if (desk.channels.includes(channelId)) return true;
     const root = [event, event.message, event.previous_message].map((each) => filled(each?.thread_ts)).find(Boolean);
     if (root === undefined || channelId.startsWith("D")) return false;
     // After the desk moved, agents still write and edit in its former channel.
@@ -108,7 +109,7 @@ export function createThreadMessages({ api, host, desk, users }: ThreadMessageDe
     const { channelId, ts, userId: by, name, isAdded, at } = reaction;
     const messageId = messageIdOf(channelId, ts);
     const conversationId = await desk.conversationOfPost(messageId);
-    if (conversationId === null) return channelId === desk.channel;
+    if (conversationId === null) return desk.channels.includes(channelId);
     const emoji = by === ownUser ? undefined : agentReactionIn(emojiNamed(name));
     if (emoji === undefined) {
       host.log.debug({}, "slack: desk reaction that customers do not get skipped");

@@ -1,7 +1,8 @@
 import type { DraftChoice } from "#channels/desk/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import { postById, threadOf, writtenId } from "#database/queries/desk.ts";
+import { postById, tagsOf, threadOf, writtenId } from "#database/queries/desk.ts";
 import type { DeskPostsTable } from "#database/schema/desk.ts";
+import { deskChannelOf } from "#domain/workspace/settings.ts";
 import { agentActor } from "#conversations/agents/actions.ts";
 import { createUnitOfWork } from "#conversations/transaction/unit-of-work.ts";
 import type { Channels } from "#channels/channels.ts";
@@ -57,7 +58,9 @@ export async function storeAgentMessage(
     return { effects: null, notice: { text: [reason, ...notices].join(" ") } };
   };
   const thread = await threadOf(tx, row.id);
-  if (thread?.external_id !== given.thread || thread.channel !== workspace.settings.desk?.channel) {
+  const { desk } = workspace.settings;
+  const channel = desk === null ? undefined : deskChannelOf(desk, await tagsOf(tx, row.id));
+  if (thread?.external_id !== given.thread || thread.channel !== channel) {
     // After the desk moved to another channel, a conversation without news has no thread there yet.
     const work = await syncAlso(tx, row.id, [], context.now);
     if (work !== null) await insertWork(tx, [work], context.now);

@@ -52,7 +52,7 @@ export function createThreadPosts(
       mark: null,
       created_at: earlier?.created_at ?? clock.now(),
     };
-    const found = earlier === undefined ? null : await desk.find(threadId, context, earlier.created_at);
+    const found = earlier === undefined ? null : await desk.find({ thread: threadId }, context, earlier.created_at);
     if (found === null) await held((tx) => savePost(tx, begun));
     try {
       const externalId = found ?? (await desk.post(threadId, content, context));

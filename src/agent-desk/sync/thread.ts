@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { DeliveryError } from "#channels/errors.ts";
 import type { Desk } from "#channels/desk/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
-import { setThread, threadOf } from "#database/queries/desk.ts";
+import { setThread, tagsOf, threadOf } from "#database/queries/desk.ts";
 import type { DeskThreadsTable } from "#database/schema/desk.ts";
 import type { Channels } from "#channels/channels.ts";
 import type { Clock } from "#runtime/clock.ts";
@@ -10,8 +10,10 @@ import type { Files } from "#files/contract.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { viewWindow } from "#conversations/delivery/reroute/reply-window.ts";
+import { deskChannelOf } from "#domain/workspace/settings.ts";
 import type { Workspace, Workspaces } from "#database/queries/workspaces.ts";
 import { withEditLimit } from "./edit-limit.ts";
+import { syncNow } from "#conversations/work/desk-sync-work.ts";
 import { startNewThread } from "#conversations/work/desk-erase-work.ts";
 import type { OverwriteGuard } from "./overwrite-guard.ts";
 import { deskConversations } from "./snapshot.ts";
@@ -60,13 +62,15 @@ export async function deskThreadOf(
   if (desk === undefined) return undefined;
   let thread = await threadOf(store.read, conversationId);
   if (thread === undefined) return undefined;
-  const moved = thread.account_id !== null && (thread.account_id !== account.id || thread.channel !== settings.channel);
-  if (moved) {
+  // A call that may have opened the thread is looked up where it was made.
+  const begun = thread.state === "opening" && thread.account_id === account.id ? thread.channel : null;
+  const channel = begun ?? deskChannelOf(settings, await tagsOf(store.read, conversationId));
+  if (thread.account_id !== null && (thread.account_id !== account.id || thread.channel !== channel)) {
     await store.write((tx) => startNewThread(tx, conversationId, clock.now()));
     thread = await threadOf(store.read, conversationId);
     if (thread === undefined) return undefined;
   }
-  return { row, workspace, desk, accountId: account.id, channel: settings.channel, thread };
+  return { row, workspace, desk, accountId: account.id, channel, thread };
 }
 
 async function snapshotOf(
@@ -95,13 +99,17 @@ export async function beginThread(
   held: LeaseHeld,
   signal: AbortSignal,
 ): Promise<string> {
-  const { store } = dependencies;
+  const { store, clock } = dependencies;
   const { thread, desk, row, accountId, channel } = place;
   if (thread.state === "open" && thread.external_id !== null) return thread.external_id;
   const context = { key: `card.${row.id}.${thread.opened_at}`, signal };
-  const found = thread.state === "opening" ? await desk.find(null, context, thread.opened_at) : null;
+  const found = thread.state === "opening" ? await desk.find({ channel }, context, thread.opened_at) : null;
   if (found !== null) {
-    await store.write((tx) => setThread(tx, row.id, { state: "open", external_id: found }));
+    await store.write(async (tx) => {
+      await setThread(tx, row.id, { state: "open", external_id: found });
+      // The tags may have changed since the call, and with them the channel.
+      await syncNow(tx, [{ conversationId: row.id, items: [] }], clock.now());
+    });
     return found;
   }
   await held((tx) => setThread(tx, row.id, { state: "opening", account_id: accountId, channel }));
@@ -109,7 +117,7 @@ export async function beginThread(
   if (card === undefined) throw new Error("the conversation was deleted while its thread was begun");
   let opened: string;
   try {
-    opened = await desk.open({ ...card, thread: null }, context);
+    opened = await desk.open(channel, { ...card, thread: null }, context);
   } catch (error) {
     if (error instanceof DeliveryError && error.outcome === "not_sent") {
       await held((tx) => setThread(tx, row.id, { state: "new" }));

@@ -15,8 +15,11 @@ export interface Desk {
   readonly fileBytesMax: number;
   /** Returns the platform calls that show the item, in order. Pure; must not truncate. */
   render(item: DeskItem): readonly DeskPart[];
-  /** Posts the card that starts a thread. Returns the platform's id of the thread, at most 190 characters. */
-  open(card: DeskConversation, context: DeskContext): Promise<string>;
+  /**
+   * Posts the card that starts a thread, in one of {@link DeskHost.channels}. Returns the platform's id of the thread, at
+   * most 190 characters.
+   */
+  open(channel: string, card: DeskConversation, context: DeskContext): Promise<string>;
   /** Updates the card. */
   update(thread: string, card: DeskConversation, context: DeskContext): Promise<void>;
   /** Makes one call in a thread. Returns the platform's id of the post, at most 190 characters. */
@@ -28,15 +31,15 @@ export interface Desk {
   /** Removes a post of Parley. Succeeds if the post no longer exists. */
   remove(messageId: string, context: DeskContext): Promise<void>;
   /**
-   * Returns the post made under this key since then, in a thread or (null) as a card; null when it was certainly not
-   * made.
+   * Returns the post made under this key since then, in a thread or as a card in a channel; null when it was certainly
+   * not made.
    */
-  find(thread: string | null, context: DeskContext, since: number): Promise<string | null>;
+  find(place: DeskPlace, context: DeskContext, since: number): Promise<string | null>;
   /** Identifies a person. Throws `DeliveryError` when the platform does not answer. */
   person(by: string, signal: AbortSignal): Promise<DeskPerson>;
   /** Shows a notice to one person alone. */
   notify(by: string, place: string, notice: DeskNotice, context: DeskContext): Promise<void>;
-  /** Returns the place of the desk in words for an operator. Throws an Error whose message names the remedy. */
+  /** Returns the places of the desk in words for an operator. Throws an Error whose message names the remedy. */
   check(signal: AbortSignal): Promise<string>;
 }
 
@@ -47,6 +50,8 @@ export interface DeskContext {
   /** Returns the bytes of a file by its id; present for items of files. Throws as the desk itself does. */
   readonly file?: (id: string) => Promise<AsyncIterable<Uint8Array>>;
 }
+
+export type DeskPlace = { readonly thread: string } | { readonly channel: string };
 
 /** One platform call, as JSON. */
 export interface DeskPart {
@@ -240,8 +245,8 @@ export type DeskView =
 
 /** The program's functions for a desk. */
 export interface DeskHost {
-  /** The platform's id of the desk's channel. */
-  readonly channel: string;
+  /** The platform's ids of the desk's channels: that of all conversations first, then those of single teams. */
+  readonly channels: readonly string[];
   readonly replyMode: DeskReplyMode;
   /** Resolves when the event is durable; acknowledge only after. Rejects when it is not: do not acknowledge. */
   accept(event: DeskEvent): Promise<{ readonly duplicate: boolean }>;

@@ -3,6 +3,7 @@ import type { DeskHost } from "#channels/desk/contract.ts";
 import { provesIdentity } from "#domain/customer/identity-proof.ts";
 import { checkUserToken } from "#domain/customer/user-token.ts";
 import type { DeskSettings } from "#domain/workspace/settings.ts";
+import { deskChannelsOf } from "#domain/workspace/settings.ts";
 import type { DeskService } from "#agent-desk/desk-service.ts";
 import type { Engine } from "#conversations/contract.ts";
 import type { Clock } from "#runtime/clock.ts";
@@ -46,7 +47,7 @@ export interface ChannelHostDependencies {
 export function createDeskHost({ desk }: ChannelHostDependencies, account: Account, settings: DeskSettings): DeskHost {
   const { id, workspaceId } = account;
   return {
-    channel: settings.channel,
+    channels: deskChannelsOf(settings),
     replyMode: settings.replyMode,
     accept: (event) => desk().accept({ id, workspaceId }, event),
     conversationOf: (thread) => desk().conversationOf(id, thread),

@@ -2,6 +2,16 @@ import { createHash } from "node:crypto";
 import type { Reader, Tx } from "#database/contract.ts";
 import type { DeskPostsTable, DeskThreadsTable } from "#database/schema/desk.ts";
 
+/** By its tags a conversation belongs to a team's channel. */
+export async function tagsOf(db: Reader | Tx, conversationId: string): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom("conversation_tags")
+    .select("tag")
+    .where("conversation_id", "=", conversationId)
+    .execute();
+  return rows.map(({ tag }) => tag);
+}
+
 /** The ones of these conversations that have, or will have, a thread. */
 export async function syncedConversations(tx: Tx, conversationIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (conversationIds.length === 0) return new Set();

@@ -69,9 +69,27 @@ export interface DeskSettings {
   readonly account: string;
   /** The platform's id of the place: a Slack channel's id. */
   readonly channel: string;
+  /** The places of single teams. */
+  readonly teamChannels?: readonly TeamChannel[];
   /** Conversations shown at the desk: those handed over to agents, or all. */
   readonly mirror: (typeof deskMirrors)[number];
   readonly replyMode: DeskReplyMode;
+}
+
+/** The place at the desk where one team works on the conversations that have one of these tags. */
+export interface TeamChannel {
+  readonly channel: string;
+  readonly tags: readonly string[];
+}
+
+/** The place of a conversation with these tags: that of the first team with one of them, else the desk's own. */
+export function deskChannelOf({ channel, teamChannels = [] }: DeskSettings, tags: readonly string[]): string {
+  return teamChannels.find((team) => team.tags.some((tag) => tags.includes(tag)))?.channel ?? channel;
+}
+
+/** All places of a desk, its own first. */
+export function deskChannelsOf({ channel, teamChannels = [] }: DeskSettings): readonly string[] {
+  return [...new Set([channel, ...teamChannels.map((team) => team.channel)])];
 }
 
 /** A workspace's settings. Stored as JSON; an absent one has the value of `defaultSettings`. */

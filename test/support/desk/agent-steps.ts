@@ -33,7 +33,7 @@ export function createAgentSteps(bench: () => DeskBench) {
     },
     async write(user: string, card: FakeMessage, text: string, more?: object): Promise<Written> {
       const { world, settle } = bench();
-      const written = await world.writes(user, card.ts, text, more);
+      const written = await world.writes(user, card.ts, text, more, card.channel);
       await settle();
       return written;
     },

@@ -51,8 +51,8 @@ export interface DeskWorld {
   slackDelivers(message: Written & { readonly more?: Readonly<Record<string, unknown>> }): Promise<void>;
   /** A customer writes a direct message to the app. */
   slackSays(user: string, text: string): Promise<void>;
-  /** An agent writes in a thread of the desk channel. */
-  writes(user: string, threadTs: string, text: string, more?: object): Promise<Written>;
+  /** An agent writes in a thread of a desk channel. */
+  writes(user: string, threadTs: string, text: string, more?: object, channel?: string): Promise<Written>;
   /** Delivers the event of this message late, or again. */
   writesLate(written: Written): Promise<void>;
   /** A person reacts to a post in the desk channel, or takes it back. `name`: Slack's own, such as `heart`. */
@@ -82,8 +82,8 @@ export interface DeskWorld {
     callback?: "parley_message" | "parley_reply",
   ): Promise<Response>;
   command(user: string, text: string): Promise<Response>;
-  /** The cards in the desk channel, oldest first. */
-  cards(): readonly FakeMessage[];
+  /** The cards in a desk channel, oldest first. */
+  cards(channel?: string): readonly FakeMessage[];
   /** The thread below a card as people read it, agents' messages included. */
   thread(card: FakeMessage): readonly string[];
   telegramSees(chatId: number): readonly string[];
@@ -93,12 +93,16 @@ export interface DeskWorld {
 }
 
 export const deskChannel = "C0DESK001";
+/** The channel of a team, where conversations about invoices are shown. */
+export const billingChannel = "C0BILLING";
 export const mia = "U0MIA0001";
 export const ben = "U0BEN0001";
 
 export interface DeskOptions {
   readonly mirror?: "escalated" | "every";
   readonly replyMode?: "implicit" | "explicit";
+  /** Whether the billing team has a channel of its own. */
+  readonly hasBilling?: boolean;
   /** How Slack delivers events. */
   readonly transport?: "webhook" | "socket";
 }
@@ -107,6 +111,11 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
   const slack = await startFakeSlack();
   const telegram = await startFakeTelegram();
   slack.channels.set(deskChannel, { id: deskChannel, kind: "channel", name: "support", archived: false, member: true });
+  const { hasBilling = false } = options;
+  if (hasBilling) {
+    const channel = { id: billingChannel, kind: "channel", name: "billing", archived: false, member: true } as const;
+    slack.channels.set(billingChannel, channel);
+  }
   const { teamId } = slack;
   const zone = { timeZone: "Europe/Berlin" };
   slack.users.set(mia, { id: mia, name: "Mia Meyer", teamId, email: "Mia@shop.example", ...zone });
@@ -254,12 +263,21 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
       "      kind: slack",
       "      account: slack",
       `      channel: ${deskChannel}`,
+      ...(hasBilling ? [`      team_channels: [{tags: [Billing], channel: ${billingChannel}}]`] : []),
       `      mirror: ${options.mirror ?? "escalated"}`,
       `      reply_mode: ${options.replyMode ?? "implicit"}`,
       "    rules:",
       "      - name: gifts",
       "        when: {tagged: gift}",
       "        then: [{note: Wrap it nicely.}, {assign: ben@shop.example}]",
+      ...(hasBilling
+        ? [
+            "      - name: invoices",
+            "        when: {message: customer}",
+            "        if: {words: invoice}",
+            "        then: [{tag: billing}]",
+          ]
+        : []),
       "",
     ].join("\n"),
     reach(given) {
@@ -278,8 +296,8 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
       slack.channels.set(channel, { id: channel, kind: "im", name: user, archived: false, member: true });
       await sendEvent(messageEvent(slack, { channel, user, ts: slack.nextTs(), text }));
     },
-    async writes(user, threadTs, text, more = {}) {
-      const written = { channel: deskChannel, user, ts: slack.nextTs(), text, threadTs };
+    async writes(user, threadTs, text, more = {}, channel = deskChannel) {
+      const written = { channel, user, ts: slack.nextTs(), text, threadTs };
       keep(written);
       await sendEvent(messageEvent(slack, { ...written, more: more as Readonly<Record<string, unknown>> }));
       return written;
@@ -326,14 +344,13 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
       };
       return isSocket ? pushInTime("slash_commands", form) : postForm(form);
     },
-    cards: () =>
+    cards: (channel = deskChannel) =>
       slack.messages.filter(
-        (each) =>
-          each.channel === deskChannel && each.threadTs === undefined && !each.deleted && each.user === undefined,
+        (each) => each.channel === channel && each.threadTs === undefined && !each.deleted && each.user === undefined,
       ),
     thread: (card) =>
       slack.messages
-        .filter((each) => each.channel === deskChannel && each.threadTs === card.ts && !each.deleted)
+        .filter((each) => each.channel === card.channel && each.threadTs === card.ts && !each.deleted)
         .map((each) => (each.user === undefined ? shownText(each) : `${each.user}: ${each.text}`)),
     telegramSees: (chatId) => telegram.shown.filter((each) => each.chatId === chatId).map(({ text }) => text),
     slackSees: (user) => slack.shown(user.replace(/^U/, "D")).map(({ text }) => text),

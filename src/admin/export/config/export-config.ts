@@ -205,6 +205,6 @@ async function exportChannels(
 function exportDesk({ settings: { desk } }: StoredWorkspace, channels: readonly ExportedChannel[]): object | undefined {
   const kind = channels.find(({ name }) => name === desk?.account)?.channel;
   if (desk === null || kind === undefined) return undefined;
-  const { account, channel, mirror, replyMode } = desk;
-  return { kind, account, channel, mirror, reply_mode: replyMode };
+  const { account, channel, teamChannels, mirror, replyMode } = desk;
+  return { kind, account, channel, team_channels: teamChannels, mirror, reply_mode: replyMode };
 }
