@@ -14,8 +14,9 @@ import Type from "typebox";
 import Value from "typebox/value";
 import { createExtractiveAnswerer } from "#answering/answerer.ts";
 import type { Answerer, AnswerTrace, Question } from "#answering/contract.ts";
-import type { Given, Verdict } from "#answering/evaluation/judge.ts";
+import type { Given, Gold, Verdict } from "#answering/evaluation/judge.ts";
 import { judgeAnswer, verdicts } from "#answering/evaluation/judge.ts";
+import { placeIn } from "#answering/suggestions.ts";
 import type { Confidence } from "#domain/conversation/message.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
 import { bendOf, startBentEncoder } from "../bent-encoder.ts";
@@ -64,6 +65,8 @@ interface Result {
   readonly confidence: Confidence;
   readonly text: string;
   readonly said: string;
+  /** Whether a refusal suggests a document with the answer. */
+  readonly suggests: boolean;
 }
 
 const bent = options.bend === undefined ? undefined : await startBentEncoder();
@@ -100,7 +103,16 @@ async function measure(set: string, found: Found): Promise<void> {
   }
 }
 
-type Ask = (text: string, history: Question["history"]) => Promise<Given & { readonly history: Question["history"] }>;
+interface Asked extends Given {
+  readonly history: Question["history"];
+  /** File names of the documents that a refusal suggests. */
+  readonly suggested: readonly string[];
+}
+
+type Ask = (text: string, history: Question["history"]) => Promise<Asked>;
+
+const suggestsOneOf = ({ suggested }: Asked, golds: readonly (Gold | null)[]): boolean =>
+  golds.some((gold) => gold?.documents.some((name) => suggested.includes(name)) === true);
 
 function asking(
   answerer: Answerer,
@@ -121,12 +133,12 @@ function asking(
       },
       neverAborted,
     );
-    const cited = traces.flatMap((trace) =>
-      trace.kind === "search" ? trace.passages.filter(({ used }) => used).map(({ documentId }) => documentId) : [],
-    );
+    const passages = traces.flatMap((trace) => (trace.kind === "search" ? trace.passages : []));
+    const namesOf = (of: typeof passages) => of.map(({ documentId }) => names.get(documentId) ?? documentId);
     return {
       ...answer,
-      cited: cited.map((id) => names.get(id) ?? id),
+      cited: namesOf(passages.filter(({ used }) => used)),
+      suggested: namesOf(passages.filter(({ title }) => !answer.answered && placeIn(answer.text, title) !== undefined)),
       history: [
         ...history,
         { role: "user", content: text },
@@ -141,8 +153,10 @@ async function askMessages(set: string, ask: Ask): Promise<readonly Result[]> {
   for (const { id, text, kind, gold, expected } of messagesOf(set)) {
     if (!inHalf(id, half)) continue;
     const given = await ask(text, []);
-    const verdict = judgeAnswer(given, expected ?? [gold]);
-    results.push({ set, id, group: "single", kind, verdict, confidence: given.confidence, text, said: given.text });
+    const golds = expected ?? [gold];
+    const [verdict, suggests] = [judgeAnswer(given, golds), suggestsOneOf(given, golds)];
+    const { confidence, text: said } = given;
+    results.push({ set, id, group: "single", kind, verdict, confidence, text, said, suggests });
   }
   return results;
 }
@@ -158,7 +172,8 @@ async function askConversations(set: string, ask: Ask): Promise<readonly Result[
       const verdict = judgeAnswer(given, [gold]);
       const group = turn === 0 ? "first turn" : "follow-up";
       const { confidence, text: said } = given;
-      results.push({ set, id: `${id}.${turn + 1}`, group, kind, verdict, confidence, text, said });
+      const suggests = suggestsOneOf(given, [gold]);
+      results.push({ set, id: `${id}.${turn + 1}`, group, kind, verdict, confidence, text, said, suggests });
     }
   }
   return results;
@@ -170,7 +185,8 @@ async function askOffDomain(set: string, ask: Ask): Promise<readonly Result[]> {
     const given = await ask(text, []);
     const verdict = judgeAnswer(given, [null]);
     const { confidence, text: said } = given;
-    results.push({ set, id: text, group: "off-domain", kind: "off-domain", verdict, confidence, text, said });
+    const of = { set, id: text, group: "off-domain", kind: "off-domain" };
+    results.push({ ...of, verdict, confidence, text, said, suggests: false });
   }
   return results;
 }
@@ -214,6 +230,9 @@ function show(title: string, results: readonly Result[]): void {
       results.filter(({ confidence, verdict }) => confidence === band && !verdict.startsWith("refused")),
     );
   }
+  const refused = results.filter(({ verdict }) => verdict === "refused wrongly");
+  const helped = refused.filter(({ suggests }) => suggests).length;
+  console.log(`  ${helped} of the ${refused.length} wrong refusals suggest a right document`);
 }
 
 /** One line of a variant: right, partly right and wrong answers of each group. */

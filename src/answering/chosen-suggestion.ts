@@ -4,8 +4,7 @@ import { searched, sourceOf } from "./composer.ts";
 import type { Answer, PastMessage, Question } from "./contract.ts";
 import { renderUnits } from "./extract/render-units.ts";
 import { pastPassage } from "./retrieve/past-passage.ts";
-import type { Suggested } from "./suggestions.ts";
-import { isQuestion, shownTitle, suggestedIn } from "./suggestions.ts";
+import { isQuestion, placeIn, shownTitle } from "./suggestions.ts";
 
 /**
  * The answer to a message that is the number or the title of a suggestion: its passage. A title that is a question is
@@ -29,12 +28,16 @@ export async function answerToChoice(
   };
 }
 
-function chosenIn(text: string, said: PastMessage | undefined): Suggested | undefined {
+function chosenIn(
+  text: string,
+  said: PastMessage | undefined,
+): NonNullable<PastMessage["sources"]>[number] | undefined {
   if (said?.isRefusal !== true) return undefined;
   const choice = text.normalize("NFKC").trim();
   const number = /^[(#]?([1-3])[.)]?$/u.exec(choice)?.[1];
-  return suggestedIn(said.sources ?? []).find(({ title }, at) => {
+  return said.sources?.find(({ title }) => {
+    const at = placeIn(said.content, title);
     const isNamed = !isQuestion(choice) && shownTitle(title).normalize("NFKC") === choice;
-    return (isNamed || number === String(at + 1)) && said.content.includes(`\n${at + 1}. `);
+    return at !== undefined && (isNamed || number === String(at + 1));
   });
 }

@@ -6,7 +6,7 @@ import type { Retrieval } from "./retrieve/retrieve.ts";
 import type { Ranked } from "./rank/ranked.ts";
 import type { Found } from "./rank/search-further.ts";
 import { guessLanguages } from "#language/detection.ts";
-import { suggestionTexts } from "./suggestions.ts";
+import { nearestOf, suggestionTexts } from "./suggestions.ts";
 import { languageOfText, cannedTextFor } from "./understand/asker-language.ts";
 
 /** A question with the search result to answer it from. */
@@ -44,16 +44,17 @@ export function unknownAnswer(
   { question, found, read }: Omit<ComposeRequest, "extract">,
   others: readonly Candidate[] = [],
 ): Answer {
-  const nearest = read ?? found.ranked.map((passage) => ({ passage, by: found }));
-  const sources = nearest.slice(0, Math.min(sourcesMax, question.topK)).map(({ passage, by }) => sourceOf(passage, by));
+  const nearest = nearestOf(read ?? found.ranked.map((passage) => ({ passage, by: found })));
+  const shown = nearest.slice(0, Math.min(sourcesMax, question.topK));
+  const suggested = shown.filter(({ isNear }) => isNear).map(({ passage }) => passage.candidate.title);
   return {
     ...searched,
     text: [
       cannedTextFor(question, "unknown"),
       ...inAnotherLanguage(question, found, others),
-      ...suggestionTexts(question, sources),
+      ...suggestionTexts(question, suggested),
     ].join("\n\n"),
-    sources,
+    sources: shown.map(({ passage, by }) => sourceOf(passage, by)),
     confidence: "low",
     answered: false,
   };

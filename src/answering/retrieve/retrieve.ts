@@ -38,6 +38,8 @@ export interface Retrieval {
   readonly confidence: number;
   /** True while documents are still being indexed for the first time. An empty result then proves nothing. */
   readonly partial: boolean;
+  /** Whether the passages have similarities, on the scale of the built-in encoder. */
+  readonly comparesMeaning: boolean;
   /** Confidence of a passage with this score, 0 to 1. */
   confidenceOfScore(score: number): number;
   /** Ranks the same candidates without one borrowed term. Does not search again. */
@@ -158,6 +160,7 @@ function rankResult(
     ranked,
     confidence: confidenceOfScore(ranked[0]?.score ?? 0),
     partial: result.partial === true,
+    comparesMeaning: result.calibration !== undefined,
     confidenceOfScore,
     without: (term) =>
       rankResult(result, question, { ...terms, wanted: terms.wanted.filter((each) => each !== term) }, synonyms),

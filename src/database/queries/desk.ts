@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Reader, Tx } from "#database/contract.ts";
 import type { DeskPostsTable, DeskThreadsTable } from "#database/schema/desk.ts";
 
-/** By its tags a conversation belongs to a team's channel. */
+/** The tags of a conversation, which decide in which channel it is shown. */
 export async function tagsOf(db: Reader | Tx, conversationId: string): Promise<readonly string[]> {
   const rows = await db
     .selectFrom("conversation_tags")
