@@ -304,4 +304,32 @@ describe("workspaces of the configuration file", () => {
     const [shop] = readConfigFile("parley.yaml", rules("pro"), {}).workspaces;
     expect(shop?.settings.audiences).toEqual({ staff: {}, pro: { role: ["employee"] } });
   });
+
+  it("have one channel at the desk for each tag, whatever its capitals", () => {
+    const withTags = (tags: string): string =>
+      [
+        "workspaces:",
+        "  - name: Shop",
+        `    channels: [{name: work, channel: slack, bot_token: xoxb-1-2-abcdefghijklmnopqrstuvwx, signing_secret: ${"a".repeat(32)}}]`,
+        "    desk:",
+        "      kind: slack",
+        "      account: work",
+        "      channel: C0123456789",
+        "      team_channels:",
+        "        - {tags: [Billing, tax], channel: C0111111111}",
+        `        - {tags: ${tags}, channel: C0222222222}`,
+        "",
+      ].join("\n");
+    const desk = readConfigFile("parley.yaml", withTags("sales"), {}).workspaces[0]?.desk;
+    expect(desk?.teamChannels).toEqual([
+      { channel: "C0111111111", tags: ["billing", "tax"] },
+      { channel: "C0222222222", tags: ["sales"] },
+    ]);
+    expect(() => readConfigFile("parley.yaml", withTags("[sales, BILLING]"), {})).toThrow(
+      "parley.yaml, line 10: the tag billing has a channel already, and the first one counts",
+    );
+    expect(() => readConfigFile("parley.yaml", withTags('" "'), {})).toThrow(
+      "parley.yaml, line 10: a tag needs a letter",
+    );
+  });
 });

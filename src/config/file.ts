@@ -17,6 +17,7 @@ import { macrosOf } from "./sections/macros.ts";
 import { skillsOf } from "./sections/skills.ts";
 import { teamsOf } from "./sections/teams.ts";
 import type { Fail } from "./sections/values.ts";
+import { listOf } from "./sections/values.ts";
 import type { ConfigSource } from "./source.ts";
 import { createConfigSource } from "./source.ts";
 import { fillVariables } from "./variables.ts";
@@ -136,6 +137,7 @@ function readWorkspace(source: ConfigSource, workspaces: readonly GivenWorkspace
       const message = `no channel of this workspace is named ${account} and is on ${kind}`;
       source.report(source.errorAt(pathOf("desk", "account"), message));
     }
+    reportTeamTags(source, given.desk.team_channels ?? [], pathOf);
   }
   reportPaused(source, given, pathOf);
   if (given.timezone !== undefined && !isTimezone(given.timezone)) {
@@ -174,6 +176,25 @@ function reportPaused(
     const report = (message: string) => source.report(source.errorAt(pathOf("paused_channels", String(i)), message));
     if (!known.includes(name)) report(`no channel is named ${name}; use ${known.join(", ")}`);
     if (name === desk?.account) report(`the agents' desk is on ${name}, so it cannot be paused`);
+  }
+}
+
+/** Reports tags of the desk's teams that no conversation can have, or that decide nothing. */
+function reportTeamTags(
+  source: ConfigSource,
+  teams: NonNullable<NonNullable<GivenWorkspace["desk"]>["team_channels"]>,
+  pathOf: (...keys: readonly string[]) => readonly string[],
+): void {
+  const named = new Set<string>();
+  for (const [i, team] of teams.entries()) {
+    for (const tag of listOf(team.tags) ?? []) {
+      const stored = tagOf(tag);
+      const report = (message: string) =>
+        source.report(source.errorAt(pathOf("desk", "team_channels", String(i), "tags"), message));
+      if (stored === "") report("a tag needs a letter");
+      else if (named.has(stored)) report(`the tag ${stored} has a channel already, and the first one counts`);
+      named.add(stored);
+    }
   }
 }
 

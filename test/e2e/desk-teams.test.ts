@@ -86,6 +86,20 @@ describe("a desk with a channel for one team", () => {
     expect(world.cards(deskChannel)).toHaveLength(before.desk + 1);
   });
 
+  it("opens a thread where its conversation belongs by now, after a call that opened none", async () => {
+    const before = { billing: world.cards(billingChannel).length, desk: world.cards(deskChannel).length };
+    const asked = world.slack.calls("chat.postMessage").length;
+    world.slack.fail("chat.postMessage", { kind: "status", status: 500 });
+    await world.telegramSays(steps.nextChat(), 1, "I want to talk to a human about my invoice");
+    await bench.until("Slack was called", () => world.slack.calls("chat.postMessage").length > asked);
+    await tag({ removeTags: ["billing"] });
+    expect(world.cards(billingChannel)).toHaveLength(before.billing);
+    expect(world.cards(deskChannel)).toHaveLength(before.desk + 1);
+    const card = newest(world.cards(deskChannel));
+    await write(mia, card, "Here I am.");
+    expect(sees().at(-1)).toBe("Mia Meyer:\nHere I am.");
+  });
+
   it("answers commands of members of either channel, and of no one else", async () => {
     const { channels, users, teamId } = world.slack;
     users.set("U0SALES01", { id: "U0SALES01", name: "Sal", teamId, email: "sal@shop.example" });
@@ -96,6 +110,9 @@ describe("a desk with a channel for one team", () => {
     const refused = await (await world.command("U0SALES01", "open")).text();
     expect(refused).toContain("you are not in a channel where agents work");
     expect(refused).not.toContain("conv_");
+    bench.app.clock.advance(11 * 60_000);
+    world.slack.fail("conversations.members", { kind: "error", error: "channel_not_found", channel: deskChannel });
+    expect(await (await world.command(ben, "open")).text()).toContain("conv_");
   });
 
   it("names the channel that the doctor cannot use", async () => {

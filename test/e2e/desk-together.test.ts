@@ -192,7 +192,11 @@ describe("the desk", () => {
     const { account_id: accountId, external_id: thread } = await threads().executeTakeFirstOrThrow();
     const know = (externalId: string | null) =>
       store.write((tx) =>
-        tx.updateTable("desk_threads").set({ external_id: externalId }).where("conversation_id", "=", id).execute(),
+        tx
+          .updateTable("desk_threads")
+          .set({ external_id: externalId, state: externalId === null ? "opening" : "open" })
+          .where("conversation_id", "=", id)
+          .execute(),
       );
     await know(null);
     await expect(conversationAt(store.read, accountId ?? "", thread ?? "")).rejects.toThrow("being begun");

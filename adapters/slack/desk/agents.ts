@@ -63,17 +63,21 @@ export function createDeskAgents(
     }
   }
 
+  /** Throws where no channel is known to have the person, and one cannot be read. */
   async function isThere(userId: string, signal: AbortSignal): Promise<boolean> {
     if ((there.get(userId) ?? 0) > clock.now()) return true;
     const found = new Map<string, number>();
-    for (const channel of channels) {
-      for await (const members of membersOf(channel, signal)) {
-        for (const member of members) found.set(member, clock.now() + freshMs);
-        if (found.has(userId)) break;
-      }
-      if (found.has(userId)) break;
-    }
     there = found;
+    const read = await Promise.allSettled(
+      channels.map(async (channel) => {
+        for await (const members of membersOf(channel, signal)) {
+          for (const member of members) found.set(member, clock.now() + freshMs);
+          if (found.has(userId)) return;
+        }
+      }),
+    );
+    const failed = read.find((each) => each.status === "rejected");
+    if (failed !== undefined && !found.has(userId)) throw failed.reason;
     return found.has(userId);
   }
 

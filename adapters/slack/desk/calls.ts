@@ -5,12 +5,12 @@ import type { Failure } from "../errors.ts";
 import { deliveryError, failureOf } from "../errors.ts";
 import { createHolds } from "../send.ts";
 
-/** Runs the desk's calls of Slack; failures become `DeliveryError` or `ThreadGone`. */
+/** Runs the desk's calls of Slack; failures become `DeliveryError` or `ThreadGone`, and name the channel if it is given. */
 export interface DeskCalls {
   /** `gone`: the error codes that mean that the conversation's card was deleted. */
-  call<T>(run: () => Promise<T>, gone?: readonly string[]): Promise<T>;
+  call<T>(run: () => Promise<T>, gone?: readonly string[], channelId?: string): Promise<T>;
   /** After a rate limit, calls with the same `limit` fail at once until Slack permits them again. */
-  limited<T>(limit: string, run: () => Promise<T>, gone?: readonly string[]): Promise<T>;
+  limited<T>(limit: string, run: () => Promise<T>, gone?: readonly string[], channelId?: string): Promise<T>;
 }
 
 export const cardDeleted = "the card of this conversation was deleted in Slack";
@@ -36,21 +36,21 @@ export function fixFor(code: string): string | undefined {
 export function createDeskCalls(host: Pick<ChannelHost, "clock">): DeskCalls {
   const holds = createHolds(host);
 
-  async function call<T>(run: () => Promise<T>, gone: readonly string[] = []): Promise<T> {
+  async function call<T>(run: () => Promise<T>, gone: readonly string[] = [], channelId?: string): Promise<T> {
     try {
       return await run();
     } catch (error) {
       if (error instanceof DeliveryError || error instanceof ThreadGone) throw error;
       const failure = failureOf(error);
       if (failure.kind === "refused" && gone.includes(failure.code)) throw new ThreadGone(cardDeleted);
-      throw deskError(failure);
+      throw deskError(failure, channelId);
     }
   }
 
   return {
     call,
-    limited: (limit, run, gone) =>
-      call(async () => {
+    limited(limit, run, gone, channelId) {
+      const held = async () => {
         holds.check(limit);
         try {
           return await run();
@@ -59,13 +59,17 @@ export function createDeskCalls(host: Pick<ChannelHost, "clock">): DeskCalls {
           if (failure.kind === "limited") holds.hold(limit, failure.retryAfterMs);
           throw error;
         }
-      }, gone),
+      };
+      return call(held, gone, channelId);
+    },
   };
 }
 
-function deskError(failure: Failure): DeliveryError {
+function deskError(failure: Failure, channelId: string | undefined): DeliveryError {
   const fix = failure.kind === "refused" ? fixFor(failure.code) : undefined;
   return fix === undefined
     ? deliveryError(failure)
-    : new DeliveryError("not_sent", fix, { retryAfterMs: fixableRetryMs });
+    : new DeliveryError("not_sent", channelId === undefined ? fix : `${fix} (${channelId})`, {
+        retryAfterMs: fixableRetryMs,
+      });
 }

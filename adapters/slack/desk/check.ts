@@ -28,15 +28,14 @@ export async function checkDesk(api: SlackApi, channels: readonly string[], sign
   // Servers that imitate Slack may not list scopes.
   const missing = granted.length === 0 ? undefined : missingScopes(deskScopes, granted);
   if (missing !== undefined) throw new Error(`for the desk the app lacks ${missing}`);
-  const names: string[] = [];
-  for (const channel of channels) {
-    try {
-      names.push(await usableChannel(api, channel, signal));
-    } catch (error) {
-      const which = channels.length === 1 ? "" : ` (the channel ${channel})`;
-      throw error instanceof Error ? new Error(`${error.message}${which}`, { cause: error }) : error;
-    }
-  }
+  const checked = await Promise.allSettled(channels.map((channel) => usableChannel(api, channel, signal)));
+  const faults = checked.flatMap((each, at) =>
+    each.status === "rejected"
+      ? [`${(each.reason as Error).message}${channels.length > 1 ? ` (${channels[at]})` : ""}`]
+      : [],
+  );
+  if (faults.length > 0) throw new Error(faults.join("; "));
+  const names = checked.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   return `${names.join(", ")}${withoutOptional(optionalScopes, granted)}`;
 }
 

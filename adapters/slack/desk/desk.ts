@@ -29,7 +29,7 @@ export function createSlackDesk({ api, host, desk, agents }: DeskDependencies): 
 
   /** Slack limits posts by channel, and other calls by method. */
   const posted = (channelId: string, run: () => Promise<string>): Promise<string> =>
-    limited(channelId, run, ["thread_not_found"]);
+    limited(channelId, run, ["thread_not_found"], channelId);
 
   return {
     fileBytesMax,
@@ -58,7 +58,8 @@ export function createSlackDesk({ api, host, desk, agents }: DeskDependencies): 
     },
     find(place, { key, signal }, since) {
       const thread = "thread" in place ? place.thread : placeIn(place.channel, undefined);
-      return call(() => findMessage(api, key, thread, signal, since), ["thread_not_found"]);
+      const { channelId } = parseThread(thread);
+      return call(() => findMessage(api, key, thread, signal, since), ["thread_not_found"], channelId);
     },
     person: (by, signal) => agents.find(by, signal),
     notify: (by, place, notice, { signal }) => call(() => notify(api, by, place, notice, signal)),

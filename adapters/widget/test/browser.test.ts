@@ -270,6 +270,31 @@ function inBrowser(): void {
     await expect.poll(() => host.typed.length).toBeGreaterThan(0);
   });
 
+  it("shows a message that is higher than the chat from its first line, also if another arrives with it", async () => {
+    const { host, origin } = await site();
+    const { page } = await openPage(await context(), origin);
+    await launcher(page).click();
+    await ask(page, "How do I begin?");
+    await expect.poll(() => host.events.length).toBe(1);
+    const steps = Array.from({ length: 60 }, (_, at) => `${at + 1}. Step`).join("\n");
+    // Frames that follow within 16 ms are drawn together.
+    host.signal(host.thread1(), { kind: "typing", who: { role: "agent", name: "Anna" } });
+    host.say(host.thread1(), { role: "agent", authorName: "Anna", markdown: `The first line.\n\n${steps}` });
+    host.say(host.thread1(), { role: "agent", authorName: "Anna", markdown: "Good luck!" });
+    await log(page).getByText("Good luck!").waitFor({ state: "attached" });
+    await expect
+      .poll(() =>
+        log(page).evaluate((node) => {
+          const row = [...node.querySelectorAll(".row")].find((each) => each.textContent.includes("The first line."));
+          const [shown, at] = [node.getBoundingClientRect(), row?.getBoundingClientRect().top ?? -1];
+          return at >= shown.top && at < shown.bottom;
+        }),
+      )
+      .toBe(true);
+    // Unread, since its end was not seen.
+    await page.getByRole("button", { name: "New messages" }).waitFor();
+  });
+
   it("counts messages that arrived while it was closed", async () => {
     const { host, origin } = await site();
     const { page } = await openPage(await context(), origin);

@@ -21,7 +21,7 @@ async function isBeginning(read: Reader, accountId: string): Promise<boolean> {
     .selectFrom("desk_threads")
     .select("conversation_id")
     .where("account_id", "=", accountId)
-    .where("external_id", "is", null)
+    .where("state", "=", "opening")
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;

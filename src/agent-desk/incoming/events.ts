@@ -351,4 +351,4 @@ function snoozeOf(until: SnoozeEnd, { timeZone }: Agent, now: number): Snooze {
 }
 
 const doneText = (kind: string): string =>
-  kind === "claim" || kind === "take_over" ? "The conversation is yours; its thread is in the desk channel." : "Done.";
+  kind === "claim" || kind === "take_over" ? "The conversation is yours; its thread is where agents work." : "Done.";

@@ -48,17 +48,17 @@ async function syncDesk(
     });
     return;
   }
-  const place = await deskThreadOf(dependencies, first.conversationId);
-  if (place === undefined) {
-    await store.write((tx) => finishWork(tx, rows));
-    return;
-  }
   // A process that lost its lease must not post, because another one does.
   const held: LeaseHeld = (work) =>
     store.write(async (tx) => {
       await holdWork(tx, last);
       await work(tx);
     });
+  const place = await deskThreadOf(dependencies, first.conversationId, held);
+  if (place === undefined) {
+    await store.write((tx) => finishWork(tx, rows));
+    return;
+  }
   const changes = createOverwriteGuard(dependencies, last, first.conversationId);
   /** Edits can wait: their rate limit must not block new posts. */
   const orLater: OrLater = async (change, run) => {
@@ -87,8 +87,8 @@ async function syncDesk(
   } catch (error) {
     if (error instanceof LostLease) await changes.again();
     if (error instanceof ThreadGone) {
-      dependencies.log.warn({ conversation: place.row.id }, "desk: thread is gone, starting another");
-      await store.write((tx) => startNewThread(tx, place.row.id, dependencies.clock.now()));
+      dependencies.log.warn({ err: error, conversation: place.row.id }, "desk: starting another thread");
+      await held((tx) => startNewThread(tx, place.row.id, dependencies.clock.now()));
       throw new RetryLater(error.message, undefined, error);
     }
     throw later(error);

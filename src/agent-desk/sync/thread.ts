@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { ThreadGone } from "#channels/desk/errors.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import type { Desk } from "#channels/desk/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
@@ -10,10 +11,9 @@ import type { Files } from "#files/contract.ts";
 import type { Log } from "#runtime/log.ts";
 import type { Store, Tx } from "#database/contract.ts";
 import { viewWindow } from "#conversations/delivery/reroute/reply-window.ts";
-import { deskChannelOf } from "#domain/workspace/settings.ts";
+import { deskChannelOf, deskChannelsOf } from "#domain/workspace/settings.ts";
 import type { Workspace, Workspaces } from "#database/queries/workspaces.ts";
 import { withEditLimit } from "./edit-limit.ts";
-import { syncNow } from "#conversations/work/desk-sync-work.ts";
 import { startNewThread } from "#conversations/work/desk-erase-work.ts";
 import type { OverwriteGuard } from "./overwrite-guard.ts";
 import { deskConversations } from "./snapshot.ts";
@@ -38,14 +38,19 @@ export interface DeskThread {
   readonly workspace: Workspace;
   readonly desk: Desk;
   readonly accountId: string;
+  /** The channel for the thread. One that may be open already can be in another. */
   readonly channel: string;
   readonly thread: DeskThreadsTable;
 }
 
-/** Returns the conversation's thread at the desk, or undefined if it has none any more. */
+/**
+ * Returns the conversation's thread at the desk, or undefined if it has none any more. A thread in another account or
+ * channel than it belongs to is replaced.
+ */
 export async function deskThreadOf(
   { store, clock, workspaces, channels }: SyncDependencies,
   conversationId: string,
+  held: LeaseHeld,
 ): Promise<DeskThread | undefined> {
   const row = await store.read
     .selectFrom("conversations")
@@ -60,17 +65,22 @@ export async function deskThreadOf(
   await channels.ready(account);
   const desk = channels.desk(account);
   if (desk === undefined) return undefined;
-  let thread = await threadOf(store.read, conversationId);
-  if (thread === undefined) return undefined;
-  // A call that may have opened the thread is looked up where it was made.
-  const begun = thread.state === "opening" && thread.account_id === account.id ? thread.channel : null;
-  const channel = begun ?? deskChannelOf(settings, await tagsOf(store.read, conversationId));
-  if (thread.account_id !== null && (thread.account_id !== account.id || thread.channel !== channel)) {
-    await store.write((tx) => startNewThread(tx, conversationId, clock.now()));
-    thread = await threadOf(store.read, conversationId);
-    if (thread === undefined) return undefined;
+  const channel = deskChannelOf(settings, await tagsOf(store.read, conversationId));
+  const isMoved = ({ account_id: accountId, channel: at, state }: DeskThreadsTable): boolean => {
+    if (accountId === null || (accountId === account.id && at === channel)) return false;
+    // A call that may have opened it is looked up where it was made.
+    const mayBeOpen = state === "opening" && accountId === account.id && at !== null;
+    return !mayBeOpen || !deskChannelsOf(settings).includes(at);
+  };
+  const before = await threadOf(store.read, conversationId);
+  if (before !== undefined && isMoved(before)) {
+    await held(async (tx) => {
+      const now = await threadOf(tx, conversationId);
+      if (now !== undefined && isMoved(now)) await startNewThread(tx, conversationId, clock.now());
+    });
   }
-  return { row, workspace, desk, accountId: account.id, channel, thread };
+  const thread = await threadOf(store.read, conversationId);
+  return thread && { row, workspace, desk, accountId: account.id, channel, thread };
 }
 
 async function snapshotOf(
@@ -99,17 +109,15 @@ export async function beginThread(
   held: LeaseHeld,
   signal: AbortSignal,
 ): Promise<string> {
-  const { store, clock } = dependencies;
+  const { store } = dependencies;
   const { thread, desk, row, accountId, channel } = place;
   if (thread.state === "open" && thread.external_id !== null) return thread.external_id;
   const context = { key: `card.${row.id}.${thread.opened_at}`, signal };
-  const found = thread.state === "opening" ? await desk.find({ channel }, context, thread.opened_at) : null;
+  const begunIn = thread.state === "opening" ? thread.channel : null;
+  const found = begunIn === null ? null : await desk.find({ channel: begunIn }, context, thread.opened_at);
   if (found !== null) {
-    await store.write(async (tx) => {
-      await setThread(tx, row.id, { state: "open", external_id: found });
-      // The tags may have changed since the call, and with them the channel.
-      await syncNow(tx, [{ conversationId: row.id, items: [] }], clock.now());
-    });
+    await store.write((tx) => setThread(tx, row.id, { state: "open", external_id: found }));
+    if (begunIn !== channel) throw new ThreadGone("the conversation belongs to another channel by now");
     return found;
   }
   await held((tx) => setThread(tx, row.id, { state: "opening", account_id: accountId, channel }));

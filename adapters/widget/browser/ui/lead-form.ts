@@ -40,7 +40,7 @@ export function createLeadForm(
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (save.getAttribute("aria-disabled") === "true") return;
+    if (chat.state().lead === "saving") return;
     if (!email.checkValidity()) {
       problem.textContent = strings.emailInvalid;
       email.setAttribute("aria-invalid", "true");

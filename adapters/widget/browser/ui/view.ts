@@ -38,6 +38,7 @@ export function createView(
   const isPage = settings.mode === "page";
   const tab = createBrowserStorage(`parley:${workspace}:${channel}:${identity?.user_id ?? ""}:`, "sessionStorage");
   const pageTitle = document.title;
+  let drawn: ChatState["messages"] | undefined;
   let isOpen = isPage;
 
   const root = el("div", {
@@ -109,7 +110,8 @@ export function createView(
     else if (event.key === "Tab" && phone.isPhone()) trapTab(event, shadow, panel);
   });
   const markSeen = (): void => {
-    if (isOpen && document.visibilityState === "visible" && log.atEnd()) chat.markSeen();
+    const isDrawn = isOpen && drawn === chat.state().messages;
+    if (isDrawn && document.visibilityState === "visible" && log.atEnd()) chat.markSeen();
   };
 
   document.addEventListener("visibilitychange", markSeen, { signal: ended });
@@ -135,6 +137,7 @@ export function createView(
     composer.render(state);
     if (isOpen) {
       log.render(state);
+      drawn = state.messages;
       offerNewer(state);
       queueMicrotask(markSeen);
     }

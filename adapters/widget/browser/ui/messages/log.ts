@@ -79,15 +79,21 @@ export function createMessageLog(
 
   /** Follows the end; a new message that is higher than the log is shown from its first line. */
   const followEnd = ({ messages, replaying }: ChatState): void => {
+    const before = messages.findLastIndex(({ key }) => key === newest);
     const last = messages.at(-1);
-    const isNew = last?.key !== newest;
+    // The last one is followed where all are new, as in a chat that is opened.
+    const added = before === -1 ? messages.slice(-1) : messages.slice(before + 1);
     newest = last?.key;
-    const isJustWritten = isNew && last?.role === "user" && last.state === "pending";
+    const isJustWritten = added.length > 0 && last?.role === "user" && last.state === "pending";
     if (!scroll.isPinned() && !isJustWritten) return;
     scroll.toEnd();
-    if (!isNew || last === undefined || last.role === "user" || replaying) return;
-    const node = rows.nodeOf(last);
-    if (node !== undefined && node.offsetHeight > element.clientHeight - 24) scroll.toStartOf(node);
+    if (last === undefined || last.role === "user" || replaying) return;
+    for (const message of added) {
+      const node = message.role === "user" ? undefined : rows.nodeOf(message);
+      if (node === undefined || node.offsetHeight <= element.clientHeight - 24) continue;
+      scroll.toStartOf(node);
+      return;
+    }
   };
 
   return {
