@@ -58,6 +58,9 @@ function inTheBrowser(): void {
     const before = (await totals("2031-05-01", "2031-05-07"))["conversations"] ?? 0;
     await tile.getByText(now.toLocaleString("en-GB"), { exact: true }).waitFor();
     await tile.getByText(now > before ? /more$/ : /less$/).waitFor();
+    // The tabs far below must not scroll the page to themselves.
+    await page.getByRole("tablist").waitFor();
+    expect(await page.evaluate(() => scrollY)).toBe(0);
     await tile.getByText("Definition").click();
     await tile.getByText("Conversations that customers started.").waitFor();
     await page.getByLabel("Range").selectOption({ label: "Today" });

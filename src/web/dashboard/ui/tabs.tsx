@@ -22,8 +22,12 @@ export function Tabs(props: {
     0,
     tabs.findIndex((tab) => tab.id === current),
   );
-  // On a phone the row of tabs scrolls.
-  useLayoutEffect(() => list.current?.children[at]?.scrollIntoView({ block: "nearest", inline: "nearest" }), [at]);
+  // On a phone the row of tabs scrolls. The page must not: the tabs can be far below its beginning.
+  useLayoutEffect(() => {
+    const [row, tab] = [list.current, list.current?.children[at]].map((each) => each?.getBoundingClientRect());
+    if (row === undefined || tab === undefined) return;
+    list.current?.scrollBy({ left: Math.max(0, tab.right - row.right) - Math.max(0, row.left - tab.left) });
+  }, [at]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const isRightToLeft = list.current !== null && getComputedStyle(list.current).direction === "rtl";
     const forward = isRightToLeft ? -1 : 1;

@@ -15,8 +15,11 @@ import { Loaded, ShowMore, usePaged, useResource } from "#web/dashboard/ui/resou
 import { DataTable } from "#web/dashboard/ui/table.tsx";
 import type { Delivery, DeliveryDetail } from "./types.ts";
 
-/** Attempts of an endpoint, newest first, with the request and the response of each, and the replay. */
-export function DeliveryLog({ id }: { readonly id: string }) {
+/**
+ * Attempts of an endpoint, newest first, with the request and the response of each, and the replay. `reloaded` is called
+ * when the endpoint's state may have changed with them.
+ */
+export function DeliveryLog({ id, reloaded }: { readonly id: string; readonly reloaded: () => Promise<void> }) {
   const [outcome, setOutcome] = useQuery("outcome");
   const failed = outcome === "failed" ? "true" : undefined;
   const log = usePaged<Delivery>(
@@ -25,13 +28,16 @@ export function DeliveryLog({ id }: { readonly id: string }) {
   );
   const [shown, setShown] = useState<number>();
   const [isReplaying, setReplaying] = useState(false);
+  const reload = async (): Promise<void> => {
+    await Promise.all([log.reload(), reloaded()]);
+  };
   return (
     <Section
       title="Deliveries"
       lead="Failed events are sent again with growing pauses, for five days."
       actions={
         <>
-          <Button label="Reload" kind="secondary" shape={icons.reload} onClick={() => void log.reload()} />
+          <Button label="Reload" kind="secondary" shape={icons.reload} onClick={() => void reload()} />
           <Button label="Send a period again" kind="secondary" onClick={() => setReplaying(true)} />
         </>
       }
@@ -47,8 +53,10 @@ export function DeliveryLog({ id }: { readonly id: string }) {
       </FilterBar>
       <Loaded of={log}>{(rows) => <LogTable rows={rows} show={setShown} />}</Loaded>
       <ShowMore of={log} />
-      {shown !== undefined && <DeliveryDialog endpoint={id} id={shown} closed={() => setShown(undefined)} />}
-      {isReplaying && <ReplayDialog id={id} closed={() => setReplaying(false)} reload={log.reload} />}
+      {shown !== undefined && (
+        <DeliveryDialog endpoint={id} id={shown} closed={() => setShown(undefined)} reload={reload} />
+      )}
+      {isReplaying && <ReplayDialog id={id} closed={() => setReplaying(false)} reload={reload} />}
     </Section>
   );
 }
@@ -94,14 +102,20 @@ const LogTable = (props: { readonly rows: readonly Delivery[]; readonly show: (i
   />
 );
 
-function DeliveryDialog(props: { readonly endpoint: string; readonly id: number; readonly closed: () => void }) {
+function DeliveryDialog(props: {
+  readonly endpoint: string;
+  readonly id: number;
+  readonly closed: () => void;
+  readonly reload: () => Promise<void>;
+}) {
   const { notices } = useDashboard();
-  const { endpoint, id, closed } = props;
+  const { endpoint, id, closed, reload } = props;
   const detail = useResource(() => api.get<DeliveryDetail>(`webhooks/${endpoint}/deliveries/${id}`), [id]);
   const replay = async (event: string): Promise<void> => {
     try {
       await api.post(`webhooks/${endpoint}/replay`, { event_id: event });
       notices.done("The event is sent again.");
+      await reload();
     } catch (error) {
       notices.report(error);
     }
@@ -180,7 +194,7 @@ function ReplayDialog(props: {
           ...(since !== "" && { since }),
           ...(until !== "" && { until }),
         });
-        notices.done(`${events} events are sent again.`);
+        notices.done(events === 1 ? "1 event is sent again." : `${events} events are sent again.`);
         await props.reload();
       }}
       closed={props.closed}

@@ -31,7 +31,7 @@ export function WebhookPage({ id }: { readonly id: string }) {
       <Loaded of={webhook}>
         {(found) => <Details of={found} resource={webhook} tested={() => setTests(tests + 1)} />}
       </Loaded>
-      <DeliveryLog key={tests} id={id} />
+      <DeliveryLog key={tests} id={id} reloaded={webhook.reload} />
     </>
   );
 }
