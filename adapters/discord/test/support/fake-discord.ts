@@ -3,32 +3,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
+import { channelObject, messageObject, ownUserObject, serverObject, snapshotObject } from "./objects.ts";
+import type { FakeAttachment, FakeMessage } from "./objects.ts";
 import { openFakeServer } from "#test/support/channels/fake-server.ts";
 
-export interface FakeMessage {
-  readonly id: string;
-  readonly channel_id: string;
-  readonly guild_id?: string;
-  readonly type: number;
-  content: string;
-  readonly author: { readonly id: string; readonly username: string; readonly bot?: boolean };
-  readonly timestamp: string;
-  edited_timestamp: string | null;
-  readonly mentions: readonly { readonly id: string; readonly username: string }[];
-  readonly attachments: readonly FakeAttachment[];
-  readonly message_snapshots?: readonly unknown[];
-  readonly poll?: unknown;
-  readonly nonce?: string;
-  components?: readonly { readonly components: readonly { readonly custom_id: string; readonly label: string }[] }[];
-}
-
-export interface FakeAttachment {
-  readonly id: string;
-  readonly filename: string;
-  readonly content_type: string;
-  readonly size: number;
-  readonly url: string;
-}
+export type { FakeAttachment, FakeMessage } from "./objects.ts";
 
 /** A failure of one call. */
 export type Fault =
@@ -154,15 +133,8 @@ export async function startFakeDiscord(
     }
   }
 
-  const packetOf = (message: FakeMessage) => ({
-    ...message,
-    channel_type: channels.get(message.channel_id)?.type ?? 0,
-    tts: false,
-    mention_everyone: false,
-    mention_roles: [],
-    embeds: [],
-    pinned: false,
-  });
+  const bot = { id: botId, username: "parley", bot: true };
+  const packetOf = (message: FakeMessage) => messageObject(message, channels.get(message.channel_id)?.type ?? 0);
 
   // -- the API --
 
@@ -175,8 +147,8 @@ export async function startFakeDiscord(
       const session_start_limit = { total: 1_000, remaining: 999, reset_after: 1_000, max_concurrency: 16 };
       return { status: 200, body: { url: gatewayUrl(), shards: 1, session_start_limit } };
     }
-    if (path === "/users/@me") return { status: 200, body: { id: botId, username: "parley", bot: true } };
-    if (path === "/users/@me/guilds") return { status: 200, body: servers };
+    if (path === "/users/@me") return { status: 200, body: ownUserObject(bot) };
+    if (path === "/users/@me/guilds") return { status: 200, body: servers.map(serverObject) };
     if (path === "/applications/@me") {
       return { status: 200, body: { id: botId, flags: options.intents === "unprivileged" ? 0 : 1 << 19 } };
     }
@@ -190,7 +162,7 @@ export async function startFakeDiscord(
     }
     const channel = channels.get(id);
     if (first !== "channels" || channel === undefined) return refuse(404, 10_003, "Unknown Channel");
-    if (what === "") return { status: 200, body: { id, name: "channel", ...channel } };
+    if (what === "") return { status: 200, body: channelObject(id, channel, "channel", bot) };
     if (what === "typing") return { status: 204 };
     const known = history(id);
     if (second === "" && method === "GET") {
@@ -203,8 +175,9 @@ export async function startFakeDiscord(
     if (message === undefined) return refuse(404, 10_008, "Unknown Message");
     if (more === "threads") {
       if (channels.has(second)) return refuse(400, 160_004, "A thread has already been created for this message");
-      channels.set(second, { type: 11, guild_id: guildId, parent_id: id });
-      return { status: 201, body: { id: second, type: 11, parent_id: id, guild_id: guildId, name: body["name"] } };
+      const thread = { type: 11, guild_id: guildId, parent_id: id };
+      channels.set(second, thread);
+      return { status: 201, body: channelObject(second, thread, String(body["name"]), bot) };
     }
     if (more === "reactions") return changeReaction(method, second, path);
     if (method === "GET") return { status: 200, body: packetOf(message) };
@@ -246,7 +219,7 @@ export async function startFakeDiscord(
       channel_id: channelId,
       type: 0,
       content,
-      author: { id: botId, username: "parley", bot: true },
+      author: bot,
       timestamp: new Date().toISOString(),
       edited_timestamp: null,
       mentions: [],
@@ -289,7 +262,10 @@ export async function startFakeDiscord(
     if (fault?.kind === "limit") {
       const seconds = fault.retryAfterS;
       const headers = { "x-ratelimit-scope": "user", "retry-after": String(seconds) };
-      return answer({ status: 429, body: { message: "slow down", retry_after: seconds, global: false } }, headers);
+      return answer(
+        { status: 429, body: { code: 0, message: "slow down", retry_after: seconds, global: false } },
+        headers,
+      );
     }
     if (fault?.kind === "hang_up") {
       request.socket.destroy();
@@ -421,7 +397,7 @@ export async function startFakeDiscord(
         edited_timestamp: null,
         mentions: mentionsBot ? [{ id: botId, username: "parley" }] : [],
         attachments: isForwarded ? [] : attachments,
-        ...(isForwarded ? { message_snapshots: [{ message: { type: 0, content: text, attachments } }] } : {}),
+        ...(isForwarded ? { message_snapshots: [{ message: snapshotObject(text, attachments) }] } : {}),
         ...(answers === undefined
           ? {}
           : {

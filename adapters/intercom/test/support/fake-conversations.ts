@@ -186,7 +186,7 @@ export function payloadOf(conversation: FakeConversation, parts: readonly FakePa
     read: false,
     priority: "not_priority",
     admin_assignee_id: conversation.assignee.admin === null ? null : Number(conversation.assignee.admin),
-    team_assignee_id: conversation.assignee.team,
+    team_assignee_id: conversation.assignee.team === null ? null : Number(conversation.assignee.team),
     source: {
       type: "conversation",
       id: source.id,

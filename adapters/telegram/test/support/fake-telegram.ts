@@ -183,7 +183,7 @@ export async function startFakeTelegram(now: () => number = Date.now): Promise<F
         const file = files.get(String(body["file_id"]));
         if (file === undefined) return refuse(400, "Bad Request: invalid file_id");
         if (file.bytes.length > fetchedBytesMax) return refuse(400, "Bad Request: file is too big");
-        return ok({ file_id: body["file_id"], file_path: file.path });
+        return ok({ file_id: body["file_id"], file_unique_id: file.path, file_path: file.path });
       }
       default:
         return refuse(404, "Not Found");

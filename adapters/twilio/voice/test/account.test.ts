@@ -70,7 +70,7 @@ describe("the check", () => {
     await expect(check()).rejects.toThrow(`has no number ${own}`);
     for (const [wrong, fix] of [
       [{ capabilities: { voice: false } }, "takes no calls"],
-      [{ trunk_sid: "TK1" }, "go to TK1"],
+      [{ trunk_sid: `TK${"1".repeat(32)}` }, "go to TK1"],
       [{ voice_url: "https://demo.example/" }, `set "A call comes in" to the webhook POST ${webhookUrl}`],
       [{ voice_method: "GET" }, `set "A call comes in"`],
       [{ status_callback: "" }, `set "Call status changes" to POST ${webhookUrl}?at=status`],
