@@ -50,6 +50,7 @@ export function createMessageLog(
   const scroll = createLogScroll(element, list, loadOlder);
   let first: string | undefined;
   let newest: string | undefined;
+  let wasReplaying = false;
   let silentTimer: number | undefined;
 
   const nodesOf = (state: ChatState): HTMLElement[] => {
@@ -81,9 +82,10 @@ export function createMessageLog(
   const followEnd = ({ messages, replaying }: ChatState): void => {
     const before = messages.findLastIndex(({ key }) => key === newest);
     const last = messages.at(-1);
-    // The last one is followed where all are new, as in a chat that is opened.
-    const added = before === -1 ? messages.slice(-1) : messages.slice(before + 1);
+    // The last one is followed where all are new, and at the end of what was missed while away.
+    const added = before === -1 || wasReplaying ? messages.slice(-1) : messages.slice(before + 1);
     newest = last?.key;
+    wasReplaying = replaying;
     const isJustWritten = added.length > 0 && last?.role === "user" && last.state === "pending";
     if (!scroll.isPinned() && !isJustWritten) return;
     scroll.toEnd();
