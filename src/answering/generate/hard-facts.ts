@@ -28,8 +28,6 @@ const linkPattern =
 const phonePattern = /(?<![\p{L}\p{N}])(?:\+|00|\(?0)\d[\d ()/.-]{5,40}\d/gu;
 const datePattern = /(?<![\p{L}\p{N}])(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}([./-])\d{1,2}\1\d{2,4})(?!\d)/gu;
 const timePattern = /(?<![\p{L}\p{N}])(\d{1,2}):(\d{2})(?::\d{2})?(?!\d)/gu;
-/** "11 p.m." and "9:30am". */
-const halfDayPattern = /(?<![\p{L}\p{N}.:,])(1[0-2]|0?[1-9])(?::(\d{2}))?\s?([ap])\.?\s?m\b\.?/giu;
 /** Letters that form codes with digits: article numbers, models, keys. CJK letters next to a number are not part of it. */
 const alphabetic = String.raw`a-z\u00c0-\u024f\u0370-\u04ff`;
 const codePattern = new RegExp(
@@ -124,7 +122,6 @@ export function hardFactsOf(text: string): HardFacts {
     ),
   );
   take(phonePattern, ([phone]) => letters.push(`tel ${phone.replaceAll(/\D/gu, "").replace(/^0+/u, "")}`));
-  take(halfDayPattern, (match) => bare(timeOfDay(match), match.index, match[0].length));
   take(timePattern, (match) => bare(`${trimmed(match[1] ?? "")}:${match[2]}`, match.index, match[0].length));
   take(codePattern, ({ 0: code, index }) => {
     const unit = unitOf.get(attachedUnit.exec(code)?.[1]?.toLowerCase() ?? "");
@@ -137,12 +134,6 @@ export function hardFactsOf(text: string): HardFacts {
   take(numberPattern, ({ 0: number, index }) => bare(valueOf(number), index, number.length));
   found.push(...written(rest));
   return { quantities: withUnits(rest, found), letters };
-}
-
-/** The time on a clock of 24 hours. */
-function timeOfDay([, hour = "", minutes = "00", half]: RegExpExecArray): string {
-  const hours = (Number(hour) % 12) + (half?.toLowerCase() === "p" ? 12 : 0);
-  return `${hours}:${minutes}`;
 }
 
 /** Reads numbers that are written as words. */
