@@ -187,14 +187,14 @@ function reportTeamTags(
 ): void {
   const named = new Set<string>();
   for (const [i, team] of teams.entries()) {
-    for (const tag of listOf(team.tags) ?? []) {
-      const stored = tagOf(tag);
+    const tags = (listOf(team.tags) ?? []).map(tagOf);
+    for (const stored of tags) {
       const report = (message: string) =>
         source.report(source.errorAt(pathOf("desk", "team_channels", String(i), "tags"), message));
       if (stored === "") report("a tag needs a letter");
       else if (named.has(stored)) report(`the tag ${stored} has a channel already, and the first one counts`);
-      named.add(stored);
     }
+    for (const tag of tags) named.add(tag);
   }
 }
 

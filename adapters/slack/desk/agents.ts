@@ -67,7 +67,6 @@ export function createDeskAgents(
   async function isThere(userId: string, signal: AbortSignal): Promise<boolean> {
     if ((there.get(userId) ?? 0) > clock.now()) return true;
     const found = new Map<string, number>();
-    there = found;
     const read = await Promise.allSettled(
       channels.map(async (channel) => {
         for await (const members of membersOf(channel, signal)) {
@@ -77,6 +76,8 @@ export function createDeskAgents(
       }),
     );
     const failed = read.find((each) => each.status === "rejected");
+    // Members who are known stay so while Slack does not answer.
+    there = failed === undefined ? found : new Map([...there, ...found]);
     if (failed !== undefined && !found.has(userId)) throw failed.reason;
     return found.has(userId);
   }

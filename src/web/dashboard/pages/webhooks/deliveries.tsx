@@ -54,7 +54,7 @@ export function DeliveryLog({ id, reloaded }: { readonly id: string; readonly re
       <Loaded of={log}>{(rows) => <LogTable rows={rows} show={setShown} />}</Loaded>
       <ShowMore of={log} />
       {shown !== undefined && (
-        <DeliveryDialog endpoint={id} id={shown} closed={() => setShown(undefined)} reload={reload} />
+        <DeliveryDialog endpoint={id} id={shown} closed={() => setShown(undefined)} sent={reloaded} />
       )}
       {isReplaying && <ReplayDialog id={id} closed={() => setReplaying(false)} reload={reload} />}
     </Section>
@@ -106,16 +106,17 @@ function DeliveryDialog(props: {
   readonly endpoint: string;
   readonly id: number;
   readonly closed: () => void;
-  readonly reload: () => Promise<void>;
+  /** Called after an event was sent again. */
+  readonly sent: () => Promise<void>;
 }) {
   const { notices } = useDashboard();
-  const { endpoint, id, closed, reload } = props;
+  const { endpoint, id, closed, sent } = props;
   const detail = useResource(() => api.get<DeliveryDetail>(`webhooks/${endpoint}/deliveries/${id}`), [id]);
   const replay = async (event: string): Promise<void> => {
     try {
       await api.post(`webhooks/${endpoint}/replay`, { event_id: event });
       notices.done("The event is sent again.");
-      await reload();
+      await sent();
     } catch (error) {
       notices.report(error);
     }
