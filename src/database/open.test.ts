@@ -11,10 +11,10 @@ import { SharedServerDialect } from "./dialects/mysql-dialect.ts";
 import { openDatabase } from "./dialects/sqlite.ts";
 import { isDuplicate } from "./duplicate-key.ts";
 import { afterCommit } from "./transaction-context.ts";
-import { eachDatabase, newSqlite, onMysql, openTestStore } from "#test/support/database/databases.ts";
+import { eachDatabase, emptyDatabase, newSqlite, onMysql, openTestStore } from "#test/support/database/databases.ts";
 
 it("names a database file that cannot be used", async () => {
-  const { url, remove } = await newSqlite();
+  const { url, remove } = await emptyDatabase("sqlite");
   await writeFile(
     url.slice("sqlite:".length),
     "This is no database, but a text that is long enough to be looked at.".repeat(9),
@@ -24,7 +24,7 @@ it("names a database file that cannot be used", async () => {
 });
 
 it("maps values to the right names after another process has changed the columns", async () => {
-  const { url, remove } = await newSqlite();
+  const { url, remove } = await emptyDatabase("sqlite");
   const store = await openStore(url);
   const other = openDatabase(url.slice("sqlite:".length), { readOnly: false });
   const change = (text: string) => other.exec(text);
@@ -55,7 +55,7 @@ it("maps values to the right names after another process has changed the columns
 });
 
 it("maps all columns of a table after another process has added one and moved the others", async () => {
-  const { url, remove } = await newSqlite();
+  const { url, remove } = await emptyDatabase("sqlite");
   const store = await openStore(url);
   await store.migrate();
   const insert = { account_id: "a1", holder: "p1", lease_until: 5 };
@@ -241,7 +241,7 @@ eachDatabase("the store", (open) => {
   });
 
   it("creates the schema after an interrupted first start", async () => {
-    const database = await open();
+    const database = await emptyDatabase(store.dialect);
     const begun = await openStore(database.url);
     try {
       if (begun.dialect === "sqlite") {
@@ -264,7 +264,7 @@ eachDatabase("the store", (open) => {
   });
 
   it("refuses a database with another program's table of the same name, and does not change the table", async () => {
-    const database = await open();
+    const database = await emptyDatabase(store.dialect);
     const other = await openStore(database.url);
     try {
       const run = async (statement: RawBuilder<unknown>) =>

@@ -12,7 +12,7 @@ import { loadConfig } from "#config/environment.ts";
 import { openStore } from "#database/open.ts";
 import type { DatabaseProxy } from "../support/database/proxy.ts";
 import { openDatabaseProxy } from "../support/database/proxy.ts";
-import { onMysql } from "../support/database/databases.ts";
+import { emptyDatabase, onMysql } from "../support/database/databases.ts";
 import { parley, startGateway } from "../support/program/program.ts";
 import { isFullTier } from "../support/tier.ts";
 
@@ -27,14 +27,14 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-onMysql("a start that loses its database", (open) => {
+onMysql("a start that loses its database", () => {
   const ends: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end();
   });
 
   async function newProxy(): Promise<DatabaseProxy> {
-    const database = await open();
+    const database = await emptyDatabase("mysql");
     const proxy = await openDatabaseProxy(database.url);
     ends.push(
       () => database.remove(),

@@ -1,14 +1,15 @@
 import { describe } from "vitest";
 import type { OpenStore } from "#database/open.ts";
 import { openStore } from "#database/open.ts";
+import type { Dialect } from "#database/dialects/dialect.ts";
+import { skipped } from "../skipped.ts";
+import { hasBothDatabases } from "../tier.ts";
 import { mysqlServer } from "./mysql-server.ts";
 import type { TestDatabase } from "./new-database.ts";
-import { newMysql, newSqlite } from "./new-database.ts";
+import { emptyMysql, emptySqlite, isNamedServer, newMysql, newSqlite } from "./new-database.ts";
 
 export { newSqlite };
 export type { TestDatabase };
-import { skipped } from "../skipped.ts";
-import { hasBothDatabases } from "../tier.ts";
 
 /**
  * Runs one suite on every database: always on SQLite, and on MySQL or MariaDB where a server is installed or named in
@@ -31,19 +32,22 @@ export function onMysql(name: string, suite: (open: () => Promise<TestDatabase>)
     skipped(`${name} on MySQL`, server.reason);
   } else {
     const { url } = server;
-    describe(`${name} on MySQL`, () => suite(() => newDatabase(url)));
+    describe(`${name} on MySQL`, () => suite(async () => keptUntilEnd(await newMysql(url))));
   }
+}
+
+/** A database without tables, for tests of migrations. */
+export async function emptyDatabase(dialect: Dialect): Promise<TestDatabase> {
+  const { url } = mysqlServer();
+  return dialect === "sqlite" || url === undefined ? emptySqlite() : keptUntilEnd(await emptyMysql(url));
 }
 
 /**
  * The server of a test run is deleted with all its databases, because MariaDB can crash when a full-text index is
  * dropped while its background thread uses it. On a named server each database is dropped.
  */
-async function newDatabase(server: string): Promise<TestDatabase> {
-  const database = await newMysql(server);
-  const kept = { ...database, drop: database.remove, remove: async () => undefined };
-  return process.env["TEST_MYSQL_URL"] === undefined ? kept : database;
-}
+const keptUntilEnd = (database: TestDatabase): TestDatabase =>
+  isNamedServer ? database : { ...database, drop: database.remove, remove: async () => undefined };
 
 /** Opens a migrated store on a database of its own; `close` removes the database. */
 export async function openTestStore(
