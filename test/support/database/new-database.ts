@@ -72,18 +72,17 @@ async function migratedTables(server: string): Promise<string> {
   await store.close();
   const connection = await createConnection(database.url);
   try {
-    const [tables] = await connection.query<RowDataPacket[][]>({ sql: "show tables", rowsAsArray: true });
+    const query = async (sql: string): Promise<readonly string[][]> => {
+      const [rows] = await connection.query<RowDataPacket[][]>({ sql, rowsAsArray: true });
+      return rows as unknown as string[][];
+    };
     const statements: string[] = [];
-    for (const [name] of tables) {
-      const [[table]] = await connection.query<RowDataPacket[][]>({
-        sql: `show create table ${String(name)}`,
-        rowsAsArray: true,
-      });
-      statements.push(String(table?.[1]));
+    for (const [name] of await query("show tables")) {
+      const [table] = await query(`show create table ${name}`);
+      statements.push(table?.[1] ?? "");
     }
     for (const name of ["kysely_migration", "kysely_migration_lock"]) {
-      const [rows] = await connection.query<RowDataPacket[][]>({ sql: `select * from ${name}`, rowsAsArray: true });
-      statements.push(connection.format(`insert into ${name} values ?`, [rows]));
+      statements.push(connection.format(`insert into ${name} values ?`, [await query(`select * from ${name}`)]));
     }
     return statements.join(";\n");
   } finally {

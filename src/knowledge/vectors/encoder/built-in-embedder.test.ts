@@ -6,6 +6,9 @@ import type { Embedder } from "#models/embedding.ts";
 import { createBuiltInEmbedder } from "./built-in-embedder.ts";
 import { encoderDimensions, isEncoderInstalled } from "./model.ts";
 
+/** A part of the manual. */
+const manualHeading = "Answers › Can it find passages by their meaning?";
+
 const open: Embedder[] = [];
 afterEach(async () => {
   for (const embedder of open.splice(0)) await embedder.close?.();
@@ -58,6 +61,14 @@ function inProcess(): void {
     expect(embedder.trouble()).toBeNull();
   });
 }
+
+it("takes the vectors of the manual from the program, without the model", async () => {
+  const embedder = openEmbedder({ entry: new URL("data:text/javascript,throw new Error('the model is damaged')") });
+  const [vector = new Float32Array()] = await embedder.embed([manualHeading], "background");
+  expect(vector).toHaveLength(encoderDimensions);
+  expect(dot(vector, vector)).toBeCloseTo(1, 4);
+  await expect(embedder.embed([manualHeading, "a text"], "background")).rejects.toThrow(EmbedderAway);
+});
 
 it("says why it cannot encode", async () => {
   const embedder = openEmbedder({ entry: new URL("data:text/javascript,throw new Error('the model is damaged')") });

@@ -3,6 +3,8 @@ import type { Embedder } from "#models/embedding.ts";
 import { EmbedderAway } from "#models/embedding.ts";
 import { untilAborted, within } from "#runtime/abort.ts";
 import type { Log } from "#runtime/log.ts";
+import type { ManualVectors } from "./manual-vectors.ts";
+import { readManualVectors, vectorOf } from "./manual-vectors.ts";
 import { encoderModel } from "./model.ts";
 
 export interface EncoderCall {
@@ -42,6 +44,7 @@ export function createBuiltInEmbedder({
     idleMs,
   });
   const known = new Map<string, Float32Array>();
+  let manual: Promise<ManualVectors> | undefined;
   let isLoaded = false;
   let trouble: string | null = null;
 
@@ -66,6 +69,19 @@ export function createBuiltInEmbedder({
     return untilAborted(within(waitMs, encoded, late), signal);
   }
 
+  /** Encodes what the manual does not say. */
+  async function background(texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> {
+    const ofManual = await (manual ??= readManualVectors());
+    const ready = texts.map((text) => vectorOf(text, ofManual));
+    const missing = texts.filter((_, at) => ready[at] === undefined);
+    const encoded: Float32Array[] = [];
+    for (let at = 0; at < missing.length; at += textsAtOnce) {
+      encoded.push(...(await encode({ texts: missing.slice(at, at + textsAtOnce), purpose: "background" }, signal)));
+    }
+    const fresh = encoded.values();
+    return ready.map((vector) => vector ?? fresh.next().value ?? new Float32Array());
+  }
+
   async function question(text: string, signal: AbortSignal | undefined): Promise<Float32Array> {
     const before = known.get(text);
     if (before !== undefined) return before;
@@ -85,11 +101,7 @@ export function createBuiltInEmbedder({
     trouble: () => trouble,
     async embed(texts, purpose, signal) {
       if (purpose === "question") return Promise.all(texts.map((text) => question(text, signal)));
-      const vectors: Float32Array[] = [];
-      for (let at = 0; at < texts.length; at += textsAtOnce) {
-        vectors.push(...(await encode({ texts: texts.slice(at, at + textsAtOnce), purpose }, signal)));
-      }
-      return vectors;
+      return background(texts, signal);
     },
     close: () => thread.stop(),
   };

@@ -1,0 +1,40 @@
+import { writeFile } from "node:fs/promises";
+import { manualPages } from "#admin/installation/manual.ts";
+import { parseInWorker } from "#knowledge/parse/parse-in-worker.ts";
+import { titleFromFileName } from "#knowledge/parse/parse.ts";
+import {
+  manualVectorsFile,
+  manualVectorsUrl,
+  packVector,
+  readManualVectors,
+  vectorKey,
+} from "#knowledge/vectors/encoder/manual-vectors.ts";
+import { loadEncoder } from "#knowledge/vectors/encoder/model.ts";
+import { partsOf } from "#knowledge/vectors/parts.ts";
+
+/** The texts of the manual that get a vector, by their keys. */
+export async function manualTexts(): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  for (const { fileName, bytes } of await manualPages()) {
+    const task = { bytes: new Uint8Array(bytes), type: "text/markdown", title: titleFromFileName(fileName) } as const;
+    const { chunks } = await parseInWorker(task);
+    for (const text of chunks.flatMap((chunk) => partsOf(chunk.title, chunk.text))) texts.set(vectorKey(text), text);
+  }
+  return texts;
+}
+
+if (import.meta.main) {
+  const before = await readManualVectors();
+  const encode = await loadEncoder();
+  const vectors = new Map<string, Uint8Array>();
+  let encoded = 0;
+  for (const [key, text] of await manualTexts()) {
+    const known = before.get(key);
+    if (known === undefined) encoded += 1;
+    const [vector = new Float32Array()] = known === undefined ? await encode([text]) : [];
+    vectors.set(key, known ?? packVector(vector));
+  }
+  const file = manualVectorsFile(vectors);
+  await writeFile(manualVectorsUrl, file);
+  console.log(`wrote ${vectors.size} vectors of the manual, ${encoded} of them new, ${file.length} bytes`);
+}
