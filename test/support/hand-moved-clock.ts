@@ -11,10 +11,22 @@ export interface HandMovedClock extends Clock {
   waiting(): number;
 }
 
+interface Timer {
+  at: number;
+  readonly callback: () => void;
+}
+
 /** A clock that only moves by hand. Timers without a delay run in the next turn of the event loop. */
 export function createHandMovedClock(start: number): HandMovedClock {
   let now = start;
-  const timers = new Set<{ at: number; readonly callback: () => void }>();
+  const timers = new Set<Timer>();
+
+  /** Some tests move on by months, with a timer for each second: nothing is copied or sorted. */
+  function first(): Timer | undefined {
+    let earliest: Timer | undefined;
+    for (const timer of timers) if (earliest === undefined || timer.at < earliest.at) earliest = timer;
+    return earliest;
+  }
 
   return {
     now: () => now,
@@ -43,8 +55,8 @@ export function createHandMovedClock(start: number): HandMovedClock {
     advance(ms) {
       const end = now + ms;
       for (;;) {
-        const next = [...timers].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)[0];
-        if (next === undefined) break;
+        const next = first();
+        if (next === undefined || next.at > end) break;
         timers.delete(next);
         now = Math.max(now, next.at);
         next.callback();

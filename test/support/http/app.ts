@@ -122,6 +122,13 @@ export interface StartOptions {
   readonly outbound?: GuardedFetch;
 }
 
+/** The API reference of every app is the same. It takes long to make, so one is read in each process. */
+let reference: Promise<DocumentedCheck> | undefined;
+
+async function referenceOf(url: string): Promise<DocumentedCheck> {
+  return createDocumentedCheck(await (await fetch(`${url}/openapi.json`)).text());
+}
+
 /** The whole program on a database and a free port of its own, with one workspace on the business plan. */
 export async function startApp(open: () => Promise<TestDatabase>, options: StartOptions = {}): Promise<TestApp> {
   const database = options.databaseUrl === undefined ? await open() : undefined;
@@ -175,7 +182,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
   }
 
   const workspace = await newWorkspace(options.settings === undefined ? {} : { settings: options.settings });
-  const documented = createDocumentedCheck(await (await fetch(`${url}/openapi.json`)).text());
+  const documented = await (reference ??= referenceOf(url));
 
   async function call(
     method: string,
