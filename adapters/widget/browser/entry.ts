@@ -47,7 +47,7 @@ function start(settings: Settings): void {
   };
   document.addEventListener("parley:preview", showPreview, { signal: ended });
   const shown = stringsFor(settings.lang, settings.strings, settings.base).then((strings) => {
-    view = createView(host, settings, strings, chat, ended);
+    view = createView(host, settings, strings, { ...chat, state }, ended);
     view.render(state());
     if (settings.mode === "page" || chat.state().branding !== undefined) view.reveal();
     return view;

@@ -270,6 +270,13 @@ function inBrowser(): void {
     await expect.poll(() => host.typed.length).toBeGreaterThan(0);
   });
 
+  const showsBeginning = (page: Page, text: string): Promise<boolean> =>
+    log(page).evaluate((node, said) => {
+      const row = [...node.querySelectorAll(".row")].find((each) => each.textContent.includes(said));
+      const [shown, at] = [node.getBoundingClientRect(), row?.getBoundingClientRect().top ?? -1];
+      return at >= shown.top && at < shown.bottom;
+    }, text);
+
   it("shows a message that is higher than the chat from its first line, also if another arrives with it", async () => {
     const { host, origin } = await site();
     const { page } = await openPage(await context(), origin);
@@ -282,17 +289,40 @@ function inBrowser(): void {
     host.say(host.thread1(), { role: "agent", authorName: "Anna", markdown: `The first line.\n\n${steps}` });
     host.say(host.thread1(), { role: "agent", authorName: "Anna", markdown: "Good luck!" });
     await log(page).getByText("Good luck!").waitFor({ state: "attached" });
-    await expect
-      .poll(() =>
-        log(page).evaluate((node) => {
-          const row = [...node.querySelectorAll(".row")].find((each) => each.textContent.includes("The first line."));
-          const [shown, at] = [node.getBoundingClientRect(), row?.getBoundingClientRect().top ?? -1];
-          return at >= shown.top && at < shown.bottom;
-        }),
-      )
-      .toBe(true);
+    await expect.poll(() => showsBeginning(page, "The first line.")).toBe(true);
     // Unread, since its end was not seen.
     await page.getByRole("button", { name: "New messages" }).waitFor();
+  });
+
+  it("opens at the first unread message if the unread ones are higher than the chat", async () => {
+    const { host, origin } = await site();
+    const { page } = await openPage(await context(), origin);
+    await launcher(page).click();
+    await ask(page, "How do I begin?");
+    await expect.poll(() => host.events.length).toBe(1);
+    await page.getByRole("button", { name: "Close chat" }).first().click();
+    const steps = Array.from({ length: 60 }, (_, at) => `${at + 1}. Step`).join("\n");
+    host.say(host.thread1(), { role: "agent", authorName: "Anna", markdown: "The first line." });
+    host.say(host.thread1(), { role: "agent", authorName: "Anna", markdown: steps });
+    await page.getByRole("button", { name: "Open chat (2 unread)" }).click();
+    await expect.poll(() => showsBeginning(page, "The first line.")).toBe(true);
+    await page.getByRole("button", { name: "New messages" }).click();
+    await expect.poll(() => host.events.filter((event) => event.kind === "delivery").length).toBe(2);
+  });
+
+  it("keeps another appearance that is previewed when it is closed and opened", async () => {
+    const { origin } = await site();
+    const { page } = await openPage(await context(), origin);
+    await launcher(page).click();
+    await page.evaluate(() =>
+      document.dispatchEvent(new CustomEvent("parley:preview", { detail: { title: "Another title" } })),
+    );
+    const title = page.getByRole("heading", { name: "Another title" });
+    await title.waitFor();
+    await page.getByRole("button", { name: "Close chat" }).first().click();
+    await launcher(page).click();
+    await page.getByRole("textbox").waitFor();
+    expect(await title.isVisible()).toBe(true);
   });
 
   it("counts messages that arrived while it was closed", async () => {

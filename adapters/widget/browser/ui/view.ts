@@ -93,7 +93,7 @@ export function createView(
     if (open) {
       chat.connect();
       render(chat.state());
-      log.toEnd();
+      log.toUnread(chat.state());
       if (moveFocus) composer.focus();
     } else if (moveFocus) launcher.element.focus();
   };

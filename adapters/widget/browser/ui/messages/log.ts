@@ -13,6 +13,8 @@ import { createTypingRow } from "./typing.ts";
 export interface MessageLog extends Pick<LogScroll, "atEnd" | "toEnd" | "restore"> {
   readonly element: HTMLElement;
   render(state: ChatState): void;
+  /** Shows the end, or the beginning of the first unread message where the unread ones are higher than the log. */
+  toUnread(state: ChatState): void;
 }
 
 /** Messages of one author within this time are one group. */
@@ -103,6 +105,13 @@ export function createMessageLog(
     atEnd: scroll.atEnd,
     toEnd: scroll.toEnd,
     restore: scroll.restore,
+    toUnread({ messages, unread }) {
+      scroll.toEnd();
+      const received = messages.filter(({ role }) => role !== "user");
+      const oldest = unread === 0 ? undefined : received.at(-Math.min(unread, received.length));
+      const node = oldest && rows.nodeOf(oldest);
+      if (node !== undefined && element.scrollHeight - node.offsetTop > element.clientHeight) scroll.toStartOf(node);
+    },
     render(state) {
       const { messages, older } = state;
       const oldFirst = first;
