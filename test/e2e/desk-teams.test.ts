@@ -100,6 +100,20 @@ describe("a desk with a channel for one team", () => {
     expect(sees().at(-1)).toBe("Mia Meyer:\nHere I am.");
   });
 
+  it("opens a thread where its conversation belongs by now, after the app has left the channel of a call", async () => {
+    const before = { billing: world.cards(billingChannel).length, desk: world.cards(deskChannel).length };
+    const billing = world.slack.channels.get(billingChannel) ?? never();
+    world.slack.fail("chat.postMessage", { kind: "status", status: 500, afterCommit: true });
+    await world.telegramSays(steps.nextChat(), 1, "I want to talk to a human about my invoice");
+    await bench.until("Slack shows the card", () => world.cards(billingChannel).length > before.billing);
+    billing.member = false;
+    await tag({ removeTags: ["billing"] });
+    expect(world.cards(deskChannel)).toHaveLength(before.desk + 1);
+    await write(mia, newest(world.cards(deskChannel)), "Here I am.");
+    expect(sees().at(-1)).toBe("Mia Meyer:\nHere I am.");
+    billing.member = true;
+  });
+
   it("answers commands of members of either channel, and of no one else", async () => {
     const { channels, users, teamId } = world.slack;
     users.set("U0SALES01", { id: "U0SALES01", name: "Sal", teamId, email: "sal@shop.example" });

@@ -1,6 +1,6 @@
 import { DeliveryError } from "#channels/errors.ts";
 import type { ChannelHost } from "#channels/contract.ts";
-import { ThreadGone } from "#channels/desk/errors.ts";
+import { ChannelGone, ThreadGone } from "#channels/desk/errors.ts";
 import type { Failure } from "../errors.ts";
 import { deliveryError, failureOf } from "../errors.ts";
 import { createHolds } from "../send.ts";
@@ -25,6 +25,9 @@ const fixable: Readonly<Record<string, string>> = {
   restricted_action_read_only_channel: "the desk channel is read-only for the app",
   restricted_action_non_threadable_channel: "the desk channel takes no threads",
 };
+
+/** Those of a channel that the app cannot read either. */
+const unseen: ReadonlySet<string> = new Set(["channel_not_found", "not_in_channel"]);
 
 const fixableRetryMs = 60_000;
 
@@ -67,9 +70,8 @@ export function createDeskCalls(host: Pick<ChannelHost, "clock">): DeskCalls {
 
 function deskError(failure: Failure, channelId: string | undefined): DeliveryError {
   const fix = failure.kind === "refused" ? fixFor(failure.code) : undefined;
-  return fix === undefined
-    ? deliveryError(failure)
-    : new DeliveryError("not_sent", channelId === undefined ? fix : `${fix} (${channelId})`, {
-        retryAfterMs: fixableRetryMs,
-      });
+  if (failure.kind !== "refused" || fix === undefined) return deliveryError(failure);
+  const message = channelId === undefined ? fix : `${fix} (${channelId})`;
+  const options = { retryAfterMs: fixableRetryMs };
+  return unseen.has(failure.code) ? new ChannelGone(message, options) : new DeliveryError("not_sent", message, options);
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { ThreadGone } from "#channels/desk/errors.ts";
+import { ChannelGone, ThreadGone } from "#channels/desk/errors.ts";
 import { DeliveryError } from "#channels/errors.ts";
-import type { Desk } from "#channels/desk/contract.ts";
+import type { Desk, DeskContext } from "#channels/desk/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { setThread, tagsOf, threadOf } from "#database/queries/desk.ts";
 import type { DeskThreadsTable } from "#database/schema/desk.ts";
@@ -114,7 +114,7 @@ export async function beginThread(
   if (thread.state === "open" && thread.external_id !== null) return thread.external_id;
   const context = { key: `card.${row.id}.${thread.opened_at}`, signal };
   const begunIn = thread.state === "opening" ? thread.channel : null;
-  const found = begunIn === null ? null : await desk.find({ channel: begunIn }, context, thread.opened_at);
+  const found = begunIn === null ? null : await cardIn(begunIn, place, context);
   if (found !== null) {
     await store.write((tx) => setThread(tx, row.id, { state: "open", external_id: found }));
     if (begunIn !== channel) throw new ThreadGone("the conversation belongs to another channel by now");
@@ -135,6 +135,21 @@ export async function beginThread(
   const hash = hashOf({ ...card, thread: null });
   await store.write((tx) => setThread(tx, row.id, { state: "open", external_id: opened, card_hash: hash }));
   return opened;
+}
+
+/** The card that a call without a response may have posted in this channel; null: there is none, or none that can be used. */
+async function cardIn(
+  begunIn: string,
+  { desk, channel, thread }: DeskThread,
+  context: DeskContext,
+): Promise<string | null> {
+  try {
+    return await desk.find({ channel: begunIn }, context, thread.opened_at);
+  } catch (error) {
+    // The conversation belongs elsewhere, and must not wait until an administrator invites the app again.
+    if (error instanceof ChannelGone && begunIn !== channel) return null;
+    throw error;
+  }
 }
 
 /** Updates the card if anything on it has changed. */

@@ -32,7 +32,7 @@ export interface Desk {
   remove(messageId: string, context: DeskContext): Promise<void>;
   /**
    * Returns the post made under this key since then, in a thread or as a card in a channel; null when it was certainly
-   * not made.
+   * not made. Throws `ChannelGone` where the program cannot see the channel.
    */
   find(place: DeskPlace, context: DeskContext, since: number): Promise<string | null>;
   /** Identifies a person. Throws `DeliveryError` when the platform does not answer. */

@@ -364,7 +364,9 @@ function history(workspace: Workspace, inThread: boolean, body: Body): Answer {
     cursor = "0",
     oldest = "0",
   } = body;
-  if (!workspace.channels.has(channel)) return refuse("channel_not_found");
+  const place = workspace.channels.get(channel);
+  if (place === undefined) return refuse("channel_not_found");
+  if (!place.member) return refuse("not_in_channel");
   if (inThread && workspace.messages.some((each) => each.channel === channel && each.ts === ts && each.deleted)) {
     return refuse("thread_not_found");
   }
