@@ -2,7 +2,11 @@ import type { Reader } from "#database/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { askedForPerson } from "#domain/conversation/audit-details.ts";
 
-/** The customer's message that led to the last hand-over; before one, the first message. Deleted messages are passed over. */
+/**
+ * The customer's message that led to the last hand-over; before one, the first message. Where that message asks for a
+ * person, the question that was answered before it comes first: "I want a person" does not say what for. Deleted messages
+ * are passed over.
+ */
 export async function cardQuestion(db: Reader, { id, people_involved }: ConversationRow): Promise<string> {
   const handedOver = people_involved === 0 ? undefined : await lastHandOver(db, id);
   const written = db
@@ -13,22 +17,20 @@ export async function cardQuestion(db: Reader, { id, people_involved }: Conversa
     .where("deleted_at", "is", null);
   if (handedOver === undefined) return (await written.orderBy("seq").executeTakeFirst())?.content ?? "";
   const before = written.where("created_at", "<=", handedOver.created_at).orderBy("seq", "desc");
-  // "I want a person" does not say what for, but the question before does.
-  const answered =
-    handedOver.detail === askedForPerson
-      ? await before
-          .where(({ exists, selectFrom }) =>
-            exists(
-              selectFrom("messages as answer")
-                .select("answer.id")
-                .where("answer.conversation_id", "=", id)
-                .whereRef("answer.answers_seq", "=", "messages.seq")
-                .where("answer.kind", "in", ["answer", "refusal"]),
-            ),
-          )
-          .executeTakeFirst()
-      : undefined;
-  return (answered ?? (await before.executeTakeFirst()))?.content ?? "";
+  const last = (await before.executeTakeFirst())?.content ?? "";
+  if (handedOver.detail !== askedForPerson) return last;
+  const answered = await before
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom("messages as answer")
+          .select("answer.id")
+          .where("answer.conversation_id", "=", id)
+          .whereRef("answer.answers_seq", "=", "messages.seq")
+          .where("answer.kind", "in", ["answer", "refusal"]),
+      ),
+    )
+    .executeTakeFirst();
+  return answered === undefined || answered.content === last ? last : `${answered.content} · ${last}`;
 }
 
 /** From the bot to people; the end of a snooze is none. */

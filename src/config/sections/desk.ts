@@ -18,7 +18,9 @@ export const deskSchema = closed(
         closed(
           {
             tags: oneOrMore(tagName, "Tags of the team's conversations."),
-            channel: channelId("Id of the channel that shows them instead."),
+            channel: channelId(
+              "Id of the channel that shows them, such as C0123456789, from the foot of its details in Slack.",
+            ),
           },
           "The channel of one team.",
         ),

@@ -49,6 +49,7 @@ export async function openDeskBench(open: () => Promise<TestDatabase>, options: 
     answerer: {
       answer: async ({ text }) =>
         answerOf(`You asked: ${text}`, {
+          skillsFired: ["knowledge_search"],
           sources: [{ title: "Handbook", url: "https://shop.example/handbook", chunk: "…", score: 1 }],
         }),
     },
