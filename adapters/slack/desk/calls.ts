@@ -26,7 +26,7 @@ const fixable: Readonly<Record<string, string>> = {
   restricted_action_non_threadable_channel: "the desk channel takes no threads",
 };
 
-/** Those of a channel that the app cannot read either. */
+/** Errors of calls that read a channel, too: the app cannot see it. */
 const unseen: ReadonlySet<string> = new Set(["channel_not_found", "not_in_channel"]);
 
 const fixableRetryMs = 60_000;

@@ -1,11 +1,15 @@
 import type { Reader } from "#database/contract.ts";
 import type { ConversationRow } from "#database/queries/conversations.ts";
 import { askedForPerson } from "#domain/conversation/audit-details.ts";
+import { shortened } from "./shortened.ts";
+
+/** Characters of an earlier question: what follows it must be on the card, too. */
+const earlierMax = 90;
 
 /**
- * The customer's message that led to the last hand-over; before one, the first message. Where that message asks for a
- * person, the question that was answered before it comes first: "I want a person" does not say what for. Deleted messages
- * are passed over.
+ * The customer's last message before the hand-over; without a hand-over, the first message. Where the customer asked for a
+ * person, the question that was answered last comes first: "I want a person" does not say what for. Deleted messages and
+ * files without a text are passed over.
  */
 export async function cardQuestion(db: Reader, { id, people_involved }: ConversationRow): Promise<string> {
   const handedOver = people_involved === 0 ? undefined : await lastHandOver(db, id);
@@ -14,6 +18,7 @@ export async function cardQuestion(db: Reader, { id, people_involved }: Conversa
     .select("content")
     .where("conversation_id", "=", id)
     .where("role", "=", "user")
+    .where("content", "<>", "")
     .where("deleted_at", "is", null);
   if (handedOver === undefined) return (await written.orderBy("seq").executeTakeFirst())?.content ?? "";
   const before = written.where("created_at", "<=", handedOver.created_at).orderBy("seq", "desc");
@@ -30,7 +35,8 @@ export async function cardQuestion(db: Reader, { id, people_involved }: Conversa
       ),
     )
     .executeTakeFirst();
-  return answered === undefined || answered.content === last ? last : `${answered.content} · ${last}`;
+  if (answered === undefined || answered.content === last) return last;
+  return `${shortened(answered.content, earlierMax)} · ${last}`;
 }
 
 /** From the bot to people; the end of a snooze is none. */

@@ -14,6 +14,7 @@ import { attachmentsOf } from "#conversations/attachments/attachments.ts";
 import type { Reader } from "#database/contract.ts";
 import { verifiedByConversation } from "#conversations/contacts/provenance.ts";
 import { cardQuestion } from "./card-question.ts";
+import { shortened } from "./shortened.ts";
 import type { WindowView } from "#conversations/delivery/reroute/reply-window.ts";
 
 export interface SnapshotContext {
@@ -73,7 +74,7 @@ export async function deskConversations(
     tags: tags.filter((tag) => tag.conversation_id === row.id).map(({ tag }) => tag),
     startedAt: row.started_at,
     snoozedUntil: row.status === "snoozed" ? row.snoozed_until : null,
-    question: shortened(questions.get(row.id) ?? ""),
+    question: shortened(questions.get(row.id) ?? "", questionChars),
     window: windows.get(row.id) ?? null,
     thread: threads.find((thread) => thread.conversation_id === row.id)?.external_id ?? null,
   }));
@@ -88,16 +89,6 @@ function slaOf(row: ConversationRow, settings: WorkspaceSettings, now: number): 
     dueAt: clock.runningSince === null ? null : clock.runningSince + leftMs,
     leftMs: Math.max(0, leftMs),
   };
-}
-
-/** Shortens by code points, so that no character is cut in two. */
-function shortened(text: string): string {
-  const line = text
-    .slice(0, questionChars * 8)
-    .replaceAll(/\s+/g, " ")
-    .trim();
-  const signs = [...line];
-  return signs.length <= questionChars ? line : `${signs.slice(0, questionChars - 1).join("")}…`;
 }
 
 /** Messages as the desk shows them, with the names of their files. */

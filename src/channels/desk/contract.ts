@@ -95,7 +95,7 @@ export interface DeskConversation {
   readonly startedAt: number;
   /** Null while snoozed: until the customer replies. */
   readonly snoozedUntil: number | null;
-  /** The beginning of the message that led to the hand-over, or of the first one. */
+  /** The beginning of what led to the hand-over, in one line, or of the first message. */
   readonly question: string;
   /** The platform's id of the thread; null when the desk has none. */
   readonly thread: string | null;
