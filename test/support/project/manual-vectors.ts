@@ -24,17 +24,15 @@ export async function manualTexts(): Promise<ReadonlyMap<string, string>> {
 }
 
 if (import.meta.main) {
-  const before = await readManualVectors();
-  const encode = await loadEncoder();
-  const vectors = new Map<string, Uint8Array>();
-  let encoded = 0;
-  for (const [key, text] of await manualTexts()) {
-    const known = before.get(key);
-    if (known === undefined) encoded += 1;
-    const [vector = new Float32Array()] = known === undefined ? await encode([text]) : [];
-    vectors.set(key, known ?? packVector(vector));
+  const [texts, before] = await Promise.all([manualTexts(), readManualVectors()]);
+  const vectors = new Map([...before].filter(([key]) => texts.has(key)));
+  const missing = [...texts].filter(([key]) => !vectors.has(key));
+  const encode = missing.length === 0 ? undefined : await loadEncoder();
+  for (const [key, text] of missing) {
+    const [vector] = (await encode?.([text])) ?? [];
+    if (vector !== undefined) vectors.set(key, packVector(vector));
   }
   const file = manualVectorsFile(vectors);
   await writeFile(manualVectorsUrl, file);
-  console.log(`wrote ${vectors.size} vectors of the manual, ${encoded} of them new, ${file.length} bytes`);
+  console.log(`wrote ${vectors.size} vectors of the manual, ${missing.length} of them new, ${file.length} bytes`);
 }

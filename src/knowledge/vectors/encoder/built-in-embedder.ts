@@ -69,9 +69,19 @@ export function createBuiltInEmbedder({
     return untilAborted(within(waitMs, encoded, late), signal);
   }
 
+  /** None where the file cannot be read: its texts are encoded like others. */
+  async function ofTheManual(): Promise<ManualVectors> {
+    try {
+      return await readManualVectors();
+    } catch (error) {
+      log.warn({ err: error }, "vectors: those of the manual cannot be read");
+      return new Map();
+    }
+  }
+
   /** Encodes what the manual does not say. */
   async function background(texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> {
-    const ofManual = await (manual ??= readManualVectors());
+    const ofManual = await (manual ??= ofTheManual());
     const ready = texts.map((text) => vectorOf(text, ofManual));
     const missing = texts.filter((_, at) => ready[at] === undefined);
     const encoded: Float32Array[] = [];
