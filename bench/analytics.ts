@@ -6,7 +6,7 @@ import { groupings, metricsBy } from "#domain/reporting/metrics.ts";
 import type { OpenStore } from "#database/open.ts";
 import { openStore } from "#database/open.ts";
 import { readReport } from "#conversations/reporting/report.ts";
-import { newMysql, newSqlite } from "#test/support/database/new-database.ts";
+import { emptyMysql, newSqlite } from "#test/support/database/new-database.ts";
 import { seedReports } from "#test/support/database/report-rows.ts";
 import { noBrowser, openBrowser } from "#test/support/browser.ts";
 import { signIn } from "#test/support/program/administrator.ts";
@@ -127,7 +127,7 @@ await sqlite.remove();
 const server = await mysql();
 if (server.url === undefined) console.log(server.reason);
 else {
-  const database = await newMysql(server.url);
+  const database = await emptyMysql(server.url);
   await measure("MariaDB", database.url);
   await database.remove();
 }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { manualPages } from "#admin/installation/manual.ts";
 import { install } from "#test/support/program/installation.ts";
-import { newMysql } from "#test/support/database/new-database.ts";
+import { emptyMysql } from "#test/support/database/new-database.ts";
 import { quantile } from "#test/support/quantile.ts";
 import { launch } from "#test/support/program/launch.ts";
 import { freePort } from "#test/support/servers/free-port.ts";
@@ -66,8 +66,8 @@ const idleAfterMs = 3_000;
 /** Measures the path of a message and, in the same rounds, the cost of its bare inserts. */
 export async function measurePath(options: PathOptions): Promise<PathReport> {
   const { cores, progress } = options;
-  const database = options.mysqlServer === undefined ? undefined : await newMysql(options.mysqlServer);
-  const bareDatabase = options.mysqlServer === undefined ? undefined : await newMysql(options.mysqlServer);
+  const database = options.mysqlServer === undefined ? undefined : await emptyMysql(options.mysqlServer);
+  const bareDatabase = options.mysqlServer === undefined ? undefined : await emptyMysql(options.mysqlServer);
   const folder = await mkdtemp(join(tmpdir(), "parley-bench-"));
   const installation = await install(database?.url, await manualPages());
   const port = await freePort();

@@ -14,7 +14,7 @@ import { seedConversations } from "#test/support/database/conversation-rows.ts";
 import { install } from "#test/support/program/installation.ts";
 import { launch } from "#test/support/program/launch.ts";
 import { freePort } from "#test/support/servers/free-port.ts";
-import { newMysql } from "#test/support/database/new-database.ts";
+import { emptyMysql } from "#test/support/database/new-database.ts";
 import { median, quantile } from "#test/support/quantile.ts";
 import { loadHttp } from "./http-connections.ts";
 import { foreignShare, pinGenerator, processorTime, usedMs } from "./processors.ts";
@@ -47,7 +47,7 @@ interface Measured {
 }
 
 const cores = pinGenerator();
-const database = options.url === undefined ? undefined : await newMysql(options.url);
+const database = options.url === undefined ? undefined : await emptyMysql(options.url);
 const installation = await install(database?.url, []);
 const { workspaceId, databaseUrl } = installation;
 const keys: string[] = [];

@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { createConnection } from "mysql2/promise";
 import type { RowDataPacket } from "mysql2/promise";
 import { manualPages } from "#admin/installation/manual.ts";
-import { newMysql } from "#test/support/database/new-database.ts";
+import { emptyMysql } from "#test/support/database/new-database.ts";
 import { install } from "#test/support/program/installation.ts";
 import { median, quantile } from "#test/support/quantile.ts";
 import { startMariaDb, teardown } from "#test/support/services.ts";
@@ -103,7 +103,7 @@ async function startMysql(): Promise<string> {
 }
 
 async function start(off: string): Promise<Variant> {
-  const database = mysqlUrl === undefined ? undefined : await newMysql(mysqlUrl);
+  const database = mysqlUrl === undefined ? undefined : await emptyMysql(mysqlUrl);
   const name = off === "" ? "all layers" : `without ${off.replaceAll(",", ", ")}`;
   const countsFile = join(folder, `${off || "all"}.json`);
   const preload = new URL("preload.ts", import.meta.url);

@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 import { median } from "../support/quantile.ts";
 import type { TestDatabase } from "../support/database/new-database.ts";
-import { newMysql } from "../support/database/new-database.ts";
+import { emptyMysql } from "../support/database/new-database.ts";
 import { mysql, teardown } from "../support/services.ts";
 import type { CrashReport } from "./run.ts";
 import { runCrashTest } from "./run.ts";
@@ -45,10 +45,10 @@ try {
 
 async function openDatabase(): Promise<TestDatabase | undefined> {
   if (given.database === "sqlite") return undefined;
-  if (given.database !== "mysql") return newMysql(given.database);
+  if (given.database !== "mysql") return emptyMysql(given.database);
   const server = await mysql();
   if (server.url === undefined) throw new Error(server.reason);
-  return newMysql(server.url);
+  return emptyMysql(server.url);
 }
 
 function show({ kills, violations, ...counts }: CrashReport): void {

@@ -62,7 +62,7 @@ export async function emptyMysql(server: string): Promise<TestDatabase> {
   return { url: url.href, remove: () => runOn(server, `drop database ${name}`) };
 }
 
-/** The statements that make all tables, by server; read once in each process. */
+/** The statements that make all tables, by server; read once in each process. No other table has rows from the start. */
 const tablesOf = new Map<string, Promise<string>>();
 
 async function migratedTables(server: string): Promise<string> {

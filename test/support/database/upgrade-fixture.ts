@@ -15,6 +15,7 @@ import { openGuardedFetch } from "#outbound/guarded-fetch.ts";
 import type { TestApp } from "../http/app.ts";
 import { startApp } from "../http/app.ts";
 import type { TestDatabase } from "./databases.ts";
+import { emptyDatabase, newSqlite } from "./databases.ts";
 import type { DeskWorld } from "../desk/world.ts";
 import { openDeskWorld } from "../desk/world.ts";
 import type { EmbeddingServer } from "../servers/embedding-server.ts";
@@ -79,7 +80,7 @@ export interface OldInstallation {
 }
 
 export async function openOldInstallation(open: () => Promise<TestDatabase>): Promise<OldInstallation> {
-  const database = await open();
+  const database = await emptyDatabase(open === newSqlite ? "sqlite" : "mysql");
   const isSqlite = database.url.startsWith("sqlite:");
   const name = isSqlite ? "sqlite" : "mariadb";
   const left = JSON.parse((await unpack(`${name}.json`)).toString("utf8")) as FixtureState;
