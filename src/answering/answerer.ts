@@ -4,22 +4,29 @@ import { streamed } from "./streamed.ts";
 import type { Answer, Answerer, Question } from "./contract.ts";
 import type { Candidate, KnowledgeIndex } from "#knowledge/index/contract.ts";
 import type { Composer } from "./composer.ts";
-import type { QueryWriter } from "./generate/query-writer.ts";
+import type { QueryWriter, WrittenQueries } from "./generate/query-writer.ts";
 import { searched, sourceOf, sourcesMax, answerFromLookups, uncertainPreface, unknownAnswer } from "./composer.ts";
 import { answerToChoice } from "./chosen-suggestion.ts";
 import { answerFloor, bandOf } from "./rank/confidence.ts";
 import type { Judged } from "./rank/judge.ts";
 import { evidenceOf } from "./rank/judge.ts";
 import { judgeMessage } from "./rank/judge-message.ts";
+import type { ChoosePassages } from "./rank/chosen-passages.ts";
 import type { Found } from "./rank/search-further.ts";
-import { searchFurther } from "./rank/search-further.ts";
+import { choiceMax, foundByMessage, readMax, searchFurther } from "./rank/search-further.ts";
 import { wordLanguages } from "#language/detection.ts";
 import { forOneMessage } from "./retrieve/cached-search.ts";
+import { textToCompare } from "./retrieve/retrieve.ts";
 import type { Retrieval } from "./retrieve/retrieve.ts";
 import { smallTalk } from "./classify/small-talk.ts";
 import { languageOfAsker, languageOfText } from "./understand/asker-language.ts";
 import { searchTrace } from "./trace.ts";
 import { somePassages } from "./understand/document-languages.ts";
+
+interface FurtherSearch extends WrittenQueries {
+  /** Best first. */
+  readonly passages?: readonly Found[];
+}
 
 /** Headings that the language model sees before it searches. */
 const titlesMax = 20;
@@ -34,11 +41,14 @@ export function createAnswerer({
   index,
   composer,
   queryWriter,
+  choosePassages,
 }: {
   readonly index: KnowledgeIndex;
   readonly composer: Composer;
   /** Absent: without a language model. */
   readonly queryWriter?: QueryWriter;
+  /** Absent: the model reads the passages that words and vectors rank best. */
+  readonly choosePassages?: ChoosePassages;
 }): Answerer {
   /** A question in another language may share no word with the documents. */
   async function passagesElsewhere(
@@ -73,8 +83,9 @@ export function createAnswerer({
       const searches = forOneMessage(index);
       const judged = await judgeMessage(searches, question, signal);
       const further = await searchedFurther(searches, question, judged, signal);
-      const answer = await answerFrom(question, judged, further?.read, signal);
-      question.onTrace?.(searchTrace(question, judged, further?.read, answer));
+      const read = await passagesToRead(question, judged, further, signal);
+      const answer = await answerFrom(question, judged, read, signal);
+      question.onTrace?.(searchTrace(question, judged, read, answer));
       return { ...answer, tokensUsed: answer.tokensUsed + (further?.tokensUsed ?? 0) };
     },
   };
@@ -85,7 +96,7 @@ export function createAnswerer({
     question: Question,
     judged: Judged,
     signal: AbortSignal,
-  ): Promise<{ readonly read?: readonly Found[]; readonly tokensUsed: number } | undefined> {
+  ): Promise<FurtherSearch | undefined> {
     const { found } = judged;
     const evidence = evidenceOf(judged);
     const isClear = bandOf(evidence) === "high" && found.question.borrowed.length === 0;
@@ -98,10 +109,26 @@ export function createAnswerer({
     const isNeeded = evidence < answerFloor[question.strictness];
     const written = await queryWriter.write({ question, titles, isNeeded }, signal);
     if (written === undefined || written.queries.length === 0) return written;
-    const { queries, tokensUsed } = written;
+    const { queries } = written;
     question.onTrace?.({ kind: "further_search", queries });
-    const read = await searchFurther(searches, question, queries, judged, signal);
-    return read.length === 0 ? { tokensUsed } : { read, tokensUsed };
+    return { ...written, passages: await searchFurther(searches, question, queries, judged, signal) };
+  }
+
+  /** Undefined: those that the composer takes from the search for the message, if these answer it. */
+  async function passagesToRead(
+    question: Question,
+    judged: Judged,
+    further: FurtherSearch | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly Found[] | undefined> {
+    const { passages = [], queries = [] } = further ?? {};
+    const pool = passages.length > 0 ? passages : isEnough(question, judged) ? foundByMessage(judged) : [];
+    if (choosePassages !== undefined && pool.length > 0 && (question.lookups ?? []).length === 0) {
+      const query = queries.length > 0 ? queries.join("\n") : textToCompare(question, judged.found.question);
+      const chosen = await choosePassages(question, query, pool.slice(0, choiceMax), signal);
+      if (chosen !== undefined) return chosen;
+    }
+    return passages.length === 0 ? undefined : passages.slice(0, readMax);
   }
 
   async function answerFrom(
@@ -111,7 +138,7 @@ export function createAnswerer({
     signal: AbortSignal,
   ): Promise<Answer> {
     const { lookups = [] } = question;
-    const enough = extract !== undefined && extract.evidence >= answerFloor[question.strictness];
+    const enough = isEnough(question, { extract });
     const isAnswerable = enough || lookups.length > 0 || read !== undefined;
     if (!isAnswerable && found.partial) {
       throw new Problem("search_unavailable", "The documents are being indexed for the first time. Ask again soon.", {
@@ -123,6 +150,10 @@ export function createAnswerer({
     const judged = { question, found, extract: enough ? extract : undefined };
     return composer.compose(read === undefined ? judged : { ...judged, read }, signal);
   }
+}
+
+function isEnough({ strictness }: Question, { extract }: Pick<Judged, "extract">): boolean {
+  return extract !== undefined && extract.evidence >= answerFloor[strictness];
 }
 
 /** Answers in the documents' own sentences. Everything it says is in the sources that it names. */

@@ -5,6 +5,7 @@ import { createAngerJudge } from "#answering/classify/anger-judge.ts";
 import type { Answerer, JudgeAnger } from "#answering/contract.ts";
 import { createModelComposer } from "#answering/generate/model-composer.ts";
 import { createQueryWriter } from "#answering/generate/query-writer.ts";
+import { createPassageChoice } from "#answering/rank/chosen-passages.ts";
 import { createStatementChecker } from "#answering/generate/statement-checker.ts";
 import type { Config } from "#config/environment.ts";
 import type { Store } from "#database/contract.ts";
@@ -34,6 +35,8 @@ export interface Answering {
   readonly judgeAnger: JudgeAnger;
   /** Says why the language model does not answer, or null. Undefined without a model. */
   modelTrouble(): string | null | undefined;
+  /** Undefined without a reranker. */
+  rerankerTrouble(): string | null | undefined;
 }
 
 /** Puts the answerer together, with or without a language model. */
@@ -53,13 +56,16 @@ export async function createAnswering(parts: AnsweringParts): Promise<Answering>
   });
   const withoutModel = createSkilledAnswerer({ documents: extractive, lookUps, model: undefined, clock, log });
   const judgeAnger = createAngerJudge({ model, log });
-  if (model === undefined) return { answerer: withoutModel, judgeAnger, modelTrouble: () => undefined };
+  if (model === undefined)
+    return { answerer: withoutModel, judgeAnger, modelTrouble: () => undefined, rerankerTrouble: () => undefined };
   const checked = config.model?.check ?? "doubtful";
   const checker = checked === "words" ? undefined : createStatementChecker({ model, checked, log });
+  const reranker = config.reranker && (await import("#models/reranker.ts")).createReranker(config.reranker, clock);
   const documents = createAnswerer({
     index,
     composer: createModelComposer({ model, instead: extractiveComposer, log, counts, checker }),
     queryWriter: createQueryWriter({ model, log, counts }),
+    ...(reranker === undefined ? {} : { choosePassages: createPassageChoice(reranker, log) }),
   });
   return {
     answerer: createBudgetedAnswerer({
@@ -69,5 +75,6 @@ export async function createAnswering(parts: AnsweringParts): Promise<Answering>
     }),
     judgeAnger,
     modelTrouble: () => model.trouble(),
+    rerankerTrouble: () => reranker?.trouble(),
   };
 }

@@ -4,7 +4,7 @@ import type { PauseAfter } from "#conversations/answering/turn.ts";
 import type { LoadAdapter } from "#channels/load-adapter.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import type { Config } from "#config/environment.ts";
-import { ConfigError } from "#config/environment.ts";
+import { ConfigError } from "#config/config-error.ts";
 import { readTokenKeys } from "#conversations/contacts/user-token-keys.ts";
 import type { CreatedEngine } from "#conversations/engine.ts";
 import { listConversations } from "#database/queries/conversation-list.ts";

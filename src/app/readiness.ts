@@ -25,6 +25,7 @@ export async function dependencyStates(parts: WatchedParts): Promise<readonly De
     ...(services.outside === undefined ? [] : [degradedBy("search engine", await services.searchTrouble())]),
     ...modelState("documents", refresher.trouble() ?? undefined),
     ...modelState("model", services.modelTrouble()),
+    ...modelState("reranker", services.rerankerTrouble()),
     ...modelState("embedding server", await services.embedderTrouble()),
     ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
       name: `channel ${name}`,

@@ -13,7 +13,8 @@ import { isOpenToOthers, makeWritableFolder } from "#runtime/data-folder.ts";
 import { readArguments } from "./terminal/arguments.ts";
 import type { Command } from "./command.ts";
 import { green, red } from "./terminal/output.ts";
-import type { Config, EmbeddingConfig, MailConfig, ModelConfig } from "#config/environment.ts";
+import type { Config, MailConfig } from "#config/environment.ts";
+import type { EmbeddingConfig, ModelConfig, RerankerServer } from "#config/models.ts";
 import { hasSecret, requireConfiguredSecret } from "#admin/installation/secret.ts";
 import { checkPublicAddress } from "#admin/installation/public-address.ts";
 import { searchEngineState } from "#admin/installation/search.ts";
@@ -57,6 +58,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
     ...(database.ok ? await channelsOf(config) : []),
     ...(config.redisUrl === undefined ? [] : [await runCheck("Redis", () => checkRedis(config.redisUrl ?? ""))]),
     ...(config.model === undefined ? [] : [await checkLanguageModel(config.model)]),
+    ...(config.reranker === undefined ? [] : [degradedAtMost(await checkPassageOrder(config.reranker))]),
     ...(config.embedding === undefined
       ? []
       : [degradedAtMost(await checkEmbeddings(config, config.embedding, database.ok))]),
@@ -185,6 +187,12 @@ async function checkSearch({ typesense, databaseUrl }: Config): Promise<string> 
 async function checkLanguageModel(model: ModelConfig): Promise<Check> {
   const { checkModel } = await import("#models/model.ts");
   return runCheck("model", () => checkModel(model, systemClock));
+}
+
+/** Makes one small call. Without the server, words and vectors choose the passages, so a failure is a warning. */
+async function checkPassageOrder(reranker: RerankerServer): Promise<Check> {
+  const { checkReranker } = await import("#models/reranker.ts");
+  return runCheck("reranker", () => checkReranker(reranker, systemClock));
 }
 
 /** Makes one small call. Without the server, answers are found by words only, so a failure is a warning. */

@@ -1,7 +1,8 @@
 import type { ProblemCode } from "#domain/problem.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Config } from "#config/environment.ts";
-import { ConfigError, loadConfig } from "#config/environment.ts";
+import { ConfigError } from "#config/config-error.ts";
+import { loadConfig } from "#config/environment.ts";
 import { UnreadableFile } from "#config/errors.ts";
 import { UsageError } from "./terminal/arguments.ts";
 import { commands, usage, usesWorkspaces } from "./commands.ts";

@@ -1,42 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseMysqlUrl } from "#database/dialects/mysql-url.ts";
+import { ConfigError } from "./config-error.ts";
 import { readConfigFile } from "./file.ts";
 import type { FileConfig } from "./file.ts";
+import type { EmbeddingConfig, ModelConfig, RerankerServer, Value } from "./models.ts";
+import { embeddingOf, modelOf, rerankerOf } from "./models.ts";
 
 export type Role = "all" | "web" | "worker";
-
-export const modelProviders = ["openai", "anthropic", "openai-compatible"] as const;
-
-/** The language model that words answers. */
-export interface ModelConfig {
-  readonly provider: (typeof modelProviders)[number];
-  /** Undefined: the provider's own address. Without a slash at the end. */
-  readonly baseUrl: string | undefined;
-  readonly name: string;
-  readonly apiKey: string | undefined;
-  /** The statements of an answer that the model checks in a second call; `words`: none. Default: `doubtful`. */
-  readonly check?: (typeof modelChecks)[number];
-}
-
-const modelChecks = ["doubtful", "every", "words"] as const;
-
-export const embeddingProviders = ["openai", "openai-compatible"] as const;
-
-/** The way to find passages by meaning. `built-in`: the encoder in this process, for English, if its packages are installed. */
-export type EmbeddingConfig = { readonly provider: "built-in" } | EmbeddingServer;
-
-export interface EmbeddingServer {
-  readonly provider: (typeof embeddingProviders)[number];
-  /** Without a slash at the end. */
-  readonly baseUrl: string;
-  readonly name: string;
-  readonly apiKey: string | undefined;
-  /** The words before each text, as the model expects them; `auto`: found out on the documents. Default: `auto`. */
-  readonly prefixes?: (typeof embeddingPrefixes)[number];
-}
-
-const embeddingPrefixes = ["auto", "none", "e5", "nomic", "instruct"] as const;
 
 /** The server for the program's own mails, such as password resets. */
 export interface MailConfig {
@@ -86,6 +57,8 @@ export interface Config {
   readonly model?: ModelConfig;
   /** Absent: passages are found by words only. */
   readonly embedding?: EmbeddingConfig;
+  /** Absent: passages are ordered by words and vectors. */
+  readonly reranker?: RerankerServer;
   /** Storage of message files and their largest size; absent: the data folder, 25 MB. */
   readonly files?: FilesConfig;
   /** The server for the program's own mails; absent: none are sent. */
@@ -93,14 +66,6 @@ export interface Config {
   readonly file: FileConfig;
   /** The checkpoint at which a test kills the process. */
   readonly killAt: string | undefined;
-}
-
-/** An invalid setting. The message names it and what is allowed, and holds no secret. */
-export class ConfigError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "ConfigError";
-  }
 }
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
@@ -154,6 +119,7 @@ export function loadConfig(
   const typesense = typesenseOf(value("TYPESENSE_URL"), secretValue("TYPESENSE_API_KEY"));
   const model = modelOf(value, secretValue);
   const embedding = embeddingOf(value, secretValue);
+  const reranker = rerankerOf(value, secretValue, model);
   const mail = mailOf(secretValue("SMTP_URL"), value("SMTP_FROM"));
   return {
     host,
@@ -174,6 +140,7 @@ export function loadConfig(
       .filter((each) => each !== ""),
     ...(model === undefined ? {} : { model }),
     ...(embedding === undefined ? {} : { embedding }),
+    ...(reranker === undefined ? {} : { reranker }),
     ...(mail === undefined ? {} : { mail }),
     files: filesOf(value, secretValue),
     file: loadFile(value("PARLEY_CONFIG"), env, needs),
@@ -230,8 +197,6 @@ function mailOf(given: string | undefined, from: string | undefined): MailConfig
   };
 }
 
-type Value = (name: string) => string | undefined;
-
 const fileMbMost = 1_024;
 const reserveMbMost = 1_048_576;
 export const defaultReserveBytes = 1_024 * 1_048_576;
@@ -277,106 +242,6 @@ function filesOf(value: Value, secretValue: Value): FilesConfig {
   }
   const address = `${url.origin}${url.pathname}`.replace(/\/+$/, "");
   return { bytesMax, reserveBytes, s3: { url: address, region: region ?? "us-east-1", accessKey, secretKey } };
-}
-
-function modelOf(value: Value, secretValue: Value): ModelConfig | undefined {
-  const given = value("MODEL_PROVIDER");
-  const name = value("MODEL_NAME");
-  const baseUrl = value("MODEL_BASE_URL");
-  const apiKey = secretValue("MODEL_API_KEY");
-  const check = value("MODEL_CHECK");
-  if (given === undefined) {
-    const all = { MODEL_NAME: name, MODEL_BASE_URL: baseUrl, MODEL_API_KEY: apiKey, MODEL_CHECK: check };
-    const [left] = Object.entries(all)
-      .filter(([, set]) => set !== undefined)
-      .map(([variable]) => variable);
-    if (left === undefined) return undefined;
-    throw new ConfigError(
-      `${left} is set and MODEL_PROVIDER is not: set it to ${modelProviders.join(", ")}, or unset ${left}`,
-    );
-  }
-  const provider = modelProviders.find((each) => each === given);
-  if (provider === undefined) throw new ConfigError(`MODEL_PROVIDER is "${given}": use ${modelProviders.join(", ")}`);
-  if (name === undefined) {
-    throw new ConfigError("MODEL_NAME is missing: set it to the name of the model, as its provider writes it");
-  }
-  if (provider === "openai-compatible" && baseUrl === undefined) {
-    throw new ConfigError("MODEL_BASE_URL is missing: openai-compatible needs it, such as http://localhost:11434/v1");
-  }
-  if (provider !== "openai-compatible" && apiKey === undefined) {
-    throw new ConfigError(`MODEL_API_KEY is missing: ${provider} needs a key; set it, or MODEL_API_KEY_FILE`);
-  }
-  // A key becomes a header, which allows these characters only. The error must not quote the key.
-  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new ConfigError("MODEL_API_KEY has characters that no key has, such as a space: check how it was copied");
-  }
-  const checks = modelChecks.find((each) => each === (check ?? "doubtful"));
-  if (checks === undefined) throw new ConfigError(`MODEL_CHECK is "${check}": use ${modelChecks.join(", ")}`);
-  return { provider, name, apiKey, baseUrl: baseUrl === undefined ? undefined : modelUrlOf(baseUrl), check: checks };
-}
-
-function embeddingOf(value: Value, secretValue: Value): EmbeddingConfig | undefined {
-  const given = value("EMBEDDING_PROVIDER");
-  const name = value("EMBEDDING_NAME");
-  const baseUrl = value("EMBEDDING_BASE_URL");
-  const apiKey = secretValue("EMBEDDING_API_KEY");
-  const before = value("EMBEDDING_PREFIXES");
-  if (given === undefined) {
-    const [left] = Object.entries({
-      EMBEDDING_NAME: name,
-      EMBEDDING_BASE_URL: baseUrl,
-      EMBEDDING_API_KEY: apiKey,
-      EMBEDDING_PREFIXES: before,
-    })
-      .filter(([, set]) => set !== undefined)
-      .map(([variable]) => variable);
-    if (left === undefined) return { provider: "built-in" };
-    throw new ConfigError(
-      `${left} is set and EMBEDDING_PROVIDER is not: set it to ${embeddingProviders.join(" or ")}, or unset ${left}`,
-    );
-  }
-  if (given === "off") return undefined;
-  if (given === "built-in") return { provider: given };
-  const provider = embeddingProviders.find((each) => each === given);
-  if (provider === undefined) {
-    throw new ConfigError(`EMBEDDING_PROVIDER is "${given}": use built-in, off, ${embeddingProviders.join(" or ")}`);
-  }
-  if (name === undefined || name.length > 150) {
-    throw new ConfigError("EMBEDDING_NAME: set it to the name of the embedding model, as its provider writes it");
-  }
-  if (provider === "openai-compatible" && baseUrl === undefined) {
-    throw new ConfigError(
-      "EMBEDDING_BASE_URL is missing: openai-compatible needs it, such as http://localhost:11434/v1",
-    );
-  }
-  if (provider === "openai" && apiKey === undefined) {
-    throw new ConfigError("EMBEDDING_API_KEY is missing: openai needs a key; set it, or EMBEDDING_API_KEY_FILE");
-  }
-  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new ConfigError("EMBEDDING_API_KEY has characters that no key has, such as a space: check how it was copied");
-  }
-  const prefixes = embeddingPrefixes.find((each) => each === (before ?? "auto"));
-  if (prefixes === undefined)
-    throw new ConfigError(`EMBEDDING_PREFIXES is "${before}": use ${embeddingPrefixes.join(", ")}`);
-  const url = modelUrlOf(baseUrl ?? "https://api.openai.com/v1", "EMBEDDING_BASE_URL");
-  return { provider, name, apiKey, baseUrl: url, prefixes };
-}
-
-function modelUrlOf(given: string, variable = "MODEL_BASE_URL"): string {
-  const url = URL.parse(given);
-  if (
-    url === null ||
-    !/^https?:$/.test(url.protocol) ||
-    url.username !== "" ||
-    url.password !== "" ||
-    url.search !== "" ||
-    url.hash !== ""
-  ) {
-    throw new ConfigError(
-      `${variable}: use an http or https address without password, query and fragment, such as http://localhost:11434/v1`,
-    );
-  }
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
 function metricsTokenOf(token: string | undefined): string | undefined {

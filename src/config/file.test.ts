@@ -270,6 +270,30 @@ describe("an embedding server", () => {
   });
 });
 
+describe("a reranker", () => {
+  const model = { MODEL_PROVIDER: "openai-compatible", MODEL_NAME: "m", MODEL_BASE_URL: "http://m/v1" };
+  const reranker = { RERANKER_BASE_URL: "https://api.cohere.com/v2/rerank/", RERANKER_NAME: "x" };
+
+  it("is set by the address of its API, with or without its last part", () => {
+    const { reranker: given } = loadConfig({ ...model, ...reranker, RERANKER_API_KEY: "k" });
+    expect(given).toEqual({ baseUrl: "https://api.cohere.com/v2", name: "x", apiKey: "k" });
+    expect(loadConfig({ ...model, ...reranker, RERANKER_BASE_URL: "http://h/v1" }).reranker?.baseUrl).toBe(
+      "http://h/v1",
+    );
+  });
+
+  it.each([
+    ["no language model", reranker, "RERANKER_BASE_URL is set and MODEL_PROVIDER is not"],
+    ["no address", { ...model, RERANKER_NAME: "x" }, "RERANKER_NAME is set and RERANKER_BASE_URL is not"],
+    ["no name", { ...model, ...reranker, RERANKER_NAME: "" }, "RERANKER_NAME is missing"],
+    ["a wrong address", { ...model, ...reranker, RERANKER_BASE_URL: "h:1" }, "RERANKER_BASE_URL: use an http"],
+    ["a key that was copied badly", { ...model, ...reranker, RERANKER_API_KEY: "a secret" }, "RERANKER_API_KEY has"],
+  ])("is refused with %s, without revealing a secret", (_what, env, message) => {
+    expect(() => loadConfig(env)).toThrow(message);
+    expect(() => loadConfig(env)).not.toThrow("secret");
+  });
+});
+
 describe("channels in the configuration file", () => {
   const file = (channel: string) => `workspaces:\n  - name: A\n    channels:\n${channel}`;
 

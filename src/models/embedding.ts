@@ -1,4 +1,4 @@
-import type { EmbeddingServer } from "#config/environment.ts";
+import type { EmbeddingServer } from "#config/models.ts";
 
 /** Turns texts into vectors; texts of similar meaning have similar vectors. */
 export interface Embedder {
@@ -6,7 +6,7 @@ export interface Embedder {
   readonly model: string;
   /**
    * Returns a vector of length 1 for each text, in their order. `background` retries; for `question` a customer waits.
-   * Throws {@link EmbedderAway}, and {@link TextRefused} where the model refuses one of the texts.
+   * Throws `ModelAway`, and `TextRefused` where the model refuses one of the texts.
    */
   embed(
     texts: readonly string[],
@@ -36,19 +36,4 @@ export interface Calibration {
   readonly nearFrom: number;
   /** Taken from the evidence for every passage, with or without a lead. */
   readonly doubt: number;
-}
-
-/** The server does not answer, or answers wrongly. A later attempt may succeed. */
-export class EmbedderAway extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "EmbedderAway";
-  }
-}
-
-export class TextRefused extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "TextRefused";
-  }
 }

@@ -1,7 +1,7 @@
 import { APICallError } from "ai";
 import type { ModelFailureKind } from "./language-model.ts";
 import { ModelFailure } from "./language-model.ts";
-import type { ModelConfig } from "#config/environment.ts";
+import type { ModelConfig } from "#config/models.ts";
 
 /** Node.js's name of a connection error; nothing else of the error is passed on. */
 const systemCode = /^[A-Z][A-Z0-9_]{2,40}$/;

@@ -1,5 +1,5 @@
 import type { Clock } from "#runtime/clock.ts";
-import type { ModelConfig } from "#config/environment.ts";
+import type { ModelConfig } from "#config/models.ts";
 import type { RetryingModel } from "./retrying-model.ts";
 import { createRetryingModel } from "./retrying-model.ts";
 import { createProvider } from "./provider.ts";

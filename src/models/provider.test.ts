@@ -3,7 +3,7 @@ import type { ModelSink } from "./language-model.ts";
 import { ModelFailure } from "./language-model.ts";
 import { checkModel, createModel } from "./model.ts";
 import type { RetryingModel } from "./retrying-model.ts";
-import type { ModelConfig } from "#config/environment.ts";
+import type { ModelConfig } from "#config/models.ts";
 import type { HandMovedClock } from "#test/support/hand-moved-clock.ts";
 import { createHandMovedClock } from "#test/support/hand-moved-clock.ts";
 import { inTime } from "#test/support/in-time.ts";

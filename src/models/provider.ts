@@ -5,7 +5,7 @@ import type { LanguageModel, ToolSet } from "ai";
 import { extractReasoningMiddleware, jsonSchema, streamText, tool, wrapLanguageModel } from "ai";
 import type { ModelTool } from "./language-model.ts";
 import { ModelFailure } from "./language-model.ts";
-import type { ModelConfig } from "#config/environment.ts";
+import type { ModelConfig } from "#config/models.ts";
 import { failureOf } from "./errors.ts";
 
 /** One attempt to write a text. */

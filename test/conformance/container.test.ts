@@ -88,7 +88,7 @@ describe("docker-compose.yml", () => {
       for (const [variable, value] of Object.entries(environment)) {
         if (!secret.test(variable)) continue;
         expect(value, `${name}.${variable}`).toMatch(
-          /^(\$\{[A-Z0-9_]+:\?[^}]+\}|\$\{(?:(?:TYPESENSE|MODEL|EMBEDDING)_API|FILES_S3_(?:ACCESS|SECRET))_KEY:-\}|\/run\/secrets\/[a-z_]+)$/,
+          /^(\$\{[A-Z0-9_]+:\?[^}]+\}|\$\{(?:(?:TYPESENSE|MODEL|EMBEDDING|RERANKER)_API|FILES_S3_(?:ACCESS|SECRET))_KEY:-\}|\/run\/secrets\/[a-z_]+)$/,
         );
       }
     }

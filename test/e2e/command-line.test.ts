@@ -10,6 +10,7 @@ import { openStore } from "#database/open.ts";
 import type { TestDatabase } from "../support/database/databases.ts";
 import { eachDatabase } from "../support/database/databases.ts";
 import { startEmbeddingServer } from "../support/servers/embedding-server.ts";
+import { startRerankerServer } from "../support/servers/reranker-server.ts";
 import { says, startModelServer } from "../support/servers/model-server.ts";
 import type { CommandHost } from "../support/program/program.ts";
 import { openCommandHost, parley as runProcess, startGateway } from "../support/program/program.ts";
@@ -364,6 +365,30 @@ eachDatabase("the command line", (open) => {
       expect(`${checked.stdout}${checked.stderr}`).not.toContain("sk-test-5e1f");
     } finally {
       await server.close();
+    }
+  });
+
+  it("tells how a reranker answers, which only makes answers better", async () => {
+    const [model, reranker] = await Promise.all([startModelServer(), startRerankerServer()]);
+    try {
+      const both = {
+        ...env,
+        MODEL_PROVIDER: "openai-compatible",
+        MODEL_NAME: "test-model",
+        MODEL_BASE_URL: model.url,
+        RERANKER_BASE_URL: reranker.url,
+        RERANKER_NAME: "rerank-test",
+        RERANKER_API_KEY: reranker.apiKey,
+      };
+      model.answer = () => says("ready");
+      reranker.score = (document) => (document.startsWith("Parcels") ? 0.9 : 0.1);
+      expect((await parley(["doctor"], both)).stdout).toContain("✓ reranker: rerank-test");
+      const refused = await parley(["doctor"], { ...both, RERANKER_API_KEY: "another-key" });
+      expect(refused.stdout).toMatch(/! reranker: .*401.*check RERANKER_API_KEY/);
+      expect(refused.status).toBe(0);
+      expect(`${refused.stdout}${refused.stderr}`).not.toContain("another-key");
+    } finally {
+      await Promise.all([model.close(), reranker.close()]);
     }
   });
 

@@ -1,6 +1,6 @@
 import type { Store } from "#database/contract.ts";
 import type { Config } from "#config/environment.ts";
-import { ConfigError } from "#config/environment.ts";
+import { ConfigError } from "#config/config-error.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 import { createSecrets, readOnlySecret } from "#runtime/secrets.ts";
 

@@ -11,10 +11,17 @@ export interface Found {
   readonly by: Retrieval;
 }
 
+/** Passages of which a reranker chooses those that a language model reads. */
+export const choiceMax = 40;
 /** Passages that a language model reads at most. */
-const readMax = 10;
+export const readMax = 10;
 /** Lessens what the first ranks count for more than the next ones. */
 const rankOffset = 4;
+
+/** The passages of the extracted answer first, then the best ranked. */
+export function foundByMessage({ found, extract }: Judged): readonly Found[] {
+  return [...new Set([...(extract?.used ?? []), ...found.ranked])].map((passage) => ({ passage, by: found }));
+}
 
 /**
  * Searches for each query, and merges the results with those of the message itself, best first: a passage that several
@@ -24,16 +31,16 @@ export async function searchFurther(
   index: KnowledgeIndex,
   question: Question,
   queries: readonly string[],
-  { found, extract }: Judged,
+  judged: Judged,
   signal: AbortSignal,
 ): Promise<readonly Found[]> {
-  const own = [...new Set([...(extract?.used ?? []), ...found.ranked])].map((passage) => ({ passage, by: found }));
+  const own = foundByMessage(judged);
   const others: Found[][] = [];
   for (const text of queries) {
     const by = await retrieve(index, { ...question, text, history: [] }, signal);
     others.push(by.ranked.map((passage) => ({ passage, by })));
   }
-  return merged([own, ...others]).slice(0, readMax);
+  return merged([own, ...others]);
 }
 
 /** Merges rankings by the sum of the reciprocal ranks. */

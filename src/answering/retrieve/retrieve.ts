@@ -60,7 +60,12 @@ export interface RetrievalRequest extends Pick<
 const lastAsked = (history: RetrievalRequest["history"]): string =>
   history.findLast(({ role }) => role === "user")?.content ?? "";
 
-/** Masks personal data before the text is sent to an embedding server. */
+/** A message for models that compare it with passages: with the question before it where it is a follow-up. */
+export function textToCompare({ text, history }: RetrievalRequest, { borrowed }: Understood): string {
+  return withoutPersonalData(borrowed.length === 0 ? text : `${lastAsked(history)} ${text}`);
+}
+
+/** Masks personal data before the text is sent to a server of models. */
 function withoutPersonalData(text: string): string {
   // The masks are numbered, not random: the same question must hit the same cache entry.
   let count = 0;
@@ -96,7 +101,7 @@ export async function retrieve(
     terms: withSynonyms([...terms, ...context, ...question.measured], synonyms),
     audience: lookup.audience,
     limit: candidatesMax,
-    text: () => withoutPersonalData(question.borrowed.length === 0 ? text : `${lastAsked(lookup.history)} ${text}`),
+    text: () => textToCompare({ ...lookup, text }, question),
     // Names and addresses must not be corrected, however close they are to a known word.
     misspelt: question.words.filter(
       ({ word, term }) =>

@@ -1,6 +1,6 @@
 import type { Reader } from "#database/contract.ts";
 import type { Embedder } from "#models/embedding.ts";
-import { EmbedderAway } from "#models/embedding.ts";
+import { ModelAway } from "#models/model-away.ts";
 import type { EncoderState } from "./encoder-state.ts";
 import type { PrefixName } from "./prefixes.ts";
 import { prefixesOf, prefixNames } from "./prefixes.ts";
@@ -108,7 +108,7 @@ async function measured(
     });
   const dimensions = vectors.values().next().value?.length;
   // A server that refuses everything has not loaded the model, or does not know it. A later try may find it.
-  if (dimensions === undefined) throw new EmbedderAway("the embedding server refuses every text");
+  if (dimensions === undefined) throw new ModelAway("the embedding server refuses every text");
   return { prefixes, dimensions, related: similarities(pairs.related), unrelated: similarities(pairs.unrelated) };
 }
 

@@ -1,5 +1,5 @@
 import type { Embedder } from "#models/embedding.ts";
-import { TextRefused } from "#models/embedding.ts";
+import { TextRefused } from "#models/model-away.ts";
 import type { Log } from "#runtime/log.ts";
 import type { EmbedAll } from "./calibrate.ts";
 

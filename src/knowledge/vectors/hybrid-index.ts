@@ -2,7 +2,7 @@ import type { Log } from "#runtime/log.ts";
 import type { Reader } from "#database/contract.ts";
 import { confirmed } from "#knowledge/index/confirmed-passages.ts";
 import type { Calibration, Embedder } from "#models/embedding.ts";
-import { EmbedderAway, TextRefused } from "#models/embedding.ts";
+import { ModelAway, TextRefused } from "#models/model-away.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "#knowledge/index/contract.ts";
 import type { Near, VectorCache } from "./cache.ts";
 import { comparedMax } from "./cache.ts";
@@ -66,7 +66,7 @@ export function createHybridIndex({
         calibration,
       };
     } catch (error) {
-      if (!(error instanceof EmbedderAway || error instanceof TextRefused)) throw error;
+      if (!(error instanceof ModelAway || error instanceof TextRefused)) throw error;
       log.debug({ reason: error.message }, "vectors: no vector for a question, searching by words");
       return none;
     }

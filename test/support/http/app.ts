@@ -9,7 +9,8 @@ import type { App, AppOptions } from "#app/app.ts";
 import { createApp } from "#app/app.ts";
 import type { FileConfig } from "#config/file.ts";
 import type { GuardedFetch } from "#outbound/guarded-fetch.ts";
-import type { Config, ModelConfig } from "#config/environment.ts";
+import type { Config } from "#config/environment.ts";
+import type { ModelConfig } from "#config/models.ts";
 import { logOptions } from "#runtime/log.ts";
 import type { NewKey } from "#admin/api-keys.ts";
 import { createKey } from "#admin/api-keys.ts";
@@ -99,6 +100,7 @@ export interface StartOptions {
   readonly file?: FileConfig;
   readonly model?: ModelConfig;
   readonly embedding?: Config["embedding"];
+  readonly reranker?: Config["reranker"];
   readonly trustedProxies?: readonly string[];
   readonly mail?: Config["mail"];
   /** Replaces the program's answerer, where a test has to control the answers. */
@@ -153,6 +155,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       file: options.file ?? { workspaces: [] },
       ...(options.model === undefined ? {} : { model: options.model }),
       ...(options.embedding === undefined ? {} : { embedding: options.embedding }),
+      ...(options.reranker === undefined ? {} : { reranker: options.reranker }),
       ...(options.mail === undefined ? {} : { mail: options.mail }),
       killAt: undefined,
     },

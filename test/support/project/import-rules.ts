@@ -67,11 +67,14 @@ const layers: readonly ImportRule[] = [
   rule("#knowledge/typesense/", "#runtime/ #language/ #database/ node:", { own: "#knowledge/" }),
   rule(
     "#knowledge/",
-    `#runtime/ #language/ #domain/ #outbound/ #database/ #channels/text/ #models/embedding.ts node: kysely chardet csv-parse htmlparser2 mammoth robots-parser typebox unpdf yaml yauzl ${markdown}`,
+    `#runtime/ #language/ #domain/ #outbound/ #database/ #channels/text/ #models/embedding.ts #models/model-away.ts node: kysely chardet csv-parse htmlparser2 mammoth robots-parser typebox unpdf yaml yauzl ${markdown}`,
     { never: [...drivers, "src/knowledge/typesense/"] },
   ),
   rule("#answering/evaluation/", "#domain/conversation/message.ts csv-parse", { own: "#answering/" }),
-  rule("#answering/", "#runtime/ #language/ #domain/ #knowledge/ #models/language-model.ts node:"),
+  rule(
+    "#answering/",
+    "#runtime/ #language/ #domain/ #knowledge/ #models/language-model.ts #models/model-away.ts #models/reranking.ts node:",
+  ),
   rule(
     "#skills/",
     "#runtime/ #language/ #domain/ #outbound/ #database/ #models/language-model.ts #answering/ node:",
@@ -226,6 +229,7 @@ export const implementations: Readonly<Record<string, readonly string[]>> = {
   "src/answering/generate/model-composer.ts": ["src/app/", "src/metrics/model.ts"],
   "src/models/model.ts": ["src/app/", "src/cli/doctor.ts"],
   "src/models/embedder.ts": ["src/app/", "src/cli/doctor.ts"],
+  "src/models/reranker.ts": ["src/app/", "src/cli/doctor.ts"],
   "src/knowledge/vectors/hybrid-index.ts": ["src/app/"],
   "src/http/server.ts": ["src/app/"],
   "src/queue/worker/worker.ts": ["src/app/"],

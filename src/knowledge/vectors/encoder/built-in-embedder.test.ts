@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { skipped } from "#test/support/skipped.ts";
 import { silentLog } from "#test/support/knowledge/knowledge.ts";
-import { EmbedderAway } from "#models/embedding.ts";
+import { ModelAway } from "#models/model-away.ts";
 import type { Embedder } from "#models/embedding.ts";
 import { createBuiltInEmbedder } from "./built-in-embedder.ts";
 import { encoderDimensions, isEncoderInstalled } from "./model.ts";
@@ -56,7 +56,7 @@ function inProcess(): void {
 
   it("lets no question wait longer than its limit, and goes on loading", async () => {
     const embedder = openEmbedder({ loadMs: 0 });
-    await expect(embedder.embed(["Is it here?"], "question")).rejects.toThrow(EmbedderAway);
+    await expect(embedder.embed(["Is it here?"], "question")).rejects.toThrow(ModelAway);
     await expect.poll(() => embedder.embed(["Is it here?"], "question").catch(() => [])).toHaveLength(1);
     expect(embedder.trouble()).toBeNull();
   });
@@ -67,11 +67,11 @@ it("takes the vectors of the manual from the program, without the model", async 
   const [vector = new Float32Array()] = await embedder.embed([manualHeading], "background");
   expect(vector).toHaveLength(encoderDimensions);
   expect(dot(vector, vector)).toBeCloseTo(1, 4);
-  await expect(embedder.embed([manualHeading, "a text"], "background")).rejects.toThrow(EmbedderAway);
+  await expect(embedder.embed([manualHeading, "a text"], "background")).rejects.toThrow(ModelAway);
 });
 
 it("says why it cannot encode", async () => {
   const embedder = openEmbedder({ entry: new URL("data:text/javascript,throw new Error('the model is damaged')") });
-  await expect(embedder.embed(["a text"], "background")).rejects.toThrow(EmbedderAway);
+  await expect(embedder.embed(["a text"], "background")).rejects.toThrow(ModelAway);
   expect(embedder.trouble()).toContain("the built-in encoder");
 });

@@ -1,6 +1,6 @@
 import { createCallThread } from "#knowledge/index/thread/call-thread.ts";
 import type { Embedder } from "#models/embedding.ts";
-import { EmbedderAway } from "#models/embedding.ts";
+import { ModelAway } from "#models/model-away.ts";
 import { untilAborted, within } from "#runtime/abort.ts";
 import type { Log } from "#runtime/log.ts";
 import type { ManualVectors } from "./manual-vectors.ts";
@@ -58,14 +58,14 @@ export function createBuiltInEmbedder({
       signal?.throwIfAborted();
       isLoaded = false;
       trouble = `the built-in encoder: ${error instanceof Error ? error.message : "unknown failure"}`;
-      throw new EmbedderAway(trouble, { cause: error });
+      throw new ModelAway(trouble, { cause: error });
     }
   }
 
   /** A call that nobody waits for any more still loads the model. */
   function loaded<T>(encoded: Promise<T>, waitMs: number, signal: AbortSignal | undefined): Promise<T> {
     encoded.catch((error: unknown) => log.warn({ err: error }, "vectors: loading the built-in encoder failed"));
-    const late = (): Error => new EmbedderAway("the built-in encoder is being loaded");
+    const late = (): Error => new ModelAway("the built-in encoder is being loaded");
     return untilAborted(within(waitMs, encoded, late), signal);
   }
 

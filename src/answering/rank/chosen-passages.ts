@@ -1,0 +1,33 @@
+import type { Log } from "#runtime/log.ts";
+import type { Question } from "#answering/contract.ts";
+import { ModelAway, TextRefused } from "#models/model-away.ts";
+import type { Reranker } from "#models/reranking.ts";
+import type { Found } from "./search-further.ts";
+
+/** Chooses the passages that a language model reads, best first. Undefined: there is no choice, see the log. */
+export type ChoosePassages = (
+  question: Question,
+  query: string,
+  passages: readonly Found[],
+  signal: AbortSignal,
+) => Promise<readonly Found[] | undefined>;
+
+/** An API client waits 30 seconds at most, for the language model's calls too. */
+const timeoutMs: Readonly<Record<NonNullable<Question["whenModelFails"]>, number>> = { throw: 2_000, extract: 5_000 };
+
+/** Lets a reranker choose `topK` passages. */
+export function createPassageChoice(reranker: Reranker, log: Log): ChoosePassages {
+  return async ({ topK, whenModelFails = "extract" }, query, passages, signal) => {
+    const texts = passages.map(({ passage: { candidate } }) => `${candidate.title}\n${candidate.text}`);
+    try {
+      const request = { query, texts, count: topK, timeoutMs: timeoutMs[whenModelFails] };
+      const order = await reranker.rank(request, signal);
+      return order.flatMap((index) => passages[index] ?? []);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof ModelAway || error instanceof TextRefused)) throw error;
+      log.warn({ reason: error.message }, "reranker: passages stay in their order");
+      return undefined;
+    }
+  };
+}
