@@ -8,8 +8,15 @@ import type { Written } from "../support/desk/world.ts";
 import { mia } from "../support/desk/world.ts";
 import type { Line } from "../support/channels/line-up.ts";
 import { lineUp } from "../support/channels/line-up.ts";
+import { dashboardUser } from "../support/http/administrators.ts";
 import { skipped } from "../support/skipped.ts";
 import { markdownTable, tableIn } from "../support/markdown-table.ts";
+
+interface ShownMessage {
+  readonly id: string;
+  readonly refersTo: unknown;
+  readonly reactions: readonly { readonly emoji: string; readonly role: string }[];
+}
 
 const page = new URL("../../docs/channels.md", import.meta.url);
 
@@ -20,6 +27,8 @@ const source = /handbook/i;
 const plea = "I want to talk to a human";
 const handover = "A person will reply to you here.";
 const reply = "Yours is on its way.";
+const chosen = "Is that the price for two lamps?";
+const picked = "That is the price for one lamp.";
 const second = "How long is the warranty of a lamp?";
 const secondAnswer = "three years";
 
@@ -33,19 +42,30 @@ interface Course {
 
 interface Step {
   readonly name: string;
-  /** Throws what is wrong. */
-  check(course: Course): Promise<void>;
+  /** It is about one message, and has its column in the second table. */
+  readonly isOfOne?: true;
+  /** Throws what is wrong. Resolves with how it is done, `–` where the channel has no such thing; by default, `✓`. */
+  check(course: Course): Promise<string | void>;
+}
+
+interface StoredMessage {
+  readonly id: string;
+  readonly content: string;
+  readonly refers_to?: { readonly message_id: string | null };
+  readonly reactions?: readonly { readonly emoji: string; readonly role: string }[];
 }
 
 eachDatabase("one day on all channels", (open) => {
   let all: AllChannels;
+  let cookie: string;
   beforeAll(async () => {
     all = await openAllChannels(open);
+    ({ cookie } = await dashboardUser(all.app, "agent", { workspaceId: all.workspaceId, name: "lea" }));
   }, 120_000);
   afterAll(() => all.close());
 
-  const says = async ({ line }: Course, text: string): Promise<void> => {
-    const message = { customer, id: `${line.channel}-${text.length}`, text };
+  const says = async ({ line }: Course, text: string, more: { readonly answers?: string } = {}): Promise<void> => {
+    const message = { customer, id: `${line.channel}-${text.length}`, text, ...more };
     if (!(await line.platform.deliver(message))) throw new Error(`"${text}" was not acknowledged`);
   };
   /** How many times the customer sees this text. */
@@ -119,6 +139,31 @@ eachDatabase("one day on all channels", (open) => {
     if (!(await all.waitFor(isShown))) throw new Error(`the thread does not show "${text}"`);
   }
 
+  async function stored(course: Course, text: string): Promise<StoredMessage> {
+    const { body } = await all.app.get(`/v1/conversations/${course.conversationId}`, { key: all.key });
+    const messages = body.messages as readonly StoredMessage[];
+    const found = messages.findLast(({ content }) => content.includes(text));
+    if (found === undefined) throw new Error(`the API does not show "${text}"`);
+    return found;
+  }
+  /** A message in the inbox and in the API. */
+  async function shownToAgents(course: Course, text: string): Promise<{ api: StoredMessage; inbox: ShownMessage }> {
+    const api = await stored(course, text);
+    const path = `/inbox/api/conversations/${course.conversationId}/messages`;
+    const response = await fetch(`${all.app.url}${path}`, { headers: { cookie } });
+    const { messages } = (await response.json()) as { readonly messages: readonly ShownMessage[] };
+    const inbox = messages.find(({ id }) => id === api.id);
+    if (inbox === undefined) throw new Error(`the inbox does not show "${text}"`);
+    return { api, inbox };
+  }
+  async function refersTo(course: Course, text: string, earlier: string): Promise<void> {
+    const { id } = await stored(course, earlier);
+    const { api, inbox } = await shownToAgents(course, text);
+    if (api.refers_to?.message_id !== id) throw new Error(`the API says ${JSON.stringify(api.refers_to)}`);
+    const shown = JSON.stringify(inbox.refersTo);
+    if (!shown.includes(earlier)) throw new Error(`the inbox shows ${shown} above the message`);
+  }
+
   const steps: readonly Step[] = [
     {
       name: "asked",
@@ -133,8 +178,8 @@ eachDatabase("one day on all channels", (open) => {
         await seesOnce(course, answer);
         const { platform, isCall } = course.line;
         const shown = await platform.shown(customer);
-        const stored = isCall === true ? await storedSources(course) : [];
-        const sources = [...shown, ...((await platform.sources?.(customer)) ?? []), ...stored];
+        const kept = isCall === true ? await storedSources(course) : [];
+        const sources = [...shown, ...((await platform.sources?.(customer)) ?? []), ...kept];
         if (!sources.some((text) => source.test(text))) throw new Error(`no source: ${JSON.stringify(sources)}`);
       },
     },
@@ -182,6 +227,87 @@ eachDatabase("one day on all channels", (open) => {
       },
     },
     {
+      name: "customer answers one message",
+      isOfOne: true,
+      async check(course) {
+        if (course.line.platform.answersOne !== true) return "–";
+        await says(course, chosen, { answers: answer });
+        await refersTo(course, chosen, answer);
+        await threadSays(course, chosen);
+        const post = all.desk.thread(cardOf(course)).find((each) => each.includes(chosen)) ?? "";
+        if (!post.includes(answer)) throw new Error(`the thread shows "${post}"`);
+        return "✓";
+      },
+    },
+    {
+      name: "agent answers one message",
+      isOfOne: true,
+      async check(course) {
+        const { platform, isCall } = course.line;
+        const { id } = await stored(course, question);
+        const { status, text } = await all.app.post(
+          `/v1/conversations/${course.conversationId}/messages`,
+          { content: picked, author_email: "mia@shop.example", refers_to: id },
+          { key: all.key },
+        );
+        if (status !== 201) throw new Error(`the API answers ${text}`);
+        await seesOnce(course, picked);
+        await refersTo(course, picked, question);
+        if (isCall === true) return "–";
+        if (platform.answered === undefined) {
+          const shown = (await platform.shown(customer)).find((each) => each.includes(picked));
+          if (shown?.includes(question) !== true) throw new Error(`the customer sees no quote in "${shown}"`);
+          return "✓ by a quote";
+        }
+        const answered = await platform.answered(customer, picked);
+        if (answered !== question) throw new Error(`the platform shows it below "${answered}"`);
+        return "✓";
+      },
+    },
+    {
+      name: "customer reacts",
+      isOfOne: true,
+      async check(course) {
+        const { platform } = course.line;
+        if (platform.react === undefined) return "–";
+        await platform.react(customer, reply, "❤️");
+        const has = async () => (await stored(course, reply)).reactions?.some(({ emoji }) => emoji === "❤️") === true;
+        if (!(await all.waitFor(has))) throw new Error("the API does not show the reaction");
+        const { inbox } = await shownToAgents(course, reply);
+        if (!inbox.reactions.some(({ emoji, role }) => emoji === "❤️" && role === "user"))
+          throw new Error(`the inbox shows ${JSON.stringify(inbox.reactions)}`);
+        await threadSays(course, `reacted with ❤️ to “${reply}”`);
+        return "✓";
+      },
+    },
+    {
+      name: "agent reacts",
+      isOfOne: true,
+      async check(course) {
+        const { platform } = course.line;
+        const { id } = await stored(course, question);
+        const { status } = await all.app.call(
+          "PUT",
+          `/v1/conversations/${course.conversationId}/messages/${id}/reaction`,
+          {
+            key: all.key,
+            body: { emoji: "🎉", author_email: "mia@shop.example" },
+          },
+        );
+        if (platform.reactions === undefined) {
+          if (status < 400) throw new Error(`the API answers ${status}`);
+          return "–";
+        }
+        const sees = () => platform.reactions?.(customer).includes("🎉") === true;
+        if (!(await all.waitFor(sees))) throw new Error(`the customer sees ${platform.reactions(customer).join()}`);
+        const { api, inbox } = await shownToAgents(course, question);
+        for (const { reactions = [] } of [api, inbox])
+          if (!reactions.some(({ emoji, role }) => emoji === "🎉" && role === "agent"))
+            throw new Error(`agents see ${JSON.stringify(reactions)}`);
+        return "✓";
+      },
+    },
+    {
       name: "resolved",
       async check(course) {
         await clicks(course, "parley_resolve");
@@ -206,46 +332,55 @@ eachDatabase("one day on all channels", (open) => {
         await becomes(course, "open");
         if (course.line.isCall !== true) await threadSays(course, "Reopened by");
         for (const text of [answer, handover, reply, secondAnswer]) await seesOnce(course, text);
+        return course.line.isCall === true ? "✓ by a new call" : "✓";
       },
     },
   ];
-  const head = ["where", ...steps.map(({ name }) => name)];
+  const tables = [
+    { first: "where", columns: steps.filter(({ isOfOne }) => isOfOne !== true) },
+    { first: "to one message", columns: steps.filter(({ isOfOne }) => isOfOne === true) },
+  ] as const;
 
-  it("succeeds on every channel, and the documentation has the same table", { timeout: 180_000 }, async () => {
+  it("succeeds on every channel, and the documentation has the same tables", { timeout: 180_000 }, async () => {
     const courses = all.lines.map((line) => ({
-      cells: [] as string[],
+      cells: new Map<string, string>(),
       course: { line, conversationId: "", card: undefined, written: undefined } as Course,
     }));
     const wrong: string[] = [];
     for (const { cells, course } of courses) {
       for (const { name, check } of steps) {
-        if (cells.includes("✗")) {
-          cells.push("");
-          continue;
-        }
         try {
-          await check(course);
-          cells.push(name === "reopened" && course.line.isCall === true ? "✓ by a new call" : "✓");
+          cells.set(name, (await check(course)) ?? "✓");
         } catch (error) {
-          cells.push("✗");
+          cells.set(name, "✗");
           const reason = error instanceof Error ? error.message : String(error);
           wrong.push(`${course.line.name}, ${name}: ${reason.slice(0, 500)}`);
+          break;
         }
       }
     }
-    const rows = courses.map(({ cells, course }) => [course.line.name, ...cells]);
-    const made = markdownTable(head, rows);
-    process.stdout.write(`\n${made}\n\n`);
-    expect(wrong, made).toEqual([]);
+    const documentation = readFileSync(page, "utf8");
+    const made = tables.map(({ first, columns }) => {
+      const head = [first, ...columns.map(({ name }) => name)];
+      const rows = courses.map(({ cells, course }) => [
+        course.line.name,
+        ...columns.map(({ name }) => cells.get(name) ?? ""),
+      ]);
+      return { first, head, rows, text: markdownTable(head, rows) };
+    });
+    process.stdout.write(`\n${made.map(({ text }) => text).join("\n\n")}\n\n`);
+    expect(wrong, made.map(({ text }) => text).join("\n\n")).toEqual([]);
 
-    const documented = tableIn(readFileSync(page, "utf8"), "where");
-    const unlike = `docs/channels.md has another table than:\n${made}`;
-    expect(documented?.head, unlike).toEqual(head);
-    expect(
-      documented?.rows.map(([name]) => name),
-      unlike,
-    ).toEqual(lineUp.map(({ name }) => name));
-    for (const row of rows) expect(documented?.rows).toContainEqual(row);
+    for (const { first, head, rows, text } of made) {
+      const documented = tableIn(documentation, first);
+      const unlike = `docs/channels.md has another table than:\n${text}`;
+      expect(documented?.head, unlike).toEqual(head);
+      expect(
+        documented?.rows.map(([name]) => name),
+        unlike,
+      ).toEqual(lineUp.map(({ name }) => name));
+      for (const row of rows) expect(documented?.rows).toContainEqual(row);
+    }
   });
 
   for (const { name, target } of lineUp) if (target.missing !== undefined) skipped(name, target.missing);

@@ -43,9 +43,11 @@ async function start(): Promise<FakePlatform> {
     for (let turn = 0; turn < 20 && !(await until(() => discord.connected(), 1_000)); turn += 1) await program?.tick();
   }
   /** The gateway has no acknowledgement, so the database is read instead. */
-  async function deliver({ customer, id, text, files = [] }: CustomerMessage): Promise<boolean> {
+  async function deliver({ customer, id, text, files = [], answers }: CustomerMessage): Promise<boolean> {
     await connected();
+    const answered = answers === undefined ? undefined : newest(customer, answers);
     discord.write({
+      ...(answered === undefined ? {} : { answers: answered }),
       channelId: discord.direct(customer),
       from: customer,
       text,
@@ -61,6 +63,11 @@ async function start(): Promise<FakePlatform> {
     }
     return false;
   }
+
+  const newest = (customer: string, text: string) =>
+    discord
+      .messages(discord.direct(customer))
+      .findLast(({ author, content }) => author.bot === true && plainText(content).includes(text));
 
   return {
     config: { token: discord.token, base_url: discord.url },
@@ -91,6 +98,18 @@ async function start(): Promise<FakePlatform> {
         .filter(({ author }) => author.bot === true)
         .flatMap(({ attachments }) => attachments)
         .map((file) => ({ name: file.filename, mediaType: file.content_type, bytes: discord.bytesOf(file) })),
+    answersOne: true,
+    async answered(customer, text) {
+      const sent = discord
+        .calls("POST /channels/:id/messages")
+        .findLast((call) => String(call["content"]).includes(text));
+      const { message_id: id } = (sent?.["message_reference"] ?? {}) as { readonly message_id?: string };
+      return discord.messages(discord.direct(customer)).find((each) => each.id === id)?.content;
+    },
+    async react(customer, text, emoji) {
+      const message = newest(customer, text);
+      if (message !== undefined) discord.react(message, customer, emoji);
+    },
     reactions: (customer) => discord.messages(discord.direct(customer)).flatMap(({ id }) => discord.reactions(id)),
     misbehave(how) {
       switch (how) {

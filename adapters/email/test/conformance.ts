@@ -34,9 +34,9 @@ async function start(): Promise<FakePlatform> {
   };
 
   function mailOf(message: CustomerMessage, dmarc: "pass" | "fail"): { readonly raw: string; readonly to: string } {
-    const { customer, text, files = [] } = message;
+    const { customer, text, files = [], answers } = message;
     const id = idOf(message);
-    const last = mailsTo(customer).at(-1)?.parsed;
+    const last = mailsTo(customer).findLast(({ parsed }) => (parsed.text ?? "").includes(answers ?? ""))?.parsed;
     const to = last?.replyTo?.value[0]?.address ?? world.address;
     const before = (written.get(customer) ?? []).filter((each) => each !== id);
     const references = last?.messageId === undefined ? before.slice(0, 1) : [...before, last.messageId];
@@ -86,6 +86,7 @@ async function start(): Promise<FakePlatform> {
       mailsTo(customer)
         .flatMap(({ parsed }) => parsed.attachments)
         .map((file) => ({ name: file.filename ?? "", mediaType: file.contentType, bytes: file.content })),
+    answersOne: true,
     misbehave(how) {
       switch (how) {
         case "refuse":

@@ -4,8 +4,8 @@ import type {
   FakePlatform,
   Program,
 } from "#test/support/channels/conformance-target.ts";
-import { envelopeOf, messageEvent } from "./support/events.ts";
-import { emojiNamed } from "../messages/emoji.ts";
+import { envelopeOf, messageEvent, reactionEvent } from "./support/events.ts";
+import { emojiNamed, nameOfEmoji } from "../messages/emoji.ts";
 import { startFakeSlack } from "./support/fake-slack.ts";
 import { describeFile } from "./support/fake-web-api.ts";
 
@@ -126,6 +126,12 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
         .flatMap(({ message }) =>
           message.files.map(({ name, mimetype, bytes }) => ({ name, mediaType: mimetype, bytes })),
         ),
+    async react(customer, text, emoji) {
+      const channel = channelOf(customer);
+      const ts = slack.shown(channel).findLast((each) => each.text.includes(text))?.ts ?? "";
+      const to = { channel, ts, user: channel.replace("D", "U"), at: slack.nextTs() };
+      await deliver(envelopeOf(slack, reactionEvent(slack, to, nameOfEmoji(emoji) ?? "")));
+    },
     reactions: (customer) =>
       slack.reactions.flatMap(({ channel, name }) => (channel === channelOf(customer) ? [emojiNamed(name)] : [])),
     misbehave(how) {

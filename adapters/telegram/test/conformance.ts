@@ -1,6 +1,6 @@
 import type { ConformanceTarget, CustomerMessage, FakePlatform } from "#test/support/channels/conformance-target.ts";
 import { startFakeTelegram } from "./support/fake-telegram.ts";
-import { messageUpdate } from "./support/updates.ts";
+import { messageUpdate, reactionUpdate } from "./support/updates.ts";
 
 const target: ConformanceTarget = { channel: "telegram", cannot: {}, start };
 export default target;
@@ -12,6 +12,7 @@ async function start(): Promise<FakePlatform> {
   const telegram = await startFakeTelegram();
   const chats = new Map<string, number>();
   const messages = new Map<string, number>();
+  const written = new Map<number, string>();
   let webhookUrl = "";
   const numberOf = (map: Map<string, number>, name: string, first: number): number => {
     const known = map.get(name) ?? first + map.size;
@@ -30,13 +31,22 @@ async function start(): Promise<FakePlatform> {
     return response.ok;
   }
   // Each delivery has a new update id; a repeated delivery has the same message id.
-  const updateOf = ({ customer, id, text, files = [] }: CustomerMessage) => {
+  const updateOf = ({ customer, id, text, files = [], answers }: CustomerMessage) => {
     const at = { chatId: chatOf(customer), messageId: numberOf(messages, id, 1) };
+    written.set(at.messageId, text);
     const [file] = files;
+    const answered = answers === undefined ? undefined : newest(customer, answers);
+    if (answered !== undefined) {
+      const { messageId, text: said } = answered;
+      return messageUpdate({ ...at, text, more: { reply_to_message: { message_id: messageId, text: said } } });
+    }
     if (file === undefined) return messageUpdate({ ...at, text });
     const document = { file_id: telegram.keep(file.bytes), file_name: file.name, mime_type: file.mediaType };
     return messageUpdate({ ...at, more: { document, caption: text } });
   };
+
+  const newest = (customer: string, text: string) =>
+    telegram.shown.findLast((each) => each.chatId === chatOf(customer) && each.text.includes(text));
 
   return {
     config: { token: telegram.token, transport: "webhook", base_url: telegram.url },
@@ -61,6 +71,17 @@ async function start(): Promise<FakePlatform> {
         .map(({ text }) => text.replace(/^Anna[^\n]*:\n/, "")),
     received: async (customer) =>
       telegram.shown.flatMap(({ chatId, file }) => (chatId === chatOf(customer) && file !== undefined ? [file] : [])),
+    answersOne: true,
+    async answered(customer, text) {
+      const isIt = (call: Readonly<Record<string, unknown>>): boolean =>
+        Number(call["chat_id"]) === chatOf(customer) && String(call["text"]).includes(text);
+      const answered = telegram.calls("sendMessage").findLast(isIt)?.["reply_parameters"];
+      return written.get((answered as { readonly message_id?: number } | undefined)?.message_id ?? 0);
+    },
+    async react(customer, text, emoji) {
+      const at = newest(customer, text);
+      if (at !== undefined) await post(reactionUpdate(at, [], [emoji]), telegram.webhook?.secret ?? "");
+    },
     reactions: (customer) =>
       [...telegram.reactions].flatMap(([at, emoji]) => (at.startsWith(`${chatOf(customer)}:`) ? [emoji] : [])),
     misbehave(how) {

@@ -28,8 +28,10 @@ async function start(): Promise<FakePlatform> {
     return known;
   };
   let now = () => Date.now();
-  const deliveryOf = ({ customer, id, text, files = [] }: CustomerMessage): object => {
+  const written = new Map<string, string>();
+  const deliveryOf = ({ customer, id, text, files = [], answers }: CustomerMessage): object => {
     const from = numberOf(customer);
+    const answered = answers === undefined ? undefined : newest(customer, answers);
     const [file] = files;
     const content =
       file === undefined
@@ -39,13 +41,17 @@ async function start(): Promise<FakePlatform> {
             document: { id: mediaOf(file), mime_type: file.mediaType, filename: file.name, caption: text },
           };
     const wamid = `wamid.${createHash("md5").update(id).digest("base64")}`;
+    written.set(wamid, text);
+    const context = answered === undefined ? {} : { context: { from: "15550783881", id: answered.id } };
     return meta.delivery({
       contacts: [{ profile: { name: customer }, wa_id: from }],
-      messages: [{ from, id: wamid, timestamp: String(Math.floor(now() / 1_000)), ...content }],
+      messages: [{ from, id: wamid, timestamp: String(Math.floor(now() / 1_000)), ...context, ...content }],
     });
   };
   const takenFor = (customer: string) => meta.taken.filter(({ to }) => to === numberOf(customer));
   const messagesTo = (customer: string) => takenFor(customer).filter(({ type }) => type !== "reaction");
+
+  const newest = (customer: string, text: string) => messagesTo(customer).findLast(({ body }) => body.includes(text));
 
   return {
     config: meta.settings,
@@ -72,6 +78,17 @@ async function start(): Promise<FakePlatform> {
         // The agent's name precedes the text.
         .map(({ body }) => body.replace(/^\*?Anna[^\n]*:\*?\n/, "")),
     received: async (customer) => messagesTo(customer).flatMap(({ file }) => file ?? []),
+    answersOne: true,
+    async answered(customer, text) {
+      const { message_id: id = "" } = (newest(customer, text)?.request["context"] ?? {}) as {
+        readonly message_id?: string;
+      };
+      return written.get(id);
+    },
+    async react(customer, text, emoji) {
+      const reaction = { message_id: newest(customer, text)?.id, emoji };
+      await meta.write(numberOf(customer), "", { type: "reaction", text: undefined, reaction });
+    },
     reactions(customer) {
       // A later reaction to a message replaces the one before.
       const all = takenFor(customer).flatMap(({ request: { reaction } }) =>

@@ -107,7 +107,12 @@ async function start(channel: "widget" | "hosted"): Promise<FakePlatform> {
     await opened;
   }
 
-  async function deliver({ customer: name, id, text, files = [] }: CustomerMessage): Promise<boolean> {
+  const newest = (name: string, text: string) =>
+    customerOf(name).frames.findLast(
+      (frame) => frame.kind === "message" && frame.role !== "user" && textOf(frame.content).includes(text),
+    );
+
+  async function deliver({ customer: name, id, text, files = [], answers: said }: CustomerMessage): Promise<boolean> {
     const customer = customerOf(name);
     await present(name);
     const clientId = id.padStart(16, "0");
@@ -130,7 +135,9 @@ async function start(channel: "widget" | "hosted"): Promise<FakePlatform> {
       uploaded.push(((await response.json()) as { readonly id: string }).id);
     }
     const named = uploaded.length === 0 ? {} : { files: uploaded };
-    customer.socket?.send(JSON.stringify({ kind: "send", clientId, text, ...named }));
+    const meant = said === undefined ? undefined : newest(name, said);
+    const refersTo = meant?.kind === "message" ? { refersTo: meant.id } : {};
+    customer.socket?.send(JSON.stringify({ kind: "send", clientId, text, ...named, ...refersTo }));
     await answered(customer, (frames) => answers(frames).length > before);
     return answers(customer.frames).at(-1)?.kind === "ack";
   }
@@ -186,6 +193,16 @@ async function start(channel: "widget" | "hosted"): Promise<FakePlatform> {
           return { name: fileName, mediaType, bytes: Buffer.from(await response.arrayBuffer()) };
         }),
       );
+    },
+    answersOne: true,
+    async answered(name, text) {
+      const frame = newest(name, text);
+      return frame?.kind === "message" ? frame.refersTo?.text : undefined;
+    },
+    async react(name, text, emoji) {
+      const frame = newest(name, text);
+      if (frame?.kind !== "message") return;
+      customerOf(name).socket?.send(JSON.stringify({ kind: "reaction", message: frame.id, emoji }));
     },
     reactions(name) {
       const { frames } = customerOf(name);

@@ -39,6 +39,8 @@ export interface CustomerMessage {
   readonly id: string;
   readonly text: string;
   readonly files?: readonly SentFile[];
+  /** It answers the program's newest message with this text. Only where {@link FakePlatform.answersOne}. */
+  readonly answers?: string;
 }
 
 export interface SentFile {
@@ -97,6 +99,15 @@ export interface FakePlatform {
   received?(customer: string): Promise<readonly SentFile[]>;
   /** The stored name of a customer's file where the platform sends no names; `at`: its index in the message, from 0. */
   fileName?(file: SentFile, at: number): string;
+  /** Customers can answer one message of the program. */
+  readonly answersOne?: true;
+  /**
+   * The customer's message that the program's newest message with this text answers, as the platform shows it. Absent
+   * where the text begins with a quote.
+   */
+  answered?(customer: string, text: string): Promise<string | undefined>;
+  /** The customer reacts to the program's newest message with this text. Absent where customers cannot react. */
+  react?(customer: string, text: string, emoji: string): Promise<void>;
   /** The company's reactions to this customer's messages. Absent where agents cannot react. */
   reactions?(customer: string): readonly string[];
   misbehave(how: Misbehaviour): void;

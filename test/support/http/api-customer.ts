@@ -16,7 +16,12 @@ export const apiTarget: ConformanceTarget = {
 };
 
 interface Conversation {
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly messages: readonly {
+    readonly id: string;
+    readonly role: string;
+    readonly content: string;
+    readonly refers_to?: { readonly message_id: string | null };
+  }[];
 }
 
 interface Answer {
@@ -64,6 +69,13 @@ function startApiCustomers(): FakePlatform {
   }
   const requests = new Map<string, object>();
 
+  async function messagesOf(customer: string): Promise<Conversation["messages"]> {
+    const id = conversations.get(customer);
+    if (id === undefined) return [];
+    const response = await call("GET", `conversations/${id}`);
+    return ((await response.json()) as Conversation).messages;
+  }
+
   return {
     config: {},
     secrets: () => (program?.key === undefined ? [] : [program.key]),
@@ -74,12 +86,12 @@ function startApiCustomers(): FakePlatform {
     deliver: (message) => ask(message),
     forge: (message) => ask(message, `${(program?.key ?? "").slice(0, -4)}0000`),
     echo: () => Promise.reject(new Error("the API delivers no messages of its own")),
-    async shown(customer) {
-      const id = conversations.get(customer);
-      if (id === undefined) return [];
-      const response = await call("GET", `conversations/${id}`);
-      const { messages } = (await response.json()) as Conversation;
-      return messages.filter(({ role }) => role !== "user").map(({ content }) => content);
+    shown: async (customer) =>
+      (await messagesOf(customer)).filter(({ role }) => role !== "user").map(({ content }) => content),
+    async answered(customer, text) {
+      const messages = await messagesOf(customer);
+      const answer = messages.findLast(({ role, content }) => role !== "user" && content.includes(text));
+      return messages.find(({ id }) => id === answer?.refers_to?.message_id)?.content;
     },
     sources: async (customer) => sources.get(customer) ?? [],
     misbehave(how) {

@@ -36,8 +36,9 @@ async function start(prefix: "" | "whatsapp:"): Promise<FakePlatform> {
     kept.set(file, known);
     return known;
   };
-  const formOf = ({ customer, id, text, files = [] }: CustomerMessage) => ({
+  const formOf = ({ customer, id, text, files = [], answers }: CustomerMessage) => ({
     ...twilio.messageForm({ from: addressOf(customer), to: prefix + own, body: text, sid: sidOf(id) }),
+    ...(answers === undefined ? {} : { OriginalRepliedMessageSid: newest(customer, answers)?.sid ?? "" }),
     NumMedia: String(files.length),
     ...Object.fromEntries(
       files.flatMap((file, at) => [
@@ -52,6 +53,7 @@ async function start(prefix: "" | "whatsapp:"): Promise<FakePlatform> {
     return response.ok;
   };
   const messagesTo = (customer: string) => twilio.taken.filter(({ to }) => to === addressOf(customer));
+  const newest = (customer: string, text: string) => messagesTo(customer).findLast(({ body }) => body.includes(text));
 
   return {
     config: { ...twilio.settings, from: own },
@@ -74,6 +76,7 @@ async function start(prefix: "" | "whatsapp:"): Promise<FakePlatform> {
         // The agent's name precedes the text.
         .map(({ body }) => body.replace(/^\*?Anna[^\n]*:\*?\n/, "")),
     received: async (customer) => messagesTo(customer).flatMap(({ media }) => media),
+    ...(prefix === "" ? {} : { answersOne: true as const }),
     // Twilio reports no file names.
     fileName: (_file, at) => `file-${at + 1}`,
     misbehave: (how) => misbehaves(twilio, how, notMobile),
