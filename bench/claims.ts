@@ -84,7 +84,7 @@ async function measure(checked: CheckedStatements | undefined): Promise<readonly
     const isShown = async (isRight: boolean): Promise<boolean> => {
       server.check = () => says(isTrue(claim) === isRight ? "1" : "NONE");
       const asker = claim.kind === "translated" ? { ...question, text: claim.statement } : question;
-      const judged = { question: { ...asker, settings: defaultSettings }, found, extract: undefined, read };
+      const judged = { question: { ...asker, settings: defaultSettings }, found, extract: undefined, read, spentMs: 0 };
       return (await composer.compose(judged, signal)).answered;
     };
     const ifRight = await isShown(true);

@@ -14,7 +14,7 @@ import { judgeAnswer } from "#answering/evaluation/judge.ts";
 import { answerFloor } from "#answering/rank/confidence.ts";
 import { evidenceOf } from "#answering/rank/judge.ts";
 import { judgeMessage } from "#answering/rank/judge-message.ts";
-import { searchFurther } from "#answering/rank/search-further.ts";
+import { merged, searchFurther } from "#answering/rank/search-further.ts";
 import { forOneMessage } from "#answering/retrieve/cached-search.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
 import type { Candidate } from "#knowledge/index/contract.ts";
@@ -93,7 +93,8 @@ async function measure(set: string): Promise<readonly Row[]> {
       } as const;
       const searches = forOneMessage(index);
       const judged = await judgeMessage(searches, question, neverAborted);
-      const read = await searchFurther(searches, question, queries[id] ?? [], judged, neverAborted);
+      const rankings = await searchFurther(searches, question, queries[id] ?? [], judged, neverAborted);
+      const read = merged(rankings, counted);
       const first = judged.found.ranked.slice(0, counted).map(({ candidate }) => candidate);
       rows.push({
         group: `${set}, ${history.length === 0 ? "first messages" : "follow-ups"}`,

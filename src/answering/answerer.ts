@@ -13,7 +13,7 @@ import { evidenceOf } from "./rank/judge.ts";
 import { judgeMessage } from "./rank/judge-message.ts";
 import type { ChoosePassages } from "./rank/chosen-passages.ts";
 import type { Found } from "./rank/search-further.ts";
-import { choiceMax, foundByMessage, readMax, searchFurther } from "./rank/search-further.ts";
+import { foundByMessage, merged, searchFurther } from "./rank/search-further.ts";
 import { wordLanguages } from "#language/detection.ts";
 import { forOneMessage } from "./retrieve/cached-search.ts";
 import { textToCompare } from "./retrieve/retrieve.ts";
@@ -21,13 +21,19 @@ import type { Retrieval } from "./retrieve/retrieve.ts";
 import { smallTalk } from "./classify/small-talk.ts";
 import { languageOfAsker, languageOfText } from "./understand/asker-language.ts";
 import { searchTrace } from "./trace.ts";
+import { questionsIn } from "./understand/multi-question.ts";
+import type { Understood } from "./understand/question.ts";
 import { somePassages } from "./understand/document-languages.ts";
 
 interface FurtherSearch extends WrittenQueries {
-  /** Best first. */
-  readonly passages?: readonly Found[];
+  /** Passages of each search, best first. */
+  readonly rankings?: readonly (readonly Found[])[];
 }
 
+/** Passages that a language model reads at most. */
+const readMax = 10;
+/** Passages of which a reranker chooses those that a language model reads. */
+const choiceMax = 40;
 /** Headings that the language model sees before it searches. */
 const titlesMax = 20;
 
@@ -80,11 +86,12 @@ export function createAnswerer({
           tokensUsed: 0,
         });
       }
+      const begun = performance.now();
       const searches = forOneMessage(index);
       const judged = await judgeMessage(searches, question, signal);
       const further = await searchedFurther(searches, question, judged, signal);
       const read = await passagesToRead(question, judged, further, signal);
-      const answer = await answerFrom(question, judged, read, signal);
+      const answer = await answerFrom(question, judged, { read, begun }, signal);
       question.onTrace?.(searchTrace(question, judged, read, answer));
       return { ...answer, tokensUsed: answer.tokensUsed + (further?.tokensUsed ?? 0) };
     },
@@ -111,7 +118,7 @@ export function createAnswerer({
     if (written === undefined || written.queries.length === 0) return written;
     const { queries } = written;
     question.onTrace?.({ kind: "further_search", queries });
-    return { ...written, passages: await searchFurther(searches, question, queries, judged, signal) };
+    return { ...written, rankings: await searchFurther(searches, question, queries, judged, signal) };
   }
 
   /** Undefined: those that the composer takes from the search for the message, if these answer it. */
@@ -121,20 +128,28 @@ export function createAnswerer({
     further: FurtherSearch | undefined,
     signal: AbortSignal,
   ): Promise<readonly Found[] | undefined> {
-    const { passages = [], queries = [] } = further ?? {};
-    const pool = passages.length > 0 ? passages : isEnough(question, judged) ? foundByMessage(judged) : [];
-    if (choosePassages !== undefined && pool.length > 0 && (question.lookups ?? []).length === 0) {
-      const query = queries.length > 0 ? queries.join("\n") : textToCompare(question, judged.found.question);
-      const chosen = await choosePassages(question, query, pool.slice(0, choiceMax), signal);
-      if (chosen !== undefined) return chosen;
+    const { rankings = [], queries = [] } = further ?? {};
+    const isSearched = rankings.some((ranking) => ranking.length > 0);
+    const pool = isSearched
+      ? merged(rankings, choiceMax)
+      : isEnough(question, judged)
+        ? foundByMessage(judged).slice(0, choiceMax)
+        : [];
+    if (choosePassages !== undefined && pool.length > 1 && (question.lookups ?? []).length === 0) {
+      const asked = queries.length > 0 ? queries : textsToCompare(question, judged.found.question);
+      const chosen = await choosePassages(question, asked, pool, signal);
+      if (chosen !== undefined) {
+        question.onTrace?.({ kind: "choice", among: pool.length });
+        return chosen;
+      }
     }
-    return passages.length === 0 ? undefined : passages.slice(0, readMax);
+    return isSearched ? merged(rankings, readMax) : undefined;
   }
 
   async function answerFrom(
     question: Question,
     { found, extract }: Judged,
-    read: readonly Found[] | undefined,
+    { read, begun }: { readonly read: readonly Found[] | undefined; readonly begun: number },
     signal: AbortSignal,
   ): Promise<Answer> {
     const { lookups = [] } = question;
@@ -147,9 +162,17 @@ export function createAnswerer({
     }
     if (!isAnswerable)
       return streamed(question, unknownAnswer({ question, found }, await passagesElsewhere(question, found, signal)));
-    const judged = { question, found, extract: enough ? extract : undefined };
+    const spentMs = performance.now() - begun;
+    const judged = { question, found, extract: enough ? extract : undefined, spentMs };
     return composer.compose(read === undefined ? judged : { ...judged, read }, signal);
   }
+}
+
+/** Each question of the message, or the message. */
+function textsToCompare(question: Question, understood: Understood): readonly string[] {
+  const parts = questionsIn(question.text);
+  const texts = parts.length > 1 ? parts : [question.text];
+  return texts.map((text) => textToCompare({ ...question, text }, understood));
 }
 
 function isEnough({ strictness }: Question, { extract }: Pick<Judged, "extract">): boolean {

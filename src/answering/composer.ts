@@ -18,8 +18,10 @@ export interface ComposeRequest {
    * is in the lookups of skills or in `read`.
    */
   readonly extract: Composed | undefined;
-  /** Passages for a language model, of searches in other words than the customer's. Absent: those of `found`. */
+  /** Passages for a language model, of further searches or chosen by a reranker. Absent: those of `found`. */
   readonly read?: readonly Found[];
+  /** For searches and the choice of passages. */
+  readonly spentMs: number;
 }
 
 /** Writes the answer from the passages that were chosen. */
@@ -41,7 +43,7 @@ export const searched: Pick<Answer, "skillsFired" | "tokensUsed"> = {
  * a sample for language detection.
  */
 export function unknownAnswer(
-  { question, found, read }: Omit<ComposeRequest, "extract">,
+  { question, found, read }: Omit<ComposeRequest, "extract" | "spentMs">,
   others: readonly Candidate[] = [],
 ): Answer {
   const nearest = nearestOf(read ?? found.ranked.map((passage) => ({ passage, by: found })));

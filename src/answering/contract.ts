@@ -58,6 +58,8 @@ export type AnswerTrace =
   | { readonly kind: "skills"; readonly names: readonly string[]; readonly chosenBy: "phrase" | "model" }
   /** The language model put the question in other words, to search with them too. */
   | { readonly kind: "further_search"; readonly queries: readonly string[] }
+  /** A reranker chose the passages that the language model reads, among so many. */
+  | { readonly kind: "choice"; readonly among: number }
   | {
       readonly kind: "search";
       /** How much of the question the passages cover, 0 to 1. */

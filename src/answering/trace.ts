@@ -3,12 +3,13 @@ import type { Question } from "./contract.ts";
 import type { Judged } from "./rank/judge.ts";
 import { evidenceOf } from "./rank/judge.ts";
 import type { Found } from "./rank/search-further.ts";
+import { foundByMessage, withoutRepeats } from "./rank/search-further.ts";
 import { answerFloor } from "./rank/confidence.ts";
 import { sourceOf } from "./composer.ts";
 
 const passagesMax = 12;
 
-/** The passages that were found, and which of them the answer cites. `read` are those of further searches. */
+/** The passages that were found, and which of them the answer cites. `read`: those that a language model got. */
 export function searchTrace(
   { strictness }: Question,
   judged: Judged,
@@ -16,7 +17,11 @@ export function searchTrace(
   { answered, sources }: Answer,
 ): AnswerTrace {
   const { found } = judged;
-  const shown = read ?? found.ranked.map((passage) => ({ passage, by: found }));
+  const shown =
+    read === undefined
+      ? found.ranked.map((passage) => ({ passage, by: found }))
+      : // The answer is from the message's own passages where the model fails.
+        withoutRepeats([...read, ...foundByMessage(judged)]);
   return {
     kind: "search",
     evidence: evidenceOf(judged),

@@ -87,7 +87,7 @@ const degradedBy = (name: string, cause: string | null): DependencyState => ({
   cause,
 });
 
-/** Without models, answers are sentences of the documents, found by their words. */
+/** Without models the bot still answers: from passages that words find and order, in the documents' sentences. */
 function modelState(name: string, trouble: string | null | undefined): readonly DependencyState[] {
   return trouble === undefined ? [] : [degradedBy(name, trouble)];
 }

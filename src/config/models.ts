@@ -140,8 +140,8 @@ export function rerankerOf(
     throw new ConfigError("RERANKER_NAME is missing: set it to the name of the model, as its provider writes it");
   }
   requireKey(apiKey, "RERANKER_API_KEY");
-  // Manuals name the whole address.
-  const url = modelUrlOf(baseUrl, "RERANKER_BASE_URL").replace(/\/rerank$/, "");
+  // Manuals give the address with `/rerank` at its end.
+  const url = modelUrlOf(baseUrl, "RERANKER_BASE_URL", "https://api.cohere.com/v2").replace(/\/rerank$/, "");
   return { baseUrl: url, name, apiKey };
 }
 
@@ -155,7 +155,7 @@ function requireKey(apiKey: string | undefined, variable: string): void {
   throw new ConfigError(`${variable} has characters that no key has, such as a space: check how it was copied`);
 }
 
-function modelUrlOf(given: string, variable = "MODEL_BASE_URL"): string {
+function modelUrlOf(given: string, variable = "MODEL_BASE_URL", example = "http://localhost:11434/v1"): string {
   const url = URL.parse(given);
   if (
     url === null ||
@@ -166,7 +166,7 @@ function modelUrlOf(given: string, variable = "MODEL_BASE_URL"): string {
     url.hash !== ""
   ) {
     throw new ConfigError(
-      `${variable}: use an http or https address without password, query and fragment, such as http://localhost:11434/v1`,
+      `${variable}: use an http or https address without password, query and fragment, such as ${example}`,
     );
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");

@@ -5,7 +5,7 @@ import { createCircuitBreaker } from "./circuit-breaker.ts";
 import type { Embedder } from "./embedding.ts";
 import { ModelAway } from "./model-away.ts";
 import type { ModelServer } from "./model-server.ts";
-import { askModelServer } from "./model-server.ts";
+import { askModelServer, throwIfPaused } from "./model-server.ts";
 import type { EmbeddingServer } from "#config/models.ts";
 
 const triesMax = 3;
@@ -59,10 +59,7 @@ export function createEmbedder(config: EmbeddingServer, clock: Clock): Embedder 
     },
     trouble: breaker.trouble,
     async embed(texts, purpose, signal) {
-      if (breaker.isOpen() && breaker.waitMs() > 0) {
-        const last = breaker.trouble() ?? "";
-        throw new ModelAway(`the embedding server is left alone for a while; the last failure: ${last}`);
-      }
+      throwIfPaused(breaker, server.title);
       for (let attempt = 1; ; attempt += 1) {
         try {
           const body = { model: config.name, input: texts, encoding_format: "float" };

@@ -1,4 +1,5 @@
-import { ModelAway, TextRefused } from "./model-away.ts";
+import type { CircuitBreaker } from "./circuit-breaker.ts";
+import { ModelAway, ModelPaused, TextRefused } from "./model-away.ts";
 
 /** A server that answers JSON to JSON: one that embeds texts, or one that orders them. */
 export interface ModelServer {
@@ -11,14 +12,14 @@ export interface ModelServer {
   readonly answerBytesMax: number;
 }
 
-/** Resolves with the answer's JSON. Throws {@link ModelAway}, and {@link TextRefused} where the texts are at fault. */
+/** Resolves with the answer's JSON. Throws {@link ModelAway}, and {@link TextRefused} if the server refuses a text. */
 export async function askModelServer(
   server: ModelServer,
   body: object,
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
   let status: number;
   let text: string;
   try {
@@ -48,13 +49,18 @@ export async function askModelServer(
   }
 }
 
+export function throwIfPaused(breaker: CircuitBreaker, title: string): void {
+  if (!breaker.isOpen() || breaker.waitMs() <= 0) return;
+  throw new ModelPaused(`${title} is not called for a while; the last failure: ${breaker.trouble() ?? ""}`);
+}
+
 function requireSuccess(status: number, { title, variables }: ModelServer): void {
   if (status === 401 || status === 403)
     throw new ModelAway(`${title} refuses the key with ${status}: check ${variables}_API_KEY`);
   if (status === 404) throw new ModelAway(`${title} answers 404: check ${variables}_BASE_URL and ${variables}_NAME`);
   if (status === 400 || status === 413 || status === 422)
     throw new TextRefused(`${title} refuses a text with ${status}`);
-  if (status !== 200) throw new ModelAway(`${title} answers ${status}`);
+  if (status !== 200) throw new ModelAway(`${title} answers ${status}`, { status });
 }
 
 async function bounded(response: Response, bytesMax: number): Promise<string> {

@@ -3,14 +3,16 @@ import type { RerankerServer } from "#config/models.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
 import { ModelAway, TextRefused } from "./model-away.ts";
 import type { ModelServer } from "./model-server.ts";
-import { askModelServer } from "./model-server.ts";
+import { askModelServer, throwIfPaused } from "./model-server.ts";
 import type { Reranker, RerankRequest } from "./reranking.ts";
 
 /**
- * Characters of a text that are sent. Some servers refuse longer texts than their model reads, often 512 tokens; a text
- * that is refused all the same is sent once more with the second number.
+ * Characters of a text that are sent. Some servers refuse longer texts than their model reads, often 512 tokens: with 400,
+ * or with 500 as llama.cpp does. Refused texts are sent once more with the second number.
  */
-const textCharacters = [1_500, 500] as const;
+const textCharacters = { most: 1_500, fewer: 500 } as const;
+/** A long message tells a story first, and asks at its end. */
+const queryCharacters = 500;
 const checkMs = 10_000;
 
 /** Calls a server with Cohere's API at `/rerank`, as Jina, vLLM and llama.cpp have it too. */
@@ -23,30 +25,41 @@ export function createReranker(config: RerankerServer, clock: Clock): Reranker {
     answerBytesMax: 1_000_000,
   };
   const breaker = createCircuitBreaker(clock);
+  let readable: number = textCharacters.most;
 
   async function order(
-    { query, texts, count, timeoutMs }: RerankRequest,
+    { query, texts, count }: RerankRequest,
     characters: number,
+    leftMs: number,
     signal: AbortSignal | undefined,
   ): Promise<readonly number[]> {
     // A character that the cut divides would be refused.
-    const cut = (text: string): string => text.slice(0, characters).toWellFormed();
-    const body = { model: config.name, query: cut(query), documents: texts.map(cut), top_n: count };
-    return orderIn(await askModelServer(server, body, timeoutMs, signal), texts.length).slice(0, count);
+    const documents = texts.map((text) => text.slice(0, characters).toWellFormed());
+    const body = { model: config.name, query: query.slice(-queryCharacters).toWellFormed(), documents, top_n: count };
+    return orderIn(await askModelServer(server, body, Math.max(0, leftMs), signal), texts.length).slice(0, count);
+  }
+
+  async function orderShortened(request: RerankRequest, signal: AbortSignal | undefined): Promise<readonly number[]> {
+    const begun = performance.now();
+    try {
+      return await order(request, readable, request.timeoutMs, signal);
+    } catch (error) {
+      const isRefused = error instanceof TextRefused;
+      const isTooLong = isRefused || (error instanceof ModelAway && error.status === 500);
+      if (!isTooLong || readable === textCharacters.fewer) throw error;
+      const leftMs = request.timeoutMs - (performance.now() - begun);
+      const best = await order(request, textCharacters.fewer, leftMs, signal);
+      if (isRefused) readable = textCharacters.fewer;
+      return best;
+    }
   }
 
   return {
     trouble: breaker.trouble,
     async rank(request, signal) {
-      if (breaker.isOpen() && breaker.waitMs() > 0) {
-        throw new ModelAway(`the reranker is left alone for a while; the last failure: ${breaker.trouble() ?? ""}`);
-      }
-      const [most, fewer] = textCharacters;
+      throwIfPaused(breaker, server.title);
       try {
-        const best = await order(request, most, signal).catch((error: unknown) => {
-          if (error instanceof TextRefused) return order(request, fewer, signal);
-          throw error;
-        });
+        const best = await orderShortened(request, signal);
         breaker.succeeded();
         return best;
       } catch (error) {
@@ -61,8 +74,13 @@ export function createReranker(config: RerankerServer, clock: Clock): Reranker {
 export async function checkReranker(config: RerankerServer, clock: Clock): Promise<string> {
   const texts = ["The shop opens at nine.", "Parcels arrive within three days."];
   const request = { query: "When does my parcel arrive?", texts, count: 2, timeoutMs: checkMs };
-  const [first] = await createReranker(config, clock).rank(request);
-  if (first !== 1) throw new Error(`${config.name} finds an answer where there is none: is it a model for ranking?`);
+  const [first] = await createReranker(config, clock)
+    .rank(request)
+    .catch((error: unknown) => {
+      if (!(error instanceof TextRefused)) throw error;
+      throw new Error(`${error.message}, although the texts are short: check RERANKER_NAME`, { cause: error });
+    });
+  if (first !== 1) throw new Error(`${config.name} prefers a text that does not answer: is it a model for ranking?`);
   return config.name;
 }
 

@@ -368,7 +368,7 @@ eachDatabase("the command line", (open) => {
     }
   });
 
-  it("tells how a reranker answers, which only makes answers better", async () => {
+  it("warns where a reranker fails", async () => {
     const [model, reranker] = await Promise.all([startModelServer(), startRerankerServer()]);
     try {
       const both = {
@@ -386,6 +386,10 @@ eachDatabase("the command line", (open) => {
       const refused = await parley(["doctor"], { ...both, RERANKER_API_KEY: "another-key" });
       expect(refused.stdout).toMatch(/! reranker: .*401.*check RERANKER_API_KEY/);
       expect(refused.status).toBe(0);
+      const unknown = await parley(["doctor"], { ...both, RERANKER_NAME: "unknown" });
+      expect(unknown.stdout).toMatch(/! reranker: .*400.*check RERANKER_NAME/);
+      reranker.score = (document) => Number(document.startsWith("The shop"));
+      expect((await parley(["doctor"], both)).stdout).toMatch(/! reranker: .*is it a model for ranking/);
       expect(`${refused.stdout}${refused.stderr}`).not.toContain("another-key");
     } finally {
       await Promise.all([model.close(), reranker.close()]);

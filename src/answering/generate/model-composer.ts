@@ -15,6 +15,7 @@ import { guessLanguages } from "#language/detection.ts";
 import { languageOfText } from "#answering/understand/asker-language.ts";
 import { bandOf, belowHigh } from "#answering/rank/confidence.ts";
 import type { Found } from "#answering/rank/search-further.ts";
+import { foundByMessage } from "#answering/rank/search-further.ts";
 import type { LanguageModel, ModelSink } from "#models/language-model.ts";
 import { ModelFailure } from "#models/language-model.ts";
 import { problemOf } from "./model-problem.ts";
@@ -40,6 +41,7 @@ const historyMax = 8;
 const turnCharactersMax = 1_000;
 /** API clients wait 30 seconds at most. Answers for channels may take longer. */
 const budgetMs: Readonly<Record<WhenModelFails, number>> = { throw: 25_000, extract: 45_000 };
+const allMs: Readonly<Record<WhenModelFails, number>> = { throw: 29_000, extract: 60_000 };
 /** Upper limit before the share of dropped sentences is applied: a dropped sentence shows that the model was unsure. */
 const evidenceMax = 0.6;
 /** With less time left no model checks the statements. */
@@ -102,7 +104,8 @@ export function createModelComposer({
     const { lookups = [], temperature = 0, whenModelFails = "extract" } = question;
     const begun = performance.now();
     const grounds = groundsFor(request, checker !== undefined);
-    const evidence = lookups.length > 0 ? certain : (extract?.evidence ?? readEvidence);
+    const budget = Math.min(budgetMs[whenModelFails], allMs[whenModelFails] - request.spentMs);
+    const evidence = lookups.length > 0 ? certain : evidenceOfRead(request);
     const preface = bandOf(evidence) === "low" ? uncertainPreface(question) : "";
     let answer = "";
     let draft = beginDraft(grounds, question, checker);
@@ -122,14 +125,14 @@ export function createModelComposer({
       },
     };
     const { system, user } = grounds.prompt;
-    const modelRequest = { system, user, temperature, budgetMs: budgetMs[whenModelFails] };
+    const modelRequest = { system, user, temperature, budgetMs: budget };
     const written = await model.write(modelRequest, sink, signal);
     signal.throwIfAborted();
     const { finish } = written;
     let { tokensUsed } = written;
     if (finish !== "refused") {
       add(draft.end(finish === "length"));
-      const leftMs = budgetMs[whenModelFails] - (performance.now() - begun);
+      const leftMs = budget - (performance.now() - begun);
       const checked = await check(draft.open.waiting(), grounds.texts, leftMs, signal);
       tokensUsed += checked.tokensUsed;
       add(draft.settle(checked.supported));
@@ -239,10 +242,15 @@ function beginDraft(
   });
 }
 
-/** Without further searches the passages of the extracted answer first, then the best ranked, at most `topK`. */
+/** The words of the question prove nothing about passages of which none makes the extracted answer. */
+function evidenceOfRead({ extract, read }: ComposeRequest): number {
+  if (extract === undefined) return readEvidence;
+  const used = new Set(extract.used.map(({ candidate }) => candidate.chunkId));
+  const isRead = read === undefined || read.some(({ passage }) => used.has(passage.candidate.chunkId));
+  return isRead ? extract.evidence : Math.min(extract.evidence, readEvidence);
+}
+
 function passagesFor({ question, found, extract, read }: ComposeRequest): readonly Found[] {
   if (read !== undefined) return read;
-  if (extract === undefined) return [];
-  const passages = [...new Set([...extract.used, ...found.ranked])].slice(0, question.topK);
-  return passages.map((passage) => ({ passage, by: found }));
+  return extract === undefined ? [] : foundByMessage({ found, extract }).slice(0, question.topK);
 }

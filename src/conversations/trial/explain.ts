@@ -28,7 +28,7 @@ export function explain(result: TrialResult): Explanation {
   }
   const handover = decision.escalate ? " Agents take over after one answer of low confidence." : "";
   if (skills !== undefined) return { kind: "skill", text: `${skillText(skills, result)}${handover}` };
-  const text = searchText(result);
+  const text = `${searchText(result)}${choiceText(result)}`;
   return { kind: result.answer?.answered === true ? "answer" : "refusal", text: `${text}${handover}` };
 }
 
@@ -52,6 +52,11 @@ function skillText({ names, chosenBy }: SkillStep, { answer }: TrialResult): str
   const chosen = `${chosenBy === "phrase" ? "A phrase" : "The language model"} chose the skill ${names.join(", ")}.`;
   const asks = outcomes.length === 0 ? " It asks the customer for what it needs." : "";
   return `${chosen}${asks}${outcomes.map((each) => ` ${each}.`).join("")}`;
+}
+
+function choiceText({ trace }: TrialResult): string {
+  const choice = trace.find((step) => step.kind === "choice");
+  return choice === undefined ? "" : ` A reranker chose the passages, among ${choice.among}.`;
 }
 
 function searchText({ trace, answer, strictness }: TrialResult): string {

@@ -15,8 +15,8 @@ export interface RerankerServer {
   readonly requests: readonly RerankRequest[];
   /** Scores a document; tests replace it. */
   score: (document: string, query: string) => number;
-  /** `short`: refuses documents of more than 500 characters, as models that read little. */
-  behave(as: "well" | "away" | "failing" | "broken" | "foreign" | "short" | "hang"): void;
+  /** `short`: refuses documents of more than 500 characters, as models with a short limit; `short_500`: with 500. */
+  behave(as: "well" | "away" | "failing" | "broken" | "foreign" | "short" | "short_500" | "hang"): void;
   close(): Promise<void>;
 }
 
@@ -38,13 +38,14 @@ export async function startRerankerServer(): Promise<RerankerServer> {
       const asked = JSON.parse(text) as RerankRequest;
       requests.push(asked);
       const { query, documents, top_n: count } = asked;
+      if (asked.model === "unknown") return reply(400, { message: "unknown model" });
       if (query === "" || documents.length === 0 || count < 1) return reply(400, { message: "not as described" });
       if (behaviour === "hang") return undefined;
       if (behaviour === "away") return request.socket.destroy();
       if (behaviour === "failing") return reply(500, { message: "overloaded" });
       if (behaviour === "broken") return reply(200, '{"results": [{"index": 0,');
-      if (behaviour === "short" && documents.some((each) => each.length > 500))
-        return reply(400, { message: "This model's maximum context length is 512 tokens." });
+      if (behaviour.startsWith("short") && documents.some((each) => each.length > 500))
+        return reply(behaviour === "short" ? 400 : 500, { message: "input is too large to process" });
       const results = documents
         .map((document, index) => ({ index, relevance_score: served.score(document, query) }))
         .toSorted((left, right) => right.relevance_score - left.relevance_score)
