@@ -310,6 +310,45 @@ function inBrowser(): void {
     await expect.poll(() => host.events.filter((event) => event.kind === "delivery").length).toBe(2);
   });
 
+  it("shows the first unread message where it was open on the page before", async () => {
+    const { host, origin } = await site();
+    const { page } = await openPage(await context(), origin);
+    await launcher(page).click();
+    await ask(page, "How do I begin?");
+    await expect.poll(() => host.events.length).toBe(1);
+    await page.goto("about:blank");
+    for (let at = 1; at <= 30; at += 1)
+      host.say(host.thread1(), { role: "agent", authorName: "Anna", markdown: `Line ${at} of the answer.` });
+    await page.goto(origin);
+    await log(page).getByText("Line 30 of the answer.").waitFor({ state: "attached" });
+    await expect.poll(() => showsBeginning(page, "Line 1 of the answer.")).toBe(true);
+    await page.getByRole("button", { name: "New messages" }).waitFor();
+    expect(host.events.filter((event) => event.kind === "delivery")).toEqual([]);
+    await page.getByRole("button", { name: "New messages" }).click();
+    await expect.poll(() => host.events.filter((event) => event.kind === "delivery").length).toBe(30);
+  });
+
+  it("shows the first unread message although an own one was refused", async () => {
+    const { host, origin } = await site();
+    const { page } = await openPage(await context(), origin);
+    await launcher(page).click();
+    await ask(page, "How do I begin?");
+    await expect.poll(() => host.events.length).toBe(1);
+    await ask(page, "x".repeat(50_000));
+    await page.getByRole("button", { name: "Close chat" }).first().click();
+    for (let at = 1; at <= 30; at += 1)
+      host.say(host.thread1(), { role: "agent", authorName: "Anna", markdown: `Line ${at} of the answer.` });
+    await page.getByRole("button", { name: "Open chat (30 unread)" }).click();
+    await expect.poll(() => showsBeginning(page, "Line 1 of the answer.")).toBe(true);
+    await page.getByRole("button", { name: "New messages" }).click();
+    const delivered = () => host.events.filter((event) => event.kind === "delivery").length;
+    await expect.poll(delivered).toBe(30);
+    // The next message does not bring the reader back.
+    host.say(host.thread1(), { role: "agent", authorName: "Anna", markdown: "Line 31 of the answer." });
+    await expect.poll(delivered).toBe(31);
+    expect(await showsBeginning(page, "Line 31 of the answer.")).toBe(true);
+  });
+
   it("keeps another appearance that is previewed when it is closed and opened", async () => {
     const { origin } = await site();
     const { page } = await openPage(await context(), origin);

@@ -182,7 +182,9 @@ function inBrowser(): void {
     await expect.poll(questions).toEqual(["Before"]);
     for (let line = 1; line <= 60; line += 1)
       site.host.say(site.host.thread1(), { role: "assistant", markdown: `Line ${line}` });
-    await log().getByText("Line 60", { exact: true }).waitFor();
+    await log().getByText("Line 60", { exact: true }).waitFor({ state: "attached" });
+    // Lines that arrive together, and are higher than the chat, are shown from the first one.
+    await log().evaluate((node) => (node.scrollTop = node.scrollHeight));
     const composer = page.getByRole("textbox", { name: "Write a message…" });
     await composer.fill("half a tho");
     await follow(script());

@@ -64,6 +64,7 @@ export function createView(
   const banner = el("p", { class: "banner", role: "status" });
   const toNewest = (): void => {
     log.toEnd();
+    markSeen();
     composer.focus();
   };
   const newer = button({ class: "newer", hidden: "" }, toNewest, strings.newMessages, icon("down"));
@@ -110,7 +111,8 @@ export function createView(
     else if (event.key === "Tab" && phone.isPhone()) trapTab(event, shadow, panel);
   });
   const markSeen = (): void => {
-    const isDrawn = isOpen && drawn === chat.state().messages;
+    const { messages, replaying } = chat.state();
+    const isDrawn = isOpen && !replaying && drawn === messages;
     if (isDrawn && document.visibilityState === "visible" && log.atEnd()) chat.markSeen();
   };
 

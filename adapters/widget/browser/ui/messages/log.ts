@@ -52,7 +52,9 @@ export function createMessageLog(
   const scroll = createLogScroll(element, list, loadOlder);
   let first: string | undefined;
   let newest: string | undefined;
-  let wasReplaying = false;
+  let isReplaying = false;
+  let lastDrawn = 0;
+  let reached = 0;
   let silentTimer: number | undefined;
 
   const nodesOf = (state: ChatState): HTMLElement[] => {
@@ -80,38 +82,42 @@ export function createMessageLog(
     silentTimer = window.setTimeout(() => element.setAttribute("aria-live", "polite"), silentMs);
   };
 
-  /** Follows the end; a new message that is higher than the log is shown from its first line. */
-  const followEnd = ({ messages, replaying }: ChatState): void => {
-    const before = messages.findLastIndex(({ key }) => key === newest);
-    const last = messages.at(-1);
-    // The last one is followed where all are new, and at the end of what was missed while away.
-    const added = before === -1 || wasReplaying ? messages.slice(-1) : messages.slice(before + 1);
-    newest = last?.key;
-    wasReplaying = replaying;
-    const isJustWritten = added.length > 0 && last?.role === "user" && last.state === "pending";
-    if (!scroll.isPinned() && !isJustWritten) return;
+  /** `after`: messages up to this one are not shown again. */
+  const toUnread = ({ messages, unread }: ChatState, after = 0): void => {
     scroll.toEnd();
-    if (last === undefined || last.role === "user" || replaying) return;
-    for (const message of added) {
-      const node = message.role === "user" ? undefined : rows.nodeOf(message);
-      if (node === undefined || node.offsetHeight <= element.clientHeight - 24) continue;
-      scroll.toStartOf(node);
-      return;
-    }
+    // The customer has seen what came before their own message, also on another device. One that waits to be sent is last.
+    const own = messages.findLastIndex(({ role, seq }) => role === "user" && seq !== null);
+    const received = messages.slice(own + 1).filter(({ role, seq }) => role !== "user" && (seq ?? 0) > after);
+    const oldest = unread === 0 ? undefined : received.at(-Math.min(unread, received.length));
+    const node = oldest && rows.nodeOf(oldest);
+    if (node !== undefined && element.scrollHeight - node.offsetTop > element.clientHeight) scroll.toStartOf(node);
   };
+
+  /** Follows the end until the unread messages are higher than the log. */
+  const followEnd = (state: ChatState): void => {
+    const last = state.messages.at(-1);
+    const isJustWritten = last?.key !== newest && last?.role === "user" && last.state === "pending";
+    newest = last?.key;
+    isReplaying = state.replaying;
+    lastDrawn = state.messages.findLast(({ seq }) => seq !== null)?.seq ?? 0;
+    if (!scroll.isPinned() && !isJustWritten) return;
+    if (state.replaying) scroll.toEnd();
+    else toUnread(state, reached);
+  };
+  const reach = (): void => {
+    if (!isReplaying && scroll.atEnd()) reached = lastDrawn;
+  };
+  element.addEventListener("scroll", reach);
 
   return {
     element,
     atEnd: scroll.atEnd,
-    toEnd: scroll.toEnd,
-    restore: scroll.restore,
-    toUnread({ messages, unread }) {
+    toEnd() {
       scroll.toEnd();
-      const received = messages.filter(({ role }) => role !== "user");
-      const oldest = unread === 0 ? undefined : received.at(-Math.min(unread, received.length));
-      const node = oldest && rows.nodeOf(oldest);
-      if (node !== undefined && element.scrollHeight - node.offsetTop > element.clientHeight) scroll.toStartOf(node);
+      reached = lastDrawn;
     },
+    restore: scroll.restore,
+    toUnread: (state) => toUnread(state),
     render(state) {
       const { messages, older } = state;
       const oldFirst = first;
