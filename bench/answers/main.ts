@@ -44,7 +44,13 @@ const half = options.split as Half;
 const modes = options.mode === undefined ? (["strict", "helpful"] as const) : [options.mode as Question["strictness"]];
 const variants = options.calibration.length === 0 ? [undefined] : options.calibration;
 const Changed = Type.Partial(
-  Type.Object({ orderShare: Type.Number(), leadShare: Type.Number(), nearFrom: Type.Number(), doubt: Type.Number() }),
+  Type.Object({
+    orderShare: Type.Number(),
+    leadShare: Type.Number(),
+    nearFrom: Type.Number(),
+    nearShare: Type.Number(),
+    doubt: Type.Number(),
+  }),
 );
 const OffDomain = Type.Object({ questions: Type.Array(Type.String()) });
 const offDomain =

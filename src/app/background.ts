@@ -55,11 +55,14 @@ export async function openBackground(
       "unsent uploads": () => removeUnsentUploads(uploads),
       "conversation search": async () => outside?.ensure(),
       "document search": async () => knowledge?.ensure(),
+      // An older process that runs beside this one makes the vectors of its own model.
+      vectors: async () => vectors?.ensure(),
     },
   });
   opened.push(() => cleanup.close());
   await (outside === undefined ? leaveTypesense(store) : outside.ensure());
-  await (vectors === undefined ? leaveVectors(store) : vectors.ensure());
+  await vectors?.ensure();
+  if (services.isMeaningOff) await leaveVectors(store);
   await (knowledge === undefined ? leaveTypesenseIndex(store) : knowledge.ensure());
   await scheduleDailyCleanup(store, clock);
   const worker = openWorker({

@@ -46,6 +46,8 @@ export interface Searches {
   /** The index of passages, if Typesense holds it. */
   readonly knowledge: TypesenseIndex | undefined;
   readonly vectors: Vectors | undefined;
+  /** Meaning is switched off. Where only the encoder's packages are missing, stored vectors wait for them. */
+  readonly isMeaningOff: boolean;
   readonly refreshed: readonly RefreshedIndex[];
   /** Queues a calibration in all workspaces or in one, and returns their ids. Undefined without an embedding server. */
   readonly calibrateAgain: ((only: string | undefined) => Promise<readonly string[]>) | undefined;
@@ -78,6 +80,7 @@ export async function openSearches(parts: SearchParts): Promise<Searches> {
     index,
     knowledge,
     vectors,
+    isMeaningOff: config.embedding === undefined,
     refreshed: [
       refreshedIndex(store.read, (workspaceId, signal) => words.prepare(workspaceId, signal)),
       ...(vectors === undefined ? [] : [refreshedVectors(store.read, (workspaceId) => vectors.prepare(workspaceId))]),
@@ -101,7 +104,10 @@ async function openEmbedder({ config: { embedding }, clock, log }: SearchParts):
   if (embedding.provider !== "built-in") {
     return (await import("#models/embedder.ts")).createEmbedder(embedding, clock);
   }
-  if (!isEncoderInstalled()) return undefined;
+  if (!isEncoderInstalled()) {
+    log.warn({}, "vectors: the packages of the built-in encoder are not installed, so words alone find passages");
+    return undefined;
+  }
   return (await import("#knowledge/vectors/encoder/built-in-embedder.ts")).createBuiltInEmbedder({ log });
 }
 

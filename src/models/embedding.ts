@@ -34,6 +34,8 @@ export interface Calibration {
   readonly leadShare: number;
   /** The least similarity from which a lead is evidence: among passages that are all far, one always leads. */
   readonly nearFrom: number;
+  /** Evidence for a passage by its similarity above `nearFrom`, and against it below, for each unit. */
+  readonly nearShare: number;
   /** Taken from the evidence for every passage, with or without a lead. */
   readonly doubt: number;
 }

@@ -85,8 +85,8 @@ export function compose(
  * The lead of a passage, as evidence for these units of it. A row of a table is no sentence that could mean something: it
  * is not doubted for its distance, and not at all where it has a code of the question.
  */
-function leadIn(placed: readonly Placed[], { lead, doubt }: Ranked): number {
-  if (!placed.every(({ unit }) => unit.kind === "row")) return lead - doubt;
+function leadIn(placed: readonly Placed[], { lead, near, doubt }: Ranked): number {
+  if (!placed.every(({ unit }) => unit.kind === "row")) return lead + near - doubt;
   return placed.some(({ terms }) => [...terms].some(isCode)) ? Math.max(0, lead) : lead;
 }
 

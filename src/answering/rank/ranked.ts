@@ -8,6 +8,8 @@ export interface Ranked {
   readonly worth: number;
   /** Added to the evidence for an answer from this passage, by its lead over others in words and meaning together. */
   readonly lead: number;
+  /** Added to the evidence for a text whose meaning was compared, by its similarity. */
+  readonly near: number;
   /** Taken from the evidence for a text whose meaning was compared, and not only its words. */
   readonly doubt: number;
   /** How well the title matches the question, 0 to 1. */

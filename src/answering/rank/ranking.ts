@@ -43,6 +43,7 @@ export function rank(
       score,
       worth: score + pairShare * pairs + titleShare * limit * fit,
       lead: 0,
+      near: 0,
       doubt: 0,
       fit,
       verbatim,
@@ -78,15 +79,18 @@ function withMeaning(ranked: readonly Ranked[], best: number, share: number): re
 function withLead(
   sorted: readonly Ranked[],
   best: number,
-  { leadShare, nearFrom, doubt }: NonNullable<SearchResult["calibration"]>,
+  { leadShare, nearFrom, nearShare, doubt }: NonNullable<SearchResult["calibration"]>,
 ): Ranked[] {
   const [first] = sorted;
   const second = sorted.find(({ candidate }) => candidate.title !== first?.candidate.title);
   return sorted.map((each) => {
     const other = each.candidate.title === first?.candidate.title ? second : first;
     const lead = (each.worth - (other?.worth ?? 0)) / best;
-    const isNear = (each.candidate.similarity ?? 0) >= nearFrom;
-    return { ...each, lead: leadShare * (isNear ? lead : Math.min(0, lead)), doubt };
+    const { similarity } = each.candidate;
+    // The similarities of a server are converted, and can be beyond these.
+    const near = similarity === undefined ? undefined : Math.min(1, Math.max(0, similarity)) - nearFrom;
+    const isNear = near !== undefined && near >= 0;
+    return { ...each, lead: leadShare * (isNear ? lead : Math.min(0, lead)), near: nearShare * (near ?? 0), doubt };
   });
 }
 

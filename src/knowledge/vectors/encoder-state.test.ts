@@ -16,8 +16,8 @@ it("converts similarities to the scale of the built-in encoder", () => {
   const faint = encoderOf({ model: "m" }, { ...state, measured: { separation: 0.8, mean: 0.18, deviation: 0.07 } });
   expect(squeezed.onScale(0.84)).toBeCloseTo(faint.onScale(0.18), 10);
   expect(squeezed.onScale(0.84 + 0.034)).toBeCloseTo(faint.onScale(0.18 + 0.07), 10);
-  expect(squeezed.onScale(0.84)).toBeCloseTo(0.386, 3);
-  expect(squeezed.onScale(0.84 + 0.034)).toBeCloseTo(0.516, 3);
+  expect(squeezed.onScale(0.84)).toBeCloseTo(0.293, 3);
+  expect(squeezed.onScale(0.84 + 0.034)).toBeCloseTo(0.443, 3);
 });
 
 it("only orders passages by an encoder that is not calibrated", () => {

@@ -59,7 +59,7 @@ export function createHybridIndex({
     const { calibration, onScale, question } = encoder;
     try {
       const [vector] = await embedder.embed([question + query], "question", signal);
-      if (vector === undefined) return none;
+      if (vector === undefined || vector.length === 0) return none;
       const passages = await vectors.nearest(workspaceId, vector, nearMax, signal);
       return {
         passages: passages.map((each) => ({ ...each, similarity: onScale(each.similarity) })),
@@ -89,7 +89,8 @@ export function createHybridIndex({
       const more = nearest.filter(({ chunkId }) => !found.has(chunkId)).map(({ chunkId }) => ({ id: chunkId }));
       // A passage beyond the nearest ones is no nearer than the last of them.
       const least = nearest.length < nearMax ? 0 : (nearest.at(-1)?.similarity ?? 0);
-      const unknown = calibration === undefined ? {} : { similarity: least };
+      // The others have no vector where fewer are found than asked for, and nothing is known of them.
+      const unknown = calibration === undefined || nearest.length < nearMax ? {} : { similarity: least };
       const candidates = [...result.candidates, ...(await confirmed(read, more, request))].map((candidate) => {
         const similarity = similarityOf.get(candidate.chunkId);
         return { ...candidate, ...(similarity === undefined ? unknown : { similarity }) };
