@@ -7,7 +7,7 @@ import { partsOf } from "./parts.ts";
 
 /** Passages that are embedded in one step. */
 const batchMax = 32;
-/** The built-in encoder takes about a third of a second for a passage; its lease must not expire. */
+/** The built-in encoder takes up to half a second for a long passage on a slow machine; its lease must not expire. */
 const localBatchMax = 12;
 
 /** The server has another model under the same name. */
