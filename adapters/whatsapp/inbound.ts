@@ -7,6 +7,7 @@ import { closesWindow, reasonOf } from "./errors.ts";
 import { refOf } from "./identity.ts";
 import type { Place } from "./identity.ts";
 import type { Contact, Content, ErrorItem, Media, Message, Status, UnreadMessage } from "./payloads.ts";
+import { readError } from "./payloads.ts";
 
 type MessageEvent = Extract<InboundEvent, { kind: "message" }>;
 type DeliveryEvent = Extract<InboundEvent, { kind: "delivery" }>;
@@ -88,12 +89,8 @@ export const readingOfUnread = (message: UnreadMessage, situation: Situation): R
 
 const refsOf = ({ messageRefs }: Pick<Place, "messageRefs">) => (messageRefs.length === 0 ? {} : { messageRefs });
 
-function unreadEvent(
-  base: Base,
-  { id, type, errors }: UnreadMessage & Pick<Message, "errors">,
-  place: Place,
-): MessageEvent {
-  const [error] = errors ?? [];
+function unreadEvent(base: Base, { id, type, errors }: UnreadMessage, place: Place): MessageEvent {
+  const error = Array.isArray(errors) ? readError(errors[0]) : undefined;
   const reason = error === undefined ? undefined : detailsOf(error);
   const name = type === "unsupported" || !/^\w{1,40}$/.test(type) ? "message" : type.replaceAll("_", " ");
   return {

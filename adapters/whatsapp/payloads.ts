@@ -136,7 +136,7 @@ export type Status = Static<typeof status>;
 export type ErrorItem = Static<typeof error>;
 /** A message whose content has an unknown form. */
 export type UnreadMessage = Static<typeof unread>;
-const unread = Type.Object(common);
+const unread = Type.Object({ ...common, errors: Type.Optional(Type.Unknown()) });
 
 const schemas = {
   envelope: Compile(envelope),

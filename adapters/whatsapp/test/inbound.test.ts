@@ -210,6 +210,15 @@ describe("a WhatsApp number at Meta", () => {
     expect(await at.notes()).toContain("(Polls are not supported). Ask what it is.");
   });
 
+  it("takes a message with a reason of an unknown form, which Meta would deliver again without end", async () => {
+    at = await openWhatsapp();
+    for (const errors of [[null], {}, "none", [{ code: 131_051, title: 7 }], []])
+      await say("unsupported", {}, { errors });
+    expect((await at.stored()).map(({ content }) => content)).toEqual(
+      Array.from({ length: 5 }, () => "[message that can be seen on the telephone only]"),
+    );
+  });
+
   it("applies a customer's edit and deletion", async () => {
     await begun();
     await at.meta.write(customer, "How is it?", { id: "wamid.first" });
