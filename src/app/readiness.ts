@@ -1,4 +1,4 @@
-import type { Connections } from "#channels/host/connections.ts";
+import type { Connections } from "#channel-host/connections.ts";
 import type { IndexRefresher } from "#knowledge/index/refresher.ts";
 import type { Services } from "./services.ts";
 import type { Signals } from "./signals.ts";

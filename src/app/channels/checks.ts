@@ -1,6 +1,6 @@
-import type { OpenAccount } from "#channels/host/open-account.ts";
-import { createAccountStatus } from "#channels/host/account-status.ts";
-import { createChannels } from "#channels/host/registry.ts";
+import type { OpenAccount } from "#channel-host/open-account.ts";
+import { createAccountStatus } from "#channel-host/account-status.ts";
+import { createChannels } from "#channel-host/registry.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import type { Config } from "#config/environment.ts";
 import { createWorkspaces } from "#database/queries/workspaces.ts";

@@ -1,9 +1,9 @@
-import type { AccountStatus } from "#channels/host/account-status.ts";
-import type { AccountWatch } from "#channels/host/account-watch.ts";
-import { openAccountWatch } from "#channels/host/account-watch.ts";
-import type { Connections } from "#channels/host/connections.ts";
-import { openConnections } from "#channels/host/connections.ts";
-import type { ChannelRegistry } from "#channels/host/registry.ts";
+import type { AccountStatus } from "#channel-host/account-status.ts";
+import type { AccountWatch } from "#channel-host/account-watch.ts";
+import { openAccountWatch } from "#channel-host/account-watch.ts";
+import type { Connections } from "#channel-host/connections.ts";
+import { openConnections } from "#channel-host/connections.ts";
+import type { ChannelRegistry } from "#channel-host/registry.ts";
 import type { Store } from "#database/contract.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { End } from "#runtime/closing.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createAccountState } from "#channels/host/account-state.ts";
+import { createAccountState } from "#channel-host/account-state.ts";
 import { setWorkspace } from "#admin/workspaces/settings.ts";
 import { createWorkspace } from "#admin/workspaces/workspaces.ts";
 import { rowsOf } from "#test/support/database/conversation-rows.ts";

@@ -50,16 +50,9 @@ const layers: readonly ImportRule[] = [
   rule("#files/", "#runtime/ #domain/ #config/ node: aws4fetch file-type"),
   rule("#queue/", "#runtime/ #domain/ #database/ node: bullmq ioredis typebox", aboveDatabase),
 
-  // The contract that adapters see. Only the loader imports adapters; host/, which runs them, is a higher layer.
+  // The contract that adapters see. Only the loader imports adapters; channel-host/, which runs them, is a higher layer.
   rule("#channels/load-adapter.ts", "#channels/catalog.ts #channels/contract.ts #domain/ adapters/"),
-  rule(
-    "#channels/host/",
-    "#runtime/ #domain/ #database/ #files/contract.ts #queue/signals/ #metrics/ #conversations/ #agent-desk/ #http/dependencies.ts",
-    { own: "#channels/", never: drivers },
-  ),
-  rule("#channels/", `#runtime/ #domain/ #config/errors.ts node: htmlparser2 typebox undici ${markdown}`, {
-    never: ["src/channels/host/"],
-  }),
+  rule("#channels/", `#runtime/ #domain/ #config/errors.ts node: htmlparser2 typebox undici ${markdown}`),
 
   // The only files that import a language model's provider.
   rule("#models/", "#runtime/ #config/ node: ai @ai-sdk/anthropic @ai-sdk/openai @ai-sdk/openai-compatible"),
@@ -87,24 +80,30 @@ const layers: readonly ImportRule[] = [
   rule(
     "#conversations/",
     "#runtime/ #language/ #domain/ #database/ #files/contract.ts #queue/ #channels/ #answering/contract.ts node: kysely typebox",
-    { never: [...drivers, "src/channels/host/"] },
+    aboveDatabase,
   ),
   rule(
     "#agent-desk/",
     "#runtime/ #domain/ #database/ #files/contract.ts #queue/lanes.ts #queue/retry-later.ts #channels/ #conversations/ node: typebox",
-    { never: [...drivers, "src/channels/host/", "src/conversations/engine.ts"] },
+    { never: [...drivers, "src/conversations/engine.ts"] },
+  ),
+  // Runs the adapters: opens accounts, keeps their connections, and is what their calls reach.
+  rule(
+    "#channel-host/",
+    "#runtime/ #domain/ #database/ #files/contract.ts #queue/signals/ #metrics/ #channels/ #conversations/ #agent-desk/ #http/dependencies.ts",
+    aboveDatabase,
   ),
   // Queues work for the server and reports on it.
   rule("#admin/installation/search.ts", "#runtime/ #database/ #knowledge/typesense/", { own: "#admin/" }),
   rule(
     "#admin/",
     "#runtime/ #language/ #domain/ #outbound/ #database/ #files/contract.ts #config/ #mail/work.ts #channels/ #webhooks/ #conversations/ node: kysely openid-client typebox yaml",
-    { never: [...drivers, "src/channels/host/"] },
+    aboveDatabase,
   ),
   rule(
     "#http/",
     "#runtime/ #language/locale.ts #domain/ #database/ #files/contract.ts #outbound/ #queue/signals/ #channels/ #conversations/ #admin/ #config/setting-keys.ts #config/sections/ #skills/look-up.ts #skills/try-skill.ts #skills/skill-arguments.ts node: fastify @fastify/cookie @fastify/multipart @fastify/swagger @fastify/type-provider-typebox typebox kysely pino prom-client ipaddr.js uqr",
-    { never: [...drivers, "src/channels/host/", "src/conversations/engine.ts"] },
+    { never: [...drivers, "src/conversations/engine.ts"] },
   ),
 
   // The inbox in the browser imports no server code.
@@ -162,9 +161,6 @@ const adapterRules = foldersIn(adaptersUrl).flatMap((name): readonly ImportRule[
     rule(
       own,
       `#channels/ #domain/ #language/ #runtime/abort.ts #runtime/clock.ts #runtime/log.ts node: ${sharedPackages} ${packages}`,
-      {
-        never: ["src/channels/host/"],
-      },
     ),
   ];
 });
