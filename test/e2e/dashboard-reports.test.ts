@@ -117,6 +117,52 @@ function inTheBrowser(): void {
     await page.getByText("No teams").waitFor();
   });
 
+  it("compare each part with the range before, in the chart, the table and the file", async () => {
+    const conversations = async (from: string, to: string): Promise<Readonly<Record<string, number>>> => {
+      const { body } = await viewer.call("GET", `analytics?from=${from}&to=${to}&by=channel`);
+      const { rows } = body as {
+        readonly rows: readonly { readonly name: string; readonly values: { readonly conversations: number } }[];
+      };
+      return Object.fromEntries(rows.map((row) => [row.name, row.values.conversations]));
+    };
+    const now = await conversations("2031-04-08", "2031-04-14");
+    const before = await conversations("2031-04-01", "2031-04-07");
+    const page = await pages.open(viewer, "/reports?range=custom&from=2031-04-08&to=2031-04-14&by=channel");
+    await page.getByRole("figure", { name: "Channels: conversations" }).waitFor();
+    const share = new Intl.NumberFormat("en-GB", { style: "percent", maximumFractionDigits: 1 });
+    for (const [channel, earlier] of Object.entries(before)) {
+      const by = ((now[channel] ?? 0) - earlier) / earlier;
+      const change = by === 0 ? "as before" : `${share.format(Math.abs(by))} ${by > 0 ? "more" : "less"}`;
+      const row = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: channel, exact: true }) });
+      await row.getByText(change, { exact: true }).first().waitFor();
+    }
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save Channels as CSV" }).click();
+    const text = await readFile(await (await saved).path(), "utf8");
+    // Commas of quoted headers are not those between columns.
+    const [header = [], ...lines] = text
+      .trim()
+      .split("\r\n")
+      .map((line) => line.replaceAll(/"[^"]*"/g, "quoted").split(","));
+    const at = header.indexOf("Conversations before");
+    expect(Object.fromEntries(lines.map((line) => [line[0], Number(line[at])]))).toEqual(before);
+  });
+
+  it("list what was counted in the range before alone", async () => {
+    const page = await pages.open(viewer, "/reports?range=custom&from=2031-05-15&to=2031-05-20&by=agent");
+    const row = page.getByRole("row", { name: /^ben@shop\.example/ });
+    await row
+      .getByText(/^\d+ before$/)
+      .first()
+      .waitFor();
+    await page.getByRole("tab", { name: "Channels" }).click();
+    await page
+      .getByRole("row", { name: /^telegram/iu })
+      .getByText("100% less")
+      .first()
+      .waitFor();
+  });
+
   it("say that a workspace has none yet", async () => {
     const page = await pages.open(viewer, "/reports?range=custom&from=2020-01-01&to=2020-01-31");
     await page.getByText("Nothing to report in these days").waitFor();

@@ -6,12 +6,13 @@ import { Loaded, useResource } from "#web/dashboard/ui/resource.tsx";
 import { Tabs } from "#web/dashboard/ui/tabs.tsx";
 import { NumberTable } from "./data-table.tsx";
 import { DefinitionList } from "./definition-list.tsx";
+import { GroupChart } from "./group-chart.tsx";
 import type { Report, ReportNumber } from "./numbers.ts";
 import { counted, numbers } from "./numbers.ts";
 import type { Range } from "./range.ts";
 
-const { conversations, messages, resolved, alone, handedOver, reopened, personReply, resolution, slaMet } = numbers;
-const { satisfaction } = numbers;
+const { conversations, messages, resolved, alone, handedOver, reopened, unanswered } = numbers;
+const { firstReply, personReply, resolution, slaMet, satisfaction } = numbers;
 
 const ofAgents: readonly ReportNumber[] = [
   counted("Assigned", "assigned"),
@@ -34,7 +35,19 @@ const groups: readonly {
     by: "channel",
     label: "Channels",
     header: "Channel",
-    columns: [conversations, messages, resolved, alone, handedOver, personReply, slaMet, satisfaction],
+    columns: [
+      conversations,
+      messages,
+      resolved,
+      alone,
+      handedOver,
+      unanswered,
+      firstReply,
+      personReply,
+      resolution,
+      slaMet,
+      satisfaction,
+    ],
   },
   { by: "agent", label: "Agents", header: "Agent", columns: ofAgents },
   { by: "team", label: "Teams", header: "Team", columns: ofAgents },
@@ -64,18 +77,31 @@ export function Breakdown({ range }: { readonly range: Range }) {
 }
 
 function Group({ by, label, header, columns, range }: (typeof groups)[number] & { readonly range: Range }) {
-  const { from, to } = range;
-  const resource = useResource(() => api.get<Report>("analytics", { from, to, by }), [from, to, by]);
+  const { from, to, before } = range;
+  const resource = useResource(async () => {
+    const [report, earlier] = await Promise.all([
+      api.get<Report>("analytics", { from, to, by }),
+      api.get<Report>("analytics", { ...before, by }),
+    ]);
+    const shownKeys = new Set(report.rows.map(({ key }) => key));
+    // A channel without anything in this range had something before.
+    const gone = earlier.rows.filter(({ key }) => !shownKeys.has(key)).map((row) => ({ ...row, values: {} }));
+    return {
+      rows: [...report.rows, ...gone],
+      before: new Map(earlier.rows.map(({ key, values }) => [key, values])),
+    };
+  }, [from, to, by]);
   return (
     <Loaded of={resource}>
-      {({ rows }) =>
+      {({ rows, before: earlier }) =>
         rows.length === 0 ? (
           <Empty shape="layers" title={`No ${label.toLowerCase()}`}>
             <p>Nothing was counted for any in these days.</p>
           </Empty>
         ) : (
           <>
-            <NumberTable caption={label} rowHeader={header} columns={columns} rows={rows} />
+            <GroupChart title={label} columns={columns} rows={rows} before={earlier} />
+            <NumberTable caption={label} rowHeader={header} columns={columns} rows={rows} before={earlier} />
             <DefinitionList of={columns} />
           </>
         )

@@ -95,6 +95,7 @@ export const numbers = {
   },
   unanswered: {
     label: "Unanswered questions",
+    short: "Unanswered",
     about: definitions.unanswered,
     kind: "count",
     better: "less",
@@ -102,6 +103,7 @@ export const numbers = {
   },
   firstReply: {
     label: "First reply, median",
+    short: "First reply",
     about: definitions.first_reply_median,
     kind: "time",
     better: "less",
