@@ -64,6 +64,27 @@ function inTheBrowser(): void {
     expect(await pages.close()).toEqual([]);
   });
 
+  it("keeps a question open that the article does not answer", async () => {
+    const page = await pages.open(admin, "/answers");
+    await page.getByRole("link", { name: "Who won the cup in 1998?" }).click();
+    await page.getByRole("textbox", { name: "Title" }).fill("Parking");
+    await page.getByRole("textbox", { name: "Text" }).fill("Parking is free behind the house.");
+    await page.getByRole("button", { name: "Save and try" }).click();
+    await page.getByText("The bot does not answer it yet").waitFor();
+    await page.getByRole("button", { name: "Mark as answered" }).waitFor();
+    expect(await page.getByRole("textbox", { name: "Text" }).inputValue()).toBe("Parking is free behind the house.");
+    // A second save changes the same article.
+    await page.getByRole("textbox", { name: "Text" }).fill("The team from Oslo won the cup in 1998.");
+    await page.getByRole("button", { name: "Save and try" }).click();
+    await page.getByText("The bot answers now").waitFor();
+    await page.getByText("Answered in").waitFor();
+    const titles = app.store.read.selectFrom("documents").select("title").where("title", "=", "Parking");
+    expect(await titles.execute()).toHaveLength(1);
+    await page.getByRole("button", { name: "Open again" }).click();
+    await page.getByText("Question opened.").waitFor();
+    expect(await pages.close()).toEqual([]);
+  });
+
   it("finds the document to extend by its title, however many newer ones there are", async () => {
     await app.learn("old-returns.md", "# Returns\n\nReturns are free for 30 days.\n");
     const old = await app.store.read

@@ -36,7 +36,13 @@ export function OneQuestion({ id }: { readonly id: string }) {
                 title="Write the answer"
                 lead="The article is part of the documents. The bot uses it as soon as it is saved and indexed."
               >
-                <WriteAnswer question={question.question} path={path} answered={found.reload} />
+                <WriteAnswer
+                  question={question.question}
+                  similar={question.examples.map((example) => example.question)}
+                  path={path}
+                  isOpen={question.state === "open"}
+                  answered={found.reload}
+                />
               </Section>
             )}
           </>

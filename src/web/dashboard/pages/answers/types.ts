@@ -33,3 +33,19 @@ export const reasonNames: Readonly<Record<Reason, string>> = {
 export const reasonOrder = Object.keys(reasonNames) as readonly Reason[];
 
 export const stateNames = { open: "Open", done: "Answered", ignored: "Ignored" } as const;
+
+/** A document, as far as the pages of questions need it. */
+export interface DocumentItem {
+  readonly id: string;
+  readonly title: string;
+  readonly status: "pending" | "processing" | "indexed" | "failed";
+  readonly error: string | null;
+  readonly editable: boolean;
+  /** The version that a change is based on. */
+  readonly content_version: string;
+  readonly audience: readonly string[];
+}
+
+export interface OneDocument {
+  readonly document: DocumentItem;
+}

@@ -1,23 +1,14 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { api } from "#web/dashboard/api.ts";
 import { SelectField } from "#web/dashboard/ui/fields/choice.tsx";
 import { TextAreaField, TextField } from "#web/dashboard/ui/fields/text.tsx";
 import { FilterBar, FilterSearch } from "#web/dashboard/ui/filters.tsx";
 import { Form, useForm } from "#web/dashboard/ui/form.tsx";
-import { Callout } from "#web/dashboard/ui/marks.tsx";
 import { useResource } from "#web/dashboard/ui/resource.tsx";
-
-interface DocumentItem {
-  readonly id: string;
-  readonly title: string;
-  readonly status: "pending" | "processing" | "indexed" | "failed";
-  readonly error: string | null;
-  readonly editable: boolean;
-}
-
-interface OneDocument {
-  readonly document: DocumentItem;
-}
+import { useDashboard } from "#web/dashboard/store.ts";
+import type { Outcome } from "./tried-answer.tsx";
+import { TriedAnswer, isAnswered, tryAnswer, tryQuestions } from "./tried-answer.tsx";
+import type { DocumentItem, OneDocument, Question } from "./types.ts";
 
 interface Article {
   readonly document: string;
@@ -25,22 +16,28 @@ interface Article {
   readonly content: string;
 }
 
-/** A page waits this long for the article to be indexed. */
-const indexTriesMax = 60;
-const indexWaitMs = 1_000;
+const contentOf = (id: string) =>
+  api.get<{ readonly content: string; readonly version: string }>(`documents/${id}/content`);
 
-/** Writes or extends an article, marks the question as answered, and shows how the bot answers it now. */
+/** Writes or extends an article, and shows how the bot answers now. A question that it answers is marked as answered. */
 export function WriteAnswer(props: {
   readonly question: string;
+  /** Others of the group. */
+  readonly similar: readonly string[];
   /** Path of the question in the API. */
   readonly path: string;
+  readonly isOpen: boolean;
   readonly answered: () => Promise<void>;
 }) {
-  const { question, path, answered } = props;
+  const { question, similar, path, isOpen, answered } = props;
   const form = useForm<Article>({ document: "", title: question.slice(0, 200), content: "" });
   const [basedOn, setBasedOn] = useState<string>();
+  /** The new article that was saved here. The next save changes it. */
+  const [written, setWritten] = useState<string>();
   const [outcome, setOutcome] = useState<Outcome>();
   const [q, search] = useState("");
+  const { notices } = useDashboard();
+  const savesCount = useRef(0);
   const [extended, setExtended] = useState<DocumentItem>();
   const found = useResource(() => api.page<DocumentItem>("documents", "documents", { q, limit: 100 }), [q]);
   // The chosen article stays a choice when the words of the search change.
@@ -52,26 +49,51 @@ export function WriteAnswer(props: {
   async function choose(id: string): Promise<void> {
     const chosen = articles.find((each) => each.id === id);
     setExtended(chosen);
+    setWritten(undefined);
     if (chosen === undefined) {
       setBasedOn(undefined);
       form.setValues({ document: "", title: question.slice(0, 200), content: "" });
       return;
     }
-    const { content, version } = await api.get<{ readonly content: string; readonly version: string }>(
-      `documents/${id}/content`,
-    );
+    const { content, version } = await contentOf(id);
     setBasedOn(version);
     form.setValues({ document: id, title: chosen.title, content: `${content.trimEnd()}\n\n## ${question}\n\n` });
   }
 
   async function save({ document, title, content }: Article): Promise<void> {
-    const { document: saved } = await (document === ""
+    const target = document === "" ? written : document;
+    const { document: saved } = await (target === undefined
       ? api.post<OneDocument>("documents/articles", { title, content })
-      : api.put<OneDocument>(`documents/articles/${document}`, { title, content, based_on: basedOn }));
-    await api.post(`${path}/done`, { document_id: saved.id });
-    setOutcome({ kind: "indexing" });
-    void answered();
-    void tryAnswer(saved.id, question).then(setOutcome, () => setOutcome({ kind: "unknown" }));
+      : api.put<OneDocument>(`documents/articles/${target}`, { title, content, based_on: basedOn }));
+    if (document === "") setWritten(saved.id);
+    setBasedOn(saved.content_version);
+    savesCount.current += 1;
+    void showAnswers(saved, savesCount.current);
+  }
+
+  /** `count`: the number of the save. The outcome of an earlier one is not shown. */
+  async function showAnswers(saved: DocumentItem, count: number): Promise<void> {
+    const show = (next: Outcome): void => {
+      if (savesCount.current === count) setOutcome(next);
+    };
+    show({ kind: "indexing" });
+    const tried = await tryAnswer(saved.id, question).catch((): Outcome => ({ kind: "unknown" }));
+    show(tried);
+    if (tried.kind !== "tried") return;
+    if (isAnswered(tried.first) && savesCount.current === count) await markAnswered(saved.id);
+    const others = await tryQuestions(similar.filter((each) => each !== question));
+    show({ ...tried, others });
+  }
+
+  async function markAnswered(documentId: string): Promise<void> {
+    try {
+      // A colleague, or this administrator, may have ignored it meanwhile.
+      const { state } = await api.get<Question>(path);
+      if (state === "open") await api.post(`${path}/done`, { document_id: documentId });
+      await answered();
+    } catch (error) {
+      notices.report(error);
+    }
   }
   return (
     <>
@@ -82,7 +104,7 @@ export function WriteAnswer(props: {
         <SelectField
           of={{ ...form.field("document"), set: (id) => void choose(id) }}
           label="Article"
-          none="A new article"
+          none={written === undefined ? "A new article" : "The new article"}
           options={articles.map(({ id, title }) => ({ value: id, label: `Extend: ${title}` }))}
         />
         <TextField of={form.field("title")} label="Title" required maxLength={200} />
@@ -95,59 +117,7 @@ export function WriteAnswer(props: {
           maxLength={200_000}
         />
       </Form>
-      <div aria-live="polite">{outcome !== undefined && <TriedAnswer of={outcome} />}</div>
+      <div aria-live="polite">{outcome !== undefined && <TriedAnswer of={outcome} isOpen={isOpen} />}</div>
     </>
   );
-}
-
-type Outcome =
-  | { readonly kind: "indexing" | "unknown" }
-  | { readonly kind: "failed"; readonly error: string }
-  | {
-      readonly kind: "tried";
-      readonly replies: readonly string[];
-      readonly confidence: string | null;
-      readonly why: string;
-    };
-
-async function tryAnswer(documentId: string, question: string): Promise<Outcome> {
-  for (let tries = 0; tries < indexTriesMax; tries += 1) {
-    const { status, error } = (await api.get<OneDocument>(`documents/${documentId}`)).document;
-    if (status === "failed") return { kind: "failed", error: error ?? "" };
-    if (status === "indexed") {
-      const { replies, confidence, decision } = await api.post<{
-        readonly replies: readonly string[];
-        readonly confidence: string | null;
-        readonly decision: { readonly text: string };
-      }>("questions/try", { question: question.slice(0, 4_000) });
-      return { kind: "tried", replies, confidence, why: decision.text };
-    }
-    await new Promise((resolve) => setTimeout(resolve, indexWaitMs));
-  }
-  return { kind: "unknown" };
-}
-
-function TriedAnswer({ of: outcome }: { readonly of: Outcome }) {
-  switch (outcome.kind) {
-    case "indexing":
-      return <Callout tone="wait">The article is being indexed…</Callout>;
-    case "unknown":
-      return <Callout tone="wait">The article is saved. Its answer could not be tried yet.</Callout>;
-    case "failed":
-      return <Callout tone="bad">The article could not be indexed: {outcome.error}</Callout>;
-    case "tried":
-      return (
-        <Callout tone={outcome.confidence === "low" || outcome.confidence === null ? "wait" : "good"}>
-          <p>
-            <b>The bot answers now{outcome.confidence !== null && `, with ${outcome.confidence} confidence`}:</b>
-          </p>
-          {outcome.replies.map((reply, at) => (
-            <p key={at} dir="auto" class="tried-reply">
-              {reply}
-            </p>
-          ))}
-          <p class="soft">{outcome.why}</p>
-        </Callout>
-      );
-  }
 }
