@@ -10,6 +10,8 @@ import type { TestApp } from "../support/http/app.ts";
 import { startApp } from "../support/http/app.ts";
 import type { Customer } from "../support/http/inbox.ts";
 import { addAgent, asked } from "../support/http/inbox.ts";
+import { surveyWaitMs } from "#conversations/work/survey-work.ts";
+import { dashboardUser } from "../support/http/administrators.ts";
 import { createInboxPages, focusIn } from "../support/http/inbox-pages.ts";
 import { skipped } from "../support/skipped.ts";
 
@@ -88,6 +90,24 @@ function inTheBrowser(): void {
     await customerReacts(customer, "🔥", "❤️");
     await messages(page).getByRole("listitem").filter({ hasText: "Olga reacted with 🔥" }).waitFor();
     expect(await messages(page).getByRole("listitem").filter({ hasText: "❤️" }).count()).toBe(0);
+  });
+
+  it("come with a rating and its comment after the resolve", async () => {
+    const admin = await dashboardUser(app, "admin");
+    await admin.call("PATCH", "settings", { settings: { satisfaction_survey: true } });
+    // Settings that were read are used for a second at most.
+    app.clock.advance(1_500);
+    const rita = await asked(app, "Rita", "How long does delivery take?", "Rita");
+    const page = await pages.open("anna", {}, `#/all/${rita.conversationId}`);
+    await page.getByRole("textbox", { name: "Reply to Rita" }).fill("Three days.");
+    await page.keyboard.press("Control+Enter");
+    await messages(page).getByText("Three days.").waitFor();
+    const anna = { email: "anna@shop.example", name: "Anna" };
+    await app.engine.applyAction(app.workspace.id, rita.conversationId, { kind: "resolve" }, anna);
+    app.clock.advance(surveyWaitMs);
+    await messages(page).getByText("How was our support?").waitFor();
+    await rita.write("4, Quick and kind.");
+    await messages(page).getByText("rated the conversation 4 of 5: “Quick and kind.”").waitFor();
   });
 
   it("are offered below each of several messages, and nothing moves", async () => {
