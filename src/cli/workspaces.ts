@@ -2,6 +2,7 @@ import { parseInstant } from "#domain/instant.ts";
 import type { Plan, WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { plans, settingsOf } from "#domain/workspace/settings.ts";
 import { systemClock as clock } from "#runtime/clock.ts";
+import { operatorActor } from "#admin/audit.ts";
 import { createKey, listKeys, requireWorkspace, revokeKey } from "#admin/api-keys.ts";
 import { createWorkspace, listWorkspaces, rotateIdentitySecret } from "#admin/workspaces/workspaces.ts";
 import { setWorkspace } from "#admin/workspaces/settings.ts";
@@ -67,7 +68,7 @@ export const workspaceRotateSecret: Command = ({ argv, output, config }) => {
   if (given === undefined) throw new UsageError("use: parley workspace rotate-secret ID");
   return withServices(config, async ({ store, secrets }) => {
     const { id } = await requireWorkspace(store, given);
-    const secret = await rotateIdentitySecret({ store, clock, secrets }, id);
+    const secret = await rotateIdentitySecret({ store, clock, secrets }, id, operatorActor);
     output.result({ id, identity_secret: secret }, [
       `Identity secret, for your own servers only: ${secret}`,
       "It is shown only now. Hashes made with the previous secret are refused from now on.",

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Store } from "#database/contract.ts";
+import { operatorActor } from "#admin/audit.ts";
 import { readAudit } from "#admin/audit-log.ts";
 import {
   addWebhook,
@@ -128,7 +129,7 @@ eachDatabase("maintenance of webhooks", (open) => {
   it("records who has replaced a secret, but no secret, in the audit log", async () => {
     const { id, secret } = await addWebhook(dependencies(), { workspaceId: bench.workspaceId, url });
     const rotated = await rotateWebhook(dependencies(), id);
-    const identity = await rotateIdentitySecret(dependencies(), bench.workspaceId);
+    const identity = await rotateIdentitySecret(dependencies(), bench.workspaceId, operatorActor);
     const webhooks = (fileSecret: string) => [
       {
         name: "Test",

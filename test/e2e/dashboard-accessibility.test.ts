@@ -194,6 +194,12 @@ function inTheBrowser(): void {
     await (await lookAt(clients, "Create an OAuth client")).getByLabel("Name").fill("Another");
     await button("Create").click();
     await shownOnce(clients, "The secret of Another", button("Create a client"));
+    const identity = "pages/settings/parts/identity-secret.tsx";
+    await go("/settings");
+    await button("Make an identity secret").click();
+    await lookAt(identity, "Make an identity secret?");
+    await button("Make it").click();
+    await shownOnce(identity, "The identity secret", button("Make an identity secret"));
     await go("/webhooks");
     await button("Add a webhook").click();
     await (
@@ -250,6 +256,9 @@ function inTheBrowser(): void {
     await dialog("pages/team/agent.tsx", `Revoke the invitation of ${longName}?`, revoke);
     await go(`/team/${filled.colleague.id}`);
     await dialog("pages/team/credentials.tsx", "Remove the picture?", button("Remove the picture"));
+    const link = button("Make a link for a new password");
+    await link.click();
+    await shownOnce("pages/team/credentials.tsx", "A new password for Ben", link);
     await dialog("pages/team/sessions.tsx", "Sign out everywhere?", button("Sign out everywhere"));
     const session = page.getByRole("button", { name: /^End the session of/u }).first();
     await dialog("pages/team/sessions.tsx", `${await session.getAttribute("aria-label")}?`, session);

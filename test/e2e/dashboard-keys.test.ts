@@ -65,6 +65,33 @@ function inTheBrowser(): void {
     expect((await read()).status).toBe(401);
   });
 
+  it("make a key with a last day, on Enterprise", async () => {
+    expect((await admin.call("PUT", "settings/plan", { plan: "enterprise" })).status).toBe(200);
+    // The day ends where the administrator is.
+    const page = await pages.open(admin, "/api-keys", { timezoneId: "America/New_York" });
+    await page.getByRole("button", { name: "Create a key" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create an API key" });
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Audit of 2031");
+    await dialog.getByLabel("Last day").fill("2031-12-31");
+    await dialog.getByRole("button", { name: "Create", exact: true }).click();
+    await page.getByRole("dialog", { name: "The key of Audit of 2031" }).getByRole("button", { name: "Done" }).click();
+    await page.getByText("Until 2031-12-31").waitFor();
+  });
+
+  it("make an identity secret, and show it once", async () => {
+    const page = await pages.open(admin, "/settings");
+    await page.getByRole("button", { name: "Make an identity secret" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Make it" }).click();
+    const shown = page.getByRole("dialog", { name: "The identity secret" });
+    const secret = await shown.getByRole("textbox", { name: "Identity secret" }).inputValue();
+    expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await shown.getByRole("button", { name: "Done" }).click();
+    await page.reload();
+    await page.getByRole("button", { name: "Make an identity secret" }).waitFor();
+    expect(await page.content()).not.toContain(secret);
+  });
+
   it("say why a webhook's address is refused, and test one that works", async () => {
     const page = await pages.open(admin, "/webhooks");
     await page.getByRole("button", { name: "Add a webhook" }).click();

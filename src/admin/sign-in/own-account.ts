@@ -3,6 +3,7 @@ import type { Actor } from "#domain/conversation/message.ts";
 import type { Clock } from "#runtime/clock.ts";
 import type { Reader, Store } from "#database/contract.ts";
 import { recordChange } from "#admin/audit.ts";
+import { signInStepKinds } from "#admin/team/agent-tokens.ts";
 import { hashPassword, passwordMatches, requirePassword } from "#admin/team/passwords.ts";
 import { endSessions } from "#admin/team/sessions.ts";
 
@@ -43,11 +44,7 @@ export async function changePassword(
   await store.write(async (tx) => {
     const now = clock.now();
     await tx.updateTable("agents").set({ password: hashed }).where("id", "=", agentId).execute();
-    await tx
-      .deleteFrom("agent_tokens")
-      .where("agent_id", "=", agentId)
-      .where("kind", "in", ["choice", "code_page", "password_reset"])
-      .execute();
+    await tx.deleteFrom("agent_tokens").where("agent_id", "=", agentId).where("kind", "in", signInStepKinds).execute();
     await endSessions(tx, { workspaceId, agent: { id: agentId, email }, by: actor, now }, keep);
     await recordChange(tx, { workspaceId, by: actor, action: "sign_in_changed", subject: `password of ${email}`, now });
   });

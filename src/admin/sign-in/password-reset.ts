@@ -4,16 +4,21 @@ import type { Clock } from "#runtime/clock.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 import type { Reader, Store, Tx } from "#database/contract.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
+import { Problem } from "#domain/problem.ts";
 import type { WorkDeclaration } from "#database/work.ts";
 import { declareWork, eachRow, workKind } from "#database/work.ts";
 import { mailWork } from "#mail/work.ts";
 import { recordChange } from "#admin/audit.ts";
 import { providerOnly } from "./provider/agents-of-provider.ts";
-import { insertTokens } from "#admin/team/agent-tokens.ts";
+import { insertTokens, passwordLinkKinds, signInStepKinds } from "#admin/team/agent-tokens.ts";
+import type { AgentOf } from "#admin/team/agents.ts";
+import { requireAgent } from "#admin/team/agents.ts";
 import { hashPassword, requirePassword } from "#admin/team/passwords.ts";
 import { endSessions } from "#admin/team/sessions.ts";
 
 const resetMs = 3_600_000;
+/** An administrator passes the link on by hand. */
+const linkMs = 24 * 3_600_000;
 
 const resetKind = workKind("password-reset", Type.Object({ email: Type.String() }), {
   // It would end the link of a later request, and surprise somebody who has given up on this one.
@@ -65,59 +70,106 @@ const textOf = (email: string, publicUrl: string, token: string): string =>
   `Somebody asked for a new password for ${email} at ${publicUrl}.
 
 Set it here, within an hour:
-${publicUrl}/inbox/login/reset/${token}
+${passwordUrl(publicUrl, token)}
 
 If it was not you, do nothing: your password stays as it is.
 `;
 
+/** A link that an administrator hands to a colleague, and the end of it. */
+export interface PasswordLink {
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+/**
+ * Makes a link that sets a colleague's password in this workspace alone: an administrator must not reach their accounts in
+ * others. The password before works until the link is used. Earlier links of this kind end.
+ */
+export function createPasswordLink(
+  store: Store,
+  clock: Clock,
+  { workspaceId, agentId, by }: AgentOf,
+): Promise<PasswordLink> {
+  return store.write(async (tx) => {
+    const { email, name, invited_until: invitedUntil } = await requireAgent(tx, workspaceId, agentId);
+    if (invitedUntil !== null) {
+      throw new Problem("invalid_transition", `${name} has not joined yet. Make a new invitation link instead.`);
+    }
+    const provider = await providerOnly(tx, agentId);
+    if (provider !== undefined) {
+      throw new Problem("invalid_transition", `${name} can sign in through ${provider.label} only.`);
+    }
+    const now = clock.now();
+    await tx.deleteFrom("agent_tokens").where("agent_id", "=", agentId).where("kind", "=", "password_link").execute();
+    const [token = ""] = await insertTokens(tx, [agentId], "password_link", now, { lifeMs: linkMs });
+    const subject = `link to set the password of ${email}`;
+    await recordChange(tx, { workspaceId, by, action: "sign_in_added", subject, now });
+    return { token, expiresAt: now + linkMs };
+  });
+}
+
+/** The page that sets a password. */
+export const passwordUrl = (publicUrl: string, token: string): string => `${publicUrl}/inbox/login/reset/${token}`;
+
 /** The accounts of an address that may sign in with a password, one in each workspace. */
 async function agentsOf(tx: Tx, email: string) {
-  const agents = await tx
-    .selectFrom("agents")
-    .innerJoin("workspaces", "workspaces.id", "agents.workspace_id")
-    .select(["agents.id", "agents.email", "agents.name", "agents.workspace_id"])
+  const agents = await passwordAccounts(tx)
     .where("agents.email", "=", email)
-    .where("agents.invited_until", "is", null)
-    .where("workspaces.deleted_at", "is", null)
     .orderBy("agents.id")
     .limit(accountsMax)
     .execute();
-  const found: (typeof agents)[number][] = [];
-  for (const agent of agents) if ((await providerOnly(tx, agent.id)) === undefined) found.push(agent);
-  return found;
+  return withPassword(tx, agents);
 }
 
 const accountsMax = 50;
 
-/** The address whose password the link sets. Undefined: it is unknown, used or expired. */
-export async function addressOfReset(db: Reader | Tx, token: string, now: number): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("agent_tokens")
-    .innerJoin("agents", "agents.id", "agent_tokens.agent_id")
-    .select("agents.email")
-    .where("agent_tokens.hash", "=", hash("sha256", token))
-    .where("agent_tokens.kind", "=", "password_reset")
-    .where("agent_tokens.expires_at", ">", now)
-    .executeTakeFirst();
-  return row?.email;
+const passwordAccounts = (tx: Tx) =>
+  tx
+    .selectFrom("agents")
+    .innerJoin("workspaces", "workspaces.id", "agents.workspace_id")
+    .select(["agents.id", "agents.email", "agents.name", "agents.workspace_id"])
+    .where("agents.invited_until", "is", null)
+    .where("workspaces.deleted_at", "is", null);
+
+async function withPassword<Account extends { readonly id: string }>(tx: Tx, agents: readonly Account[]) {
+  const found: Account[] = [];
+  for (const agent of agents) if ((await providerOnly(tx, agent.id)) === undefined) found.push(agent);
+  return found;
 }
 
-/** Sets the password of all accounts of the address, and ends their sessions. False: the link does not work any more. */
+/** The agent whose password the link sets. Undefined: it is unknown, used or expired. */
+export async function agentOfPasswordLink(db: Reader | Tx, token: string, now: number) {
+  return db
+    .selectFrom("agent_tokens")
+    .innerJoin("agents", "agents.id", "agent_tokens.agent_id")
+    .select(["agents.id", "agents.email", "agent_tokens.kind"])
+    .where("agent_tokens.hash", "=", hash("sha256", token))
+    .where("agent_tokens.kind", "in", passwordLinkKinds)
+    .where("agent_tokens.expires_at", ">", now)
+    .executeTakeFirst();
+}
+
+/** Sets the password, and ends the sessions that it opened before. False: the link does not work any more. */
 export async function resetPassword(store: Store, clock: Clock, token: string, password: string): Promise<boolean> {
   requirePassword(password);
   const hashed = await hashPassword(password);
   return store.write(async (tx) => {
     const now = clock.now();
-    const email = await addressOfReset(tx, token, now);
+    const agent = await agentOfPasswordLink(tx, token, now);
     const link = tx.deleteFrom("agent_tokens").where("hash", "=", hash("sha256", token));
-    if (email === undefined || (await link.executeTakeFirst()).numDeletedRows !== 1n) return false;
-    for (const { id, name, workspace_id: workspaceId } of await agentsOf(tx, email)) {
+    if (agent === undefined || (await link.executeTakeFirst()).numDeletedRows !== 1n) return false;
+    const isMailed = agent.kind === "password_reset";
+    const accounts = isMailed
+      ? await agentsOf(tx, agent.email)
+      : await withPassword(tx, await passwordAccounts(tx).where("agents.id", "=", agent.id).execute());
+    if (accounts.length === 0) return false;
+    for (const { id, name, email, workspace_id: workspaceId } of accounts) {
       const by = { type: "agent", id: email, name } as const;
       await tx.updateTable("agents").set({ password: hashed }).where("id", "=", id).execute();
       const pages = tx.deleteFrom("agent_tokens").where("agent_id", "=", id);
-      await pages.where("kind", "in", ["choice", "code_page", "password_reset"]).execute();
+      await pages.where("kind", "in", signInStepKinds).execute();
       await endSessions(tx, { workspaceId, agent: { id, email }, by, now });
-      const subject = `password of ${email}, by a mailed link`;
+      const subject = `password of ${email}, by ${isMailed ? "a mailed link" : "an administrator's link"}`;
       await recordChange(tx, { workspaceId, by, action: "sign_in_changed", subject, now });
     }
     return true;

@@ -7,6 +7,7 @@ import { isDuplicate } from "#database/duplicate-key.ts";
 import { insertWork } from "#database/queries/outbox.ts";
 import { settingsIn } from "#database/queries/workspaces.ts";
 import type { Reader, Tx } from "#database/contract.ts";
+import { passwordLinkKinds } from "./agent-tokens.ts";
 import { joinExpectedTeams } from "./teams.ts";
 
 const emailPattern = /^[^\s@]{1,64}@[^\s@]{1,120}$/;
@@ -47,7 +48,7 @@ export async function changeAddress(
   await tx
     .deleteFrom("agent_tokens")
     .where("agent_id", "=", agentId)
-    .where("kind", "in", ["login_link", "password_reset"])
+    .where("kind", "in", ["login_link", ...passwordLinkKinds])
     .execute();
   await joinExpectedTeams(tx, workspaceId, { id: agentId, email });
   const moved = { workspaceId, from: agent.email, to: email, agentId, by };

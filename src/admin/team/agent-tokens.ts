@@ -3,6 +3,12 @@ import type { Tx } from "#database/contract.ts";
 import type { SignInMethod } from "#database/schema/sign-in.ts";
 import type { AgentTokensTable } from "#database/schema/tables.ts";
 
+/** Links that set a password: a mailed one in all workspaces of the address, an administrator's in theirs alone. */
+export const passwordLinkKinds = ["password_reset", "password_link"] as const;
+
+/** Parts of a sign-in by password. A new password ends them. */
+export const signInStepKinds = ["choice", "code_page", ...passwordLinkKinds] as const;
+
 interface TokenDetails {
   readonly lifeMs: number;
   readonly userAgent?: string | null;

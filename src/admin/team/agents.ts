@@ -142,6 +142,7 @@ export async function changeAgent(
       if (agent.role === "admin" && agent.invited_until === null) await requireOtherAdmin(tx, workspaceId, agentId);
       // An agent of another role can neither see nor revoke them.
       if (role !== "admin") await tx.deleteFrom("access_tokens").where("agent_id", "=", agentId).execute();
+      if (agent.role === "admin") await endPasswordLinks(tx, workspaceId);
       await record(agent.role, role);
     }
     if (name.trim() === "") throw new Problem("invalid_parameter", "name: customers see it, so it cannot be empty");
@@ -179,6 +180,7 @@ export async function removeAgent(store: Store, clock: Clock, { workspaceId, age
     }
     const now = clock.now();
     if (agent.role === "admin" && agent.invited_until === null) await requireOtherAdmin(tx, workspaceId, agentId);
+    if (agent.role === "admin") await endPasswordLinks(tx, workspaceId);
     const held = await heldConversations(tx, workspaceId, agent.email);
     await deleteAgent(tx, workspaceId, agentId, now);
     if (held > 0) {
@@ -196,6 +198,15 @@ export async function removeAgent(store: Store, clock: Clock, { workspaceId, age
     });
     return { id: agent.id, email: agent.email, held };
   });
+}
+
+/** Ends the links that administrators have made: one of them is no administrator any more, and may still have some. */
+async function endPasswordLinks(tx: Tx, workspaceId: string): Promise<void> {
+  await tx
+    .deleteFrom("agent_tokens")
+    .where("kind", "=", "password_link")
+    .where("agent_id", "in", tx.selectFrom("agents").select("id").where("workspace_id", "=", workspaceId))
+    .execute();
 }
 
 /** Deletes an agent's rows, and ends their live connections. */

@@ -133,14 +133,14 @@ export async function endSessionById(tx: Tx, id: string, end: SessionEnd): Promi
 }
 
 /**
- * Ends all sessions of an agent, their sign-in links and their live connections. `except`: the token of the session that
+ * Ends all sessions of an agent, links by which others let them in, and their live connections. `except`: the token of the session that
  * stays. Without it the agent's access tokens are revoked too, because another person may have made them.
  */
 export async function endSessions(tx: Tx, end: SessionEnd, except?: string): Promise<void> {
   const tokens = tx
     .deleteFrom("agent_tokens")
     .where("agent_id", "=", end.agent.id)
-    .where("kind", "in", ["session", "login_link"]);
+    .where("kind", "in", ["session", "login_link", "password_link"]);
   const others = except === undefined ? tokens : tokens.where("hash", "!=", hash("sha256", except));
   let ended = (await others.executeTakeFirst()).numDeletedRows;
   if (except === undefined) {

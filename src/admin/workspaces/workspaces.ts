@@ -1,6 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import type { Selectable } from "kysely";
 import { newWorkspaceId, parseWorkspaceId } from "#domain/ids.ts";
+import type { Actor } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Plan, WorkspaceSettings } from "#domain/workspace/settings.ts";
 import { defaultSettings } from "#domain/workspace/settings.ts";
@@ -17,7 +18,7 @@ import type { AccountDependencies } from "#admin/channels/provisioning.ts";
 import { provisionAccounts, requireAccounts } from "#admin/channels/provisioning.ts";
 import type { FileWorkspace } from "#config/workspace.ts";
 import type { Secrets } from "#runtime/secrets.ts";
-import { fileActor, noteAction, recordChange } from "#admin/audit.ts";
+import { fileActor, recordChange } from "#admin/audit.ts";
 import { requireWorkspace } from "#admin/api-keys.ts";
 import { settingEntries } from "#admin/settings/entries.ts";
 import { requirePlanFor } from "./plan.ts";
@@ -97,8 +98,9 @@ const newIdentitySecret = (): string => randomBytes(32).toString("hex");
  * become invalid.
  */
 export async function rotateIdentitySecret(
-  { store, clock, secrets }: { readonly store: Store; readonly clock: Clock; readonly secrets: Secrets },
+  { store, clock, secrets }: { readonly store: Store; readonly clock: Clock; readonly secrets: Pick<Secrets, "seal"> },
   id: string,
+  by: Actor,
 ): Promise<string> {
   const secret = newIdentitySecret();
   await store.write(async (tx) => {
@@ -107,8 +109,8 @@ export async function rotateIdentitySecret(
       .set({ identity_secret: secrets.seal(secret) })
       .where("id", "=", id)
       .execute();
-    const detail = "the identity secret";
-    await noteAction(tx, { workspaceId: id, action: "secret_rotated", by: "operator", detail, now: clock.now() });
+    const subject = "the identity secret";
+    await recordChange(tx, { workspaceId: id, by, action: "secret_rotated", subject, now: clock.now() });
   });
   return secret;
 }

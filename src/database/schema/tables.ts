@@ -124,7 +124,7 @@ export interface AgentTokensTable {
   hash: string;
   agent_id: string;
   /** `choice`: of a workspace, after the password. `code_page`: the page that asks for the second factor. */
-  kind: "login_link" | "invitation" | "session" | "choice" | "code_page" | "password_reset";
+  kind: "login_link" | "invitation" | "session" | "choice" | "code_page" | "password_reset" | "password_link";
   /** Sessions: how it began; null: in an earlier version. */
   method: Generated<SignInMethod | null>;
   expires_at: number;

@@ -35,6 +35,7 @@ const leastOf: Readonly<Record<string, Least>> = {
   "/admin/v1/customers": admins,
   "/admin/v1/dead-letters": admins,
   "/admin/v1/documents": readers,
+  "/admin/v1/identity-secret": admins,
   "/admin/v1/keys": admins,
   "/admin/v1/macros": readers,
   "/admin/v1/markdown": everyone,

@@ -31,6 +31,7 @@ import { webhookRoutes } from "./webhooks/webhooks.ts";
 import { auditRoutes } from "./workspace/audit.ts";
 import { customerRoutes } from "./workspace/customers.ts";
 import { deadLetterRoutes } from "./workspace/dead-letters.ts";
+import { identityRoutes } from "./workspace/identity.ts";
 import { overviewRoutes } from "./workspace/overview.ts";
 import { settingsRoutes } from "./workspace/settings.ts";
 import { savedReplyRoutes } from "./workspace/saved-replies.ts";
@@ -70,6 +71,7 @@ export async function adminV1(app: App, resources: Resources): Promise<void> {
   adminAnalyticsRoute(app, resources);
   auditRoutes(app, resources);
   customerRoutes(app, resources);
+  identityRoutes(app, resources);
   overviewRoutes(app, resources);
   deadLetterRoutes(app, resources);
   tryQuestionRoute(app, resources);

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { createLoginToken } from "#admin/team/login-links.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
+import type { DashboardUser } from "#test/support/http/administrators.ts";
+import { dashboardUser } from "#test/support/http/administrators.ts";
 import type { TestApp } from "#test/support/http/app.ts";
 import { startApp } from "#test/support/http/app.ts";
 import { addAgent, cookieOf, password } from "#test/support/http/inbox.ts";
@@ -127,5 +130,110 @@ eachDatabase("setting a forgotten password", (open) => {
     } finally {
       await without.close();
     }
+  });
+});
+
+eachDatabase("a link for a new password by an administrator", (open) => {
+  let app: TestApp;
+  let admin: DashboardUser;
+  beforeAll(async () => {
+    // Without a mail server.
+    app = await startApp(open);
+    admin = await dashboardUser(app, "admin");
+  });
+  afterAll(() => app.close());
+
+  const post = (path: string, fields: Readonly<Record<string, string>>) =>
+    fetch(`${app.url}${path}`, {
+      method: "POST",
+      headers: { origin: app.url },
+      body: new URLSearchParams(fields),
+      redirect: "manual",
+    });
+  const signIn = async (email: string, given: string) => post("/inbox/login", { email, password: given });
+  const create = (id: string) => admin.call("POST", `agents/${id}/password-link`);
+  /** The cookie of a session that a sign-in link has begun. */
+  const signedIn = async (id: string): Promise<string> =>
+    cookieOf(await post(`/inbox/login/${await createLoginToken(app.store, app.clock, id)}`, {}));
+  const me = async (cookie: string) => (await fetch(`${app.url}/inbox/api/me`, { headers: { cookie } })).status;
+  const linkFor = async (id: string): Promise<string> => {
+    const { status, body } = await create(id);
+    expect(status).toBe(201);
+    return new URL((body as { readonly password_url: string }).password_url).pathname;
+  };
+
+  it("sets the password in its workspace alone, once, and ends the sessions there", async () => {
+    const other = await app.createWorkspace();
+    const ada = await addAgent(app, "Ada");
+    await addAgent(app, "Ada", other.id, ada.email);
+    expect(await (await signIn(ada.email, password)).text()).toContain("You can sign in to 2 workspaces");
+    const session = await signedIn(ada.id);
+    expect(await me(session)).toBe(200);
+    const path = await linkFor(ada.id);
+    expect(await (await fetch(`${app.url}${path}`)).text()).toContain(ada.email);
+    const next = "a brand new passphrase";
+    expect((await post(path, { password: next })).status).toBe(200);
+    expect(await me(session)).toBe(401);
+    // One workspace each: no choice is shown.
+    expect((await signIn(ada.email, next)).status).toBe(303);
+    expect((await signIn(ada.email, password)).status).toBe(303);
+    expect((await post(path, { password: "yet another passphrase" })).status).toBe(404);
+    const entries = app.store.read.selectFrom("audit").select(["action", "actor_id"]);
+    const found = await entries.where("detail", "like", `%password of ${ada.email}%`).orderBy("id").execute();
+    expect(found).toEqual([
+      { action: "sign_in_added", actor_id: admin.email },
+      { action: "sign_in_changed", actor_id: ada.email },
+    ]);
+  });
+
+  it("ends after a day, with another address, and with a newer link", async () => {
+    const bea = await addAgent(app, "Bea");
+    const first = await linkFor(bea.id);
+    const second = await linkFor(bea.id);
+    expect((await fetch(`${app.url}${first}`)).status).toBe(404);
+    expect((await fetch(`${app.url}${second}`)).status).toBe(200);
+    await admin.call("PATCH", `agents/${bea.id}`, { email: "bea.b@shop.example" });
+    expect((await fetch(`${app.url}${second}`)).status).toBe(404);
+    const third = await linkFor(bea.id);
+    app.clock.advance(86_400_000);
+    const spent = await post(third, { password: "a brand new passphrase" });
+    expect([spent.status, await spent.text()]).toEqual([404, expect.stringContaining("Ask an administrator")]);
+    expect((await signIn("bea.b@shop.example", password)).status).toBe(303);
+  });
+
+  it("ends with all sessions of the agent, and with the role of an administrator", async () => {
+    const eva = await addAgent(app, "Eva");
+    const first = await linkFor(eva.id);
+    expect((await admin.call("DELETE", `agents/${eva.id}/sessions`)).status).toBe(204);
+    expect((await fetch(`${app.url}${first}`)).status).toBe(404);
+    const colleague = await dashboardUser(app, "admin", { name: "colleague" });
+    const second = await linkFor(eva.id);
+    expect((await admin.call("PATCH", `agents/${colleague.id}`, { role: "agent" })).status).toBe(200);
+    expect((await fetch(`${app.url}${second}`)).status).toBe(404);
+  });
+
+  it("is refused to oneself, and to access tokens", async () => {
+    expect(await create(admin.id)).toMatchObject({ status: 422 });
+    const expiresAt = new Date(app.clock.now() + 86_400_000).toISOString();
+    const made = await admin.call("POST", "access-tokens", { name: "CI", scope: "write", expires_at: expiresAt });
+    const { token } = made.body as { readonly token: string };
+    const fay = await addAgent(app, "Fay");
+    const refused = await fetch(`${app.url}/admin/v1/agents/${fay.id}/password-link`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect([refused.status, await refused.json()]).toMatchObject([403, { code: "insufficient_scope" }]);
+  });
+
+  it("is refused for agents of other workspaces, and for those who have not joined", async () => {
+    const elsewhere = await addAgent(app, "Cleo", (await app.createWorkspace()).id);
+    expect((await create(elsewhere.id)).status).toBe(404);
+    const invited = await admin.call("POST", "agents", { email: "dan@shop.example", name: "Dan" });
+    const { agent } = invited.body as { readonly agent: { readonly id: string } };
+    const refused = await create(agent.id);
+    expect([refused.status, refused.body]).toMatchObject([
+      409,
+      { code: "invalid_transition", detail: expect.stringContaining("Make a new invitation link") as string },
+    ]);
   });
 });

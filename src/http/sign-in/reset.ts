@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Problem } from "#domain/problem.ts";
-import { addressOfReset, requestReset, resetPassword } from "#admin/sign-in/password-reset.ts";
+import { agentOfPasswordLink, requestReset, resetPassword } from "#admin/sign-in/password-reset.ts";
 import type { App } from "#http/app-type.ts";
 import { escapeHtml, sendPage } from "#http/browser-pages.ts";
 import type { InboxDependencies } from "#http/inbox/dependencies.ts";
@@ -11,13 +11,40 @@ import { refusedPage, signInFrame } from "./pages.ts";
 
 const oneToken = { schema: { hide: true, params: Type.Object({ token: Type.String() }) } };
 
-/** Setting a forgotten password by a link in a mail, without JavaScript. */
+/** Setting a forgotten password by a link, in a mail or from an administrator, without JavaScript. */
 export function registerPasswordReset(
   scope: App,
   { store, clock, canMail }: Pick<InboxDependencies, "store" | "clock" | "canMail">,
 ): void {
-  if (!canMail) return;
+  if (canMail) registerForgotten(scope, { store, clock });
+  const spentPage = spentPageOf(canMail);
 
+  scope.get("/login/reset/:token", oneToken, async (request, reply) => {
+    const agent = await agentOfPasswordLink(store.read, request.params.token, clock.now());
+    return agent === undefined ? sendPage(reply, 404, spentPage) : sendPage(reply, 200, resetPage(agent.email));
+  });
+
+  scope.post("/login/reset/:token", { ...oneToken, bodyLimit: formBytesMax }, async (request, reply) => {
+    const { token } = request.params;
+    const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+    const email = (await agentOfPasswordLink(store.read, token, clock.now()))?.email;
+    try {
+      const attempt = await countAttempt(store, clock, request.remoteAddress, email);
+      if (email === undefined) return await sendPage(reply, 404, spentPage);
+      const isSet = await resetPassword(store, clock, token, form.get("password") ?? "");
+      if (!isSet) return await sendPage(reply, 404, spentPage);
+      await attempt.succeeded();
+      return await sendPage(reply, 200, donePage);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      const { status, message } = error;
+      return sendPage(reply, status, email === undefined ? refusedPage(message) : resetPage(email, message));
+    }
+  });
+}
+
+/** The request for a mail with a link. */
+function registerForgotten(scope: App, { store, clock }: Pick<InboxDependencies, "store" | "clock">): void {
   scope.get("/login/forgot", hidden, async (_request, reply) => sendPage(reply, 200, forgotPage()));
 
   scope.post("/login/forgot", { ...hidden, bodyLimit: formBytesMax }, async (request, reply) => {
@@ -31,29 +58,6 @@ export function registerPasswordReset(
     }
     await requestReset(store, clock, email);
     return sendPage(reply, 200, sentPage);
-  });
-
-  scope.get("/login/reset/:token", oneToken, async (request, reply) => {
-    const email = await addressOfReset(store.read, request.params.token, clock.now());
-    return email === undefined ? sendPage(reply, 404, spentPage) : sendPage(reply, 200, resetPage(email));
-  });
-
-  scope.post("/login/reset/:token", { ...oneToken, bodyLimit: formBytesMax }, async (request, reply) => {
-    const { token } = request.params;
-    const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
-    const email = await addressOfReset(store.read, token, clock.now());
-    try {
-      const attempt = await countAttempt(store, clock, request.remoteAddress, email);
-      if (email === undefined) return await sendPage(reply, 404, spentPage);
-      const isSet = await resetPassword(store, clock, token, form.get("password") ?? "");
-      if (!isSet) return await sendPage(reply, 404, spentPage);
-      await attempt.succeeded();
-      return await sendPage(reply, 200, donePage);
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      const { status, message } = error;
-      return sendPage(reply, status, email === undefined ? refusedPage(message) : resetPage(email, message));
-    }
   });
 }
 
@@ -92,6 +96,11 @@ const donePage = signInFrame(`<h1>Password saved</h1>
 <p>Sign in with it now.</p>
 <p><a class="primary" href="/inbox/login">Sign in</a></p>`);
 
-const spentPage = signInFrame(`<h1>This link does not work any more</h1>
-<p>Links to set a password work once and for an hour.</p>
-<p><a class="primary" href="/inbox/login/forgot">Ask for a new link</a></p>`);
+const spentPageOf = (canMail: boolean): string =>
+  signInFrame(`<h1>This link does not work any more</h1>
+<p>Links to set a password work once: an hour from a mail, a day from an administrator.</p>
+${
+  canMail
+    ? `<p><a class="primary" href="/inbox/login/forgot">Ask for a new link</a></p>`
+    : `<p>Ask an administrator for a new link.</p>`
+}`);

@@ -182,6 +182,7 @@ function teamChanges(app: TestApp, made: Made): Changes {
     "DELETE /admin/v1/agents/:id": async () => ({ path: `agents/${(await made.user()).id}` }),
     "POST /admin/v1/agents/:id/invitation": async () => ({ path: `agents/${await invited()}/invitation` }),
     "DELETE /admin/v1/agents/:id/invitation": async () => ({ path: `agents/${await invited()}/invitation` }),
+    "POST /admin/v1/agents/:id/password-link": async () => ({ path: `agents/${(await made.user()).id}/password-link` }),
     "DELETE /admin/v1/agents/:id/sessions": async () => ({ path: `agents/${(await made.user()).id}/sessions` }),
     "DELETE /admin/v1/agents/:id/sessions/:session_id": async () => {
       const by = await made.user();
@@ -424,6 +425,7 @@ const workspaceChanges = (app: TestApp, made: Made): Changes => ({
     path: "settings/plan",
     body: { plan: "starter" },
   }),
+  "POST /admin/v1/identity-secret": async () => ({ by: await made.elsewhere(), path: "identity-secret" }),
   "DELETE /admin/v1/overview/first-steps": () => ({ path: "overview/first-steps" }),
   "POST /admin/v1/customers/erase": async () => {
     const email = `${made.name()}@customer.example`;

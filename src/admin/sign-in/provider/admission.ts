@@ -8,6 +8,7 @@ import { accessOf, domainOf } from "#domain/workspace/single-sign-on.ts";
 import type { Tx } from "#database/contract.ts";
 import { lockWorkspace } from "#database/queries/workspaces.ts";
 import { recordChange } from "#admin/audit.ts";
+import { signInStepKinds } from "#admin/team/agent-tokens.ts";
 import { insertAgent } from "#admin/team/agents.ts";
 import { requireOtherAdmin } from "#admin/team/roles.ts";
 import type { SessionClient } from "#admin/team/sessions.ts";
@@ -151,7 +152,7 @@ async function turnAway(tx: Tx, workspaceId: string, agent: KnownAgent, now: num
   // Never signed in through the provider, or turned away before.
   if (numUpdatedRows === 0n) return;
   const pages = tx.deleteFrom("agent_tokens").where("agent_id", "=", agent.id);
-  await pages.where("kind", "in", ["choice", "code_page", "password_reset"]).execute();
+  await pages.where("kind", "in", signInStepKinds).execute();
   await tx.deleteFrom("access_tokens").where("agent_id", "=", agent.id).execute();
   await endSessions(tx, { workspaceId, agent, by: author, now });
 }

@@ -2,6 +2,7 @@ import { storedSettings } from "#domain/workspace/settings.ts";
 import type { SingleSignOn } from "#domain/workspace/single-sign-on.ts";
 import type { Reader, Tx } from "#database/contract.ts";
 import { insertWork } from "#database/queries/outbox.ts";
+import { signInStepKinds } from "#admin/team/agent-tokens.ts";
 import { signOutWork } from "#conversations/agents/sign-out.ts";
 
 /** Whether only the provider admits an agent: it is required, or does not admit the agent any more. */
@@ -37,7 +38,7 @@ export async function endPasswordSessions(tx: Tx, workspaceId: string, now: numb
     .where("agents.workspace_id", "=", workspaceId)
     .where((eb) =>
       eb.or([
-        eb("agent_tokens.kind", "in", ["choice", "code_page", "password_reset"]),
+        eb("agent_tokens.kind", "in", signInStepKinds),
         // Sessions of earlier versions have no method.
         eb.and([
           eb("agent_tokens.kind", "=", "session"),

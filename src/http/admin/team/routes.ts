@@ -2,6 +2,7 @@ import type { App } from "#http/app-type.ts";
 import type { Resources } from "#http/v1/resources.ts";
 import { agentRoutes } from "./agents.ts";
 import { invitationRoutes } from "./invitations.ts";
+import { passwordLinkRoutes } from "./password-links.ts";
 import { agentSessionRoutes } from "./sessions.ts";
 import { teamRoutes } from "./teams.ts";
 
@@ -9,6 +10,7 @@ import { teamRoutes } from "./teams.ts";
 export function peopleRoutes(app: App, resources: Resources): void {
   agentRoutes(app, resources);
   invitationRoutes(app, resources);
+  passwordLinkRoutes(app, resources);
   agentSessionRoutes(app, resources);
   teamRoutes(app, resources);
 }

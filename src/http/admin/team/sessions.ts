@@ -52,7 +52,7 @@ const endSchema = {
 const endAllSchema = {
   tags,
   operationId: "endAgentSessions",
-  summary: "Sign an agent out everywhere: ends all sessions and sign-in links",
+  summary: "Sign an agent out everywhere: ends all sessions, and links for signing in and for a new password",
   params: oneAgent,
   response: adminResponses({ 204: schemas.noContent }, []),
 };

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Button, Empty } from "#web/shared/ui/elements.tsx";
+import { dateText } from "#web/shared/ui/time.ts";
 import { api } from "#web/dashboard/api.ts";
 import type { DashboardPage } from "#web/dashboard/page.ts";
 import { useDashboard } from "#web/dashboard/store.ts";
@@ -118,7 +119,7 @@ function KeyState({ of: { revoked_at: revoked, expires_at: end } }: { readonly o
   }
   if (end === null) return <Badge tone="good">Active</Badge>;
   if (Date.parse(end) <= Date.now()) return <Badge tone="bad">Expired</Badge>;
-  return <Badge tone="wait">Until {end.slice(0, 10)}</Badge>;
+  return <Badge tone="wait">Until {dateText(Date.parse(end))}</Badge>;
 }
 
 function KeyActions({ of: key, open }: { readonly of: ApiKey; readonly open: (next: Open) => void }) {
@@ -187,6 +188,8 @@ interface KeyValues {
   readonly name: string;
   readonly limit_minute: number | null;
   readonly limit_day: number | null;
+  /** The last day of a new key, such as "2027-12-24"; empty: none. An existing key keeps its own. */
+  readonly expires_at: string;
 }
 
 const KeyFields = ({ form }: { readonly form: FormState<KeyValues> }) => (
@@ -210,18 +213,39 @@ const KeyFields = ({ form }: { readonly form: FormState<KeyValues> }) => (
 );
 
 function CreateDialog(props: { readonly created: (made: NewKey) => Promise<void>; readonly close: () => void }) {
+  const { plan } = useDashboard().me.value.workspace;
+  const send = async ({ expires_at: day, ...values }: KeyValues): Promise<void> => {
+    const end = day === "" ? {} : { expires_at: endOf(day) };
+    await props.created(await api.post<NewKey>("keys", { ...values, ...end }));
+  };
   return (
     <FormDialog<KeyValues>
       title="Create an API key"
       label="Create"
-      initial={{ name: "", limit_minute: null, limit_day: null }}
-      send={async (values) => props.created(await api.post<NewKey>("keys", values))}
+      initial={{ name: "", limit_minute: null, limit_day: null, expires_at: "" }}
+      send={send}
       closed={props.close}
     >
-      {(form) => <KeyFields form={form} />}
+      {(form) => (
+        <>
+          <KeyFields form={form} />
+          {plan === "enterprise" && (
+            <TextField
+              of={form.field("expires_at")}
+              label="Last day"
+              hint="Empty: the key works until it is revoked."
+              type="date"
+              optional
+            />
+          )}
+        </>
+      )}
     </FormDialog>
   );
 }
+
+/** The last moment of the day where the administrator is. */
+const endOf = (day: string): string => new Date(`${day}T23:59:59.999`).toISOString();
 
 function ChangeDialog(props: {
   readonly of: ApiKey;
@@ -234,7 +258,7 @@ function ChangeDialog(props: {
       title={`Change ${name}`}
       label="Save"
       done="Saved."
-      initial={{ name, limit_minute, limit_day }}
+      initial={{ name, limit_minute, limit_day, expires_at: "" }}
       send={async (values) => {
         await api.patch(`keys/${id}`, {
           name: values.name,

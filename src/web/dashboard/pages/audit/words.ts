@@ -66,7 +66,7 @@ const conversationPhrases: Readonly<Record<AuditAction, string>> = {
   rated: "rated the conversation",
   contact_merged: "merged two customers",
   contact_unmerged: "took the merge of two customers back",
-  secret_rotated: "rotated the secret of",
+  secret_rotated: "rotated",
 };
 
 const reasoned = new Set<string>(["status_changed", "assigned", "priority_changed", "skill_called"]);

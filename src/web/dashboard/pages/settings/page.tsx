@@ -12,6 +12,7 @@ import { useDashboard, useQuery } from "#web/dashboard/store.ts";
 import type { AudienceRow, Audiences } from "./parts/audiences.tsx";
 import { AudienceFields, audiencesOf, rowsOf } from "./parts/audiences.tsx";
 import type { Hours, Targets } from "./parts/hours.tsx";
+import { IdentitySecret } from "./parts/identity-secret.tsx";
 import { HoursFields, TargetFields } from "./parts/hours.tsx";
 import type { Translations } from "./parts/translations.tsx";
 import { TranslationFields } from "./parts/translations.tsx";
@@ -74,7 +75,12 @@ function Shown(props: { readonly of: Resource<SettingsList>; readonly part: (pro
   return <Loaded of={resource}>{(list) => <Part list={list} changed={resource.set} />}</Loaded>;
 }
 
-const General = (props: PartProps) => <SettingsForm {...props} specs={generalSpecs} />;
+const General = (props: PartProps) => (
+  <>
+    <SettingsForm {...props} specs={generalSpecs} />
+    <IdentitySecret />
+  </>
+);
 const Escalation = (props: PartProps) => <SettingsForm {...props} specs={escalationSpecs} />;
 
 const isManaged = (list: SettingsList, key: string): boolean => list.settings[key]?.managed_by_file === true;

@@ -1,9 +1,11 @@
 import { useState } from "preact/hooks";
 import { Button } from "#web/shared/ui/elements.tsx";
+import { dateAndTime } from "#web/shared/ui/time.ts";
 import { api } from "#web/dashboard/api.ts";
 import { useDashboard } from "#web/dashboard/store.ts";
 import { ConfirmDialog } from "#web/dashboard/ui/confirm-dialog.tsx";
 import { Section } from "#web/dashboard/ui/page.tsx";
+import { ShownOnceDialog } from "#web/dashboard/ui/shown-once-dialog.tsx";
 import type { Agent } from "./types.ts";
 
 interface Removal {
@@ -34,10 +36,17 @@ const removals: Readonly<Record<"second_factor" | "identity" | "picture", Remova
   },
 };
 
-/** Takes from an agent what they lost, or what must not be there. */
+interface PasswordLink {
+  readonly password_url: string;
+  readonly expires_at: string;
+}
+
+/** Lets an agent set a new password, and removes what they lost or what must not be there. */
 export function AgentCredentials({ agent, changed }: { readonly agent: Agent; readonly changed: () => Promise<void> }) {
-  const { me } = useDashboard();
+  const { me, notices } = useDashboard();
   const [asked, setAsked] = useState<Removal>();
+  const [link, setLink] = useState<PasswordLink>();
+  const [isBusy, setBusy] = useState(false);
   const isSelf = me.value.agent.id === agent.id;
   const possible = [
     // Their own needs the password, on the page of the account.
@@ -45,10 +54,31 @@ export function AgentCredentials({ agent, changed }: { readonly agent: Agent; re
     ...(agent.has_identity ? [removals.identity] : []),
     ...(agent.has_picture ? [removals.picture] : []),
   ];
-  if (possible.length === 0) return null;
+  const maySetPassword = !isSelf && agent.invited_until === null;
+  if (possible.length === 0 && !maySetPassword) return null;
+  async function makeLink(): Promise<void> {
+    // A second link would end the first. A disabled button would lose the focus, which the dialog returns to it.
+    if (isBusy) return;
+    setBusy(true);
+    try {
+      setLink(await api.post<PasswordLink>(`agents/${agent.id}/password-link`));
+    } catch (error) {
+      notices.report(error);
+    } finally {
+      setBusy(false);
+    }
+  }
   return (
     <Section title="Sign-in and picture">
       <div class="row-actions">
+        {maySetPassword && (
+          <Button
+            label="Make a link for a new password"
+            kind="secondary"
+            aria-busy={isBusy}
+            onClick={() => void makeLink()}
+          />
+        )}
         {possible.map((each) => (
           <Button key={each.path} label={each.label} kind="secondary" onClick={() => setAsked(each)} />
         ))}
@@ -66,6 +96,15 @@ export function AgentCredentials({ agent, changed }: { readonly agent: Agent; re
         >
           <p>{asked.loss}</p>
         </ConfirmDialog>
+      )}
+      {link !== undefined && (
+        <ShownOnceDialog
+          title={`A new password for ${agent.name}`}
+          label="Link"
+          value={link.password_url}
+          hint={`Send it to ${agent.name}. It works once, until ${dateAndTime(Date.parse(link.expires_at))}. The password before works until the link is used.`}
+          closed={() => setLink(undefined)}
+        />
       )}
     </Section>
   );
