@@ -38,7 +38,12 @@ function checkBodies(some: readonly BenchConversation[]): void {
 
 export type Progress = (done: number) => void;
 
-export async function loadSqlite(path: string, size: Size, progress: Progress): Promise<void> {
+export async function loadSqlite(
+  path: string,
+  size: Size,
+  progress: Progress,
+  conversation: (place: number) => BenchConversation = (place) => conversationAt(place, size),
+): Promise<void> {
   const database = openDatabase(path, { readOnly: false });
   database.exec("pragma synchronous = off; pragma cache_size = -600000; pragma wal_autocheckpoint = 20000");
   const prepare = (table: string, columns: string, count: number) => {
@@ -51,23 +56,21 @@ export async function loadSqlite(path: string, size: Size, progress: Progress): 
     );
   };
   const example = rowsOf({ workspaceId: "wt_x", startedAt: 0, tags: ["x"] });
-  const conversation = prepare("conversations", Object.keys(example.conversation).join(), 1);
+  const insertConversation = prepare("conversations", Object.keys(example.conversation).join(), 1);
   const tag = prepare("conversation_tags", Object.keys(example.tags[0] ?? {}).join(), 1);
   const messages = prepare("messages", messageColumns, size.messagesEach);
   const text = prepare("conversation_text", "position, conversation_id, indexed_seq", 1);
   const document = prepare("conversation_fts", "rowid, body", 1);
   const step = 20_000;
   for (let at = 0; at < size.conversations; at += step) {
-    const seeds = Array.from({ length: Math.min(step, size.conversations - at) }, (_, i) =>
-      conversationAt(at + i, size),
-    );
+    const seeds = Array.from({ length: Math.min(step, size.conversations - at) }, (_, i) => conversation(at + i));
     if (at === 0) checkBodies(seeds.slice(0, 200));
     database.exec("begin");
     for (const seed of seeds) {
       const made = rowsOf({ ...seed, messages: [] });
       const count = seed.messages.length;
       const row = { ...made.conversation, message_count: count, last_seq: count, last_customer_seq: count };
-      conversation.run(...valuesOf(row));
+      insertConversation.run(...valuesOf(row));
       for (const each of made.tags) tag.run(...valuesOf(each));
       messages.run(...messageValues(seed).flat());
       const position = BigInt(seed.startedAt) << 20n;

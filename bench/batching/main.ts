@@ -115,6 +115,7 @@ async function start(off: string): Promise<Variant> {
       customers: messages,
       nodeArguments: ["--import", preload.href],
       telegram: false,
+      isAged: false,
     },
     { installation: await install(database?.url, await manualPages()), questions: manualQuestions },
   );

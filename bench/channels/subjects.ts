@@ -12,6 +12,7 @@ import { install } from "#test/support/program/installation.ts";
 import { launch } from "#test/support/program/launch.ts";
 import { freePort } from "#test/support/servers/free-port.ts";
 import { redis } from "#test/support/services.ts";
+import { age } from "./aged.ts";
 import { fill, questionsOn } from "../made-up-passages.ts";
 import { manualQuestions } from "../manual-questions.ts";
 import type { Target } from "./load.ts";
@@ -41,6 +42,8 @@ export interface SubjectOptions {
   readonly core: number | undefined;
   readonly customers: number;
   readonly nodeArguments: readonly string[];
+  /** Adds Parley on a database with months of work, just started after an outage. */
+  readonly isAged: boolean;
 }
 
 /** Starts every subject, each in a process of its own on the same processor. */
@@ -56,6 +59,10 @@ export async function startSubjects(options: SubjectOptions): Promise<Subjects> 
     ends.push(parley.end);
     const large = await startParley({ ...options, telegram: false }, await readsMadeUp());
     ends.push(large.end);
+    const aged = options.isAged
+      ? await startParley({ ...options, telegram: false }, await readsManual(age))
+      : undefined;
+    if (aged !== undefined) ends.push(aged.end);
     const bolt = await startPlain(options, "plain-bolt.ts");
     ends.push(bolt.end);
     const grammy = await startPlain(options, "plain-grammy.ts");
@@ -88,6 +95,21 @@ export async function startSubjects(options: SubjectOptions): Promise<Subjects> 
         customers: slackCustomers(customers, "B"),
         texts: courtesies,
       },
+      ...(aged === undefined
+        ? []
+        : (
+            [
+              ["Parley, manual, aged", "F", manualQuestions],
+              ["Parley, fixed text, aged", "G", courtesies],
+            ] as const
+          ).map(([name, letter, texts]) => ({
+            name,
+            platform: "slack" as const,
+            pids: [aged.pid],
+            ...aged.slack,
+            customers: slackCustomers(customers, letter),
+            texts,
+          }))),
       {
         name: "Bolt",
         platform: "slack",
@@ -158,10 +180,11 @@ interface Knowledge {
   readonly questions: readonly string[];
 }
 
-const readsManual = async (): Promise<Knowledge> => ({
-  installation: await install(undefined, await manualPages()),
-  questions: manualQuestions,
-});
+async function readsManual(prepare?: (installation: Installation) => Promise<void>): Promise<Knowledge> {
+  const installation = await install(undefined, await manualPages());
+  await prepare?.(installation);
+  return { installation, questions: manualQuestions };
+}
 
 async function readsMadeUp(): Promise<Knowledge> {
   const installation = await install(undefined, []);
