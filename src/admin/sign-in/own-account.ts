@@ -50,23 +50,34 @@ export async function changePassword(
   });
 }
 
-/** Changes the name that customers see on later messages. */
-export async function changeOwnName(
+/** Values that agents change themselves. */
+export interface OwnProfile {
+  /** Customers see it on later messages. */
+  readonly name?: string;
+  /** Rules assign no conversations to an agent who is away. */
+  readonly away?: boolean;
+}
+
+export async function changeOwnProfile(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   { agentId, workspaceId, actor, email }: OwnAccount,
-  name: string,
+  change: OwnProfile,
 ): Promise<void> {
-  if (name === actor.name) return;
   await store.write(async (tx) => {
-    await tx.updateTable("agents").set({ name }).where("id", "=", agentId).execute();
-    const change = {
-      workspaceId,
-      by: actor,
-      action: "agent_changed",
-      subject: email,
-      from: actor.name,
-      to: name,
-    } as const;
-    await recordChange(tx, { ...change, now: clock.now() });
+    const before = await tx
+      .selectFrom("agents")
+      .select(["name", "away"])
+      .where("id", "=", agentId)
+      .executeTakeFirstOrThrow();
+    const { name = before.name, away = before.away === 1 } = change;
+    await tx
+      .updateTable("agents")
+      .set({ name, away: away ? 1 : 0 })
+      .where("id", "=", agentId)
+      .execute();
+    const record = (from: string, to: string) =>
+      recordChange(tx, { workspaceId, by: actor, action: "agent_changed", subject: email, from, to, now: clock.now() });
+    if (name !== before.name) await record(before.name, name);
+    if (away !== (before.away === 1)) await record(away ? "here" : "away", away ? "away" : "here");
   });
 }

@@ -13,6 +13,7 @@ export interface Me {
     readonly name: string;
     readonly role: Role;
     readonly avatar_url: string | null;
+    readonly away: boolean;
     readonly has_password: boolean;
     /** The workspace requires a second factor, and the agent has to set it up first. */
     readonly lacks_second_factor: boolean;

@@ -47,6 +47,21 @@ eachDatabase("an agent's own account", (open) => {
     expect((await vera.call("PATCH", "me", { name: "  " })).status).toBe(422);
   });
 
+  it("lets an agent be away and come back, as colleagues and the audit log see it", async () => {
+    const admin = await dashboardUser(app, "admin", { name: "absences" });
+    const olaf = await dashboardUser(app, "agent", { name: "olaf" });
+    for (const away of [true, false]) {
+      expect((await olaf.call("PATCH", "me", { away })).status).toBe(204);
+      expect((await olaf.call("GET", "me")).body).toMatchObject({ agent: { name: "olaf", away } });
+      expect((await admin.call("GET", `agents/${olaf.id}`)).body).toMatchObject({ name: "olaf", away });
+    }
+    const entries = app.store.read.selectFrom("audit").select(["action", "detail", "from_value", "to_value"]);
+    expect(await entries.where("actor_id", "=", olaf.email).orderBy("id").execute()).toEqual([
+      { action: "agent_changed", detail: olaf.email, from_value: "here", to_value: "away" },
+      { action: "agent_changed", detail: olaf.email, from_value: "away", to_value: "here" },
+    ]);
+  });
+
   it("changes the password with the current one, and ends other sessions", async () => {
     const { email, cookie } = await withPassword("paul");
     const other = cookieOf(await signIn(email, password));

@@ -11,6 +11,7 @@ import type { App } from "#http/app-type.ts";
 import type { Resources } from "#http/v1/resources.ts";
 import * as schemas from "#http/v1/schemas.ts";
 import { own } from "./own.ts";
+import { away } from "./profile.ts";
 
 const schema = {
   tags: ["Administration"],
@@ -26,6 +27,7 @@ const schema = {
             name: Type.String(),
             role: Type.Enum([...agentRoles]),
             avatar_url: schemas.nullable(Type.String({ description: "The picture that customers see; null: none" })),
+            away,
             has_password: Type.Boolean(),
             lacks_second_factor: Type.Boolean({
               description: "The workspace requires a second factor, and the agent has to set it up first",
@@ -50,9 +52,13 @@ export function meRoute(app: App, { store, clock, options }: Resources): void {
   app.get("/me", { config: own, schema }, async (request) => {
     const administrator = administratorOf(request);
     const { agentId, email, name, role, workspaceId } = administrator;
-    const { avatar, password } = await store.read
+    const {
+      avatar,
+      away: isAway,
+      password,
+    } = await store.read
       .selectFrom("agents")
-      .select(["avatar", "password"])
+      .select(["avatar", "away", "password"])
       .where("id", "=", agentId)
       .executeTakeFirstOrThrow();
     const workspace = await readWorkspace(store.read, workspaceId);
@@ -64,6 +70,7 @@ export function meRoute(app: App, { store, clock, options }: Resources): void {
         name,
         role,
         avatar_url: avatar === null ? null : `${options.publicUrl}${avatarPath(avatar)}`,
+        away: isAway === 1,
         has_password: password !== null,
         lacks_second_factor: await lacksSecondFactor(store.read, administrator),
       },

@@ -1,19 +1,20 @@
 import { Type } from "typebox";
 import { agentTopic } from "#queue/signals/topics.ts";
-import { changeOwnName, changePassword } from "#admin/sign-in/own-account.ts";
+import { changeOwnProfile, changePassword } from "#admin/sign-in/own-account.ts";
 import { adminResponses, givenName } from "#http/admin/schemas.ts";
 import type { App } from "#http/app-type.ts";
 import type { Resources } from "#http/v1/resources.ts";
 import * as schemas from "#http/v1/schemas.ts";
 import { own, ownAccountOf, requireGivenPassword } from "./own.ts";
 
+export const away = Type.Boolean({ description: "Rules assign no conversations to an agent who is away" });
 export const password = Type.String({ maxLength: 500 });
 
-const nameSchema = {
+const profileSchema = {
   tags: ["Administration"],
   operationId: "changeMe",
-  summary: "Change your name, which customers see",
-  body: Type.Object({ name: givenName }, { title: "MeChange" }),
+  summary: "Change your name, which customers see, or whether you are away",
+  body: Type.Object({ name: Type.Optional(givenName), away: Type.Optional(away) }, { title: "MeChange" }),
   response: adminResponses({ 204: schemas.noContent }, schemas.withBody),
 };
 
@@ -31,12 +32,14 @@ const passwordSchema = {
   response: adminResponses({ 204: schemas.noContent }, [...schemas.withBody, "too_many_attempts"]),
 };
 
-/** An agent's own name and password. */
+/** An agent's own name, absence and password. */
 export function profileRoutes(app: App, resources: Resources): void {
   const { fanout } = resources;
 
-  app.patch("/me", { config: own, schema: nameSchema }, async (request, reply) => {
-    await changeOwnName(resources, ownAccountOf(request), request.body.name.trim());
+  app.patch("/me", { config: own, schema: profileSchema }, async (request, reply) => {
+    const { name, ...rest } = request.body;
+    const change = name === undefined ? rest : { ...rest, name: name.trim() };
+    await changeOwnProfile(resources, ownAccountOf(request), change);
     return reply.code(204).send();
   });
 

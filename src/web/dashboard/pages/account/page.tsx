@@ -2,6 +2,7 @@ import { api } from "#web/dashboard/api.ts";
 import type { DashboardPage } from "#web/dashboard/page.ts";
 import { addressOf } from "#web/dashboard/router.ts";
 import { useDashboard } from "#web/dashboard/store.ts";
+import { SwitchField } from "#web/dashboard/ui/fields/choice.tsx";
 import { TextField } from "#web/dashboard/ui/fields/text.tsx";
 import { Form, useForm } from "#web/dashboard/ui/form.tsx";
 import { Callout } from "#web/dashboard/ui/marks.tsx";
@@ -41,8 +42,8 @@ function Account() {
           <p>This workspace requires a second factor. Set it up to go on.</p>
         </Callout>
       )}
-      <Section title="Name" lead="Customers see it with your replies.">
-        <NameForm />
+      <Section title="Profile">
+        <ProfileForm />
         {role === "admin" && !isLacking && (
           <p class="hint">
             You sign in with {email}. <a href={addressOf("team", id)}>Change the address</a>
@@ -70,16 +71,32 @@ function Account() {
   );
 }
 
-function NameForm() {
+interface ProfileValues {
+  readonly name: string;
+  readonly away: boolean;
+}
+
+function ProfileForm() {
   const { me, reloadMe } = useDashboard();
-  const form = useForm({ name: me.value.agent.name });
-  const send = async (values: { readonly name: string }): Promise<void> => {
+  const { name, away, role } = me.value.agent;
+  const form = useForm<ProfileValues>({ name, away });
+  const send = async (values: ProfileValues): Promise<void> => {
     await api.patch("me", values);
     await reloadMe();
   };
   return (
-    <Form form={form} send={send} label="Save the name" done="Name saved." isBlocked={!form.isChanged}>
-      <TextField of={form.field("name")} label="Your name" required maxLength={100} autocomplete="name" />
+    <Form form={form} send={send} label="Save" done="Saved." isBlocked={!form.isChanged}>
+      <TextField
+        of={form.field("name")}
+        label="Your name"
+        hint="Customers see it with your replies."
+        required
+        maxLength={100}
+        autocomplete="name"
+      />
+      {role !== "viewer" && (
+        <SwitchField of={form.field("away")} label="Away" hint="Rules assign no conversations to you." />
+      )}
     </Form>
   );
 }
