@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { webhookKind } from "#database/queries/webhooks.ts";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemActor } from "#domain/conversation/message.ts";
 import type { AgentRole } from "#domain/workspace/agent-role.ts";
@@ -253,12 +254,14 @@ async function realChanges(): Promise<readonly RealChange[]> {
     const [method = "", url = ""] = route.split(" ");
     made.push({ method, url, ...(await make()) });
   }
-  // Crawls change documents by themselves.
+  // Crawls change documents by themselves, and failed attempts change webhooks.
   const pending = () =>
     app.store.read.selectFrom("documents").select("id").where("status", "in", ["pending", "processing"]);
   const left = async (): Promise<number> => {
     app.clock.advance(1_000);
-    return (await pending().execute()).length;
+    const outbox = app.store.read.selectFrom("outbox").select("id").where("due_at", "<=", app.clock.now());
+    const due = outbox.where("kind", "=", webhookKind.kind);
+    return (await pending().execute()).length + (await due.execute()).length;
   };
   await expect.poll(left).toBe(0);
   return made;
