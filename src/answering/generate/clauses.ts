@@ -72,7 +72,9 @@ export function namesOf(text: string): string[] {
   const names: string[] = [];
   let end = -2;
   for (const { 0: word, index } of text.matchAll(/(?<![\p{L}\p{N}@./])\p{Lu}[\p{L}\p{M}’'-]*/gu)) {
-    const key = fold(word).replace(/['’]s$|-$/u, "");
+    // "They'll" and "Don't" begin sentences.
+    const key = fold(word).replace(/['’](?:s|ll|re|ve|d|m)$|-$/u, "");
+    if (/n['’]t$/u.test(key)) continue;
     if (key.length < 2 || openers.has(key) || numberWords.has(key) || unitOf.has(key) || isFunctionWord(key)) continue;
     const last = names.at(-1);
     if (last !== undefined && text.slice(end, index) === " ") names[names.length - 1] = `${last} ${key}`;

@@ -12,6 +12,10 @@ export interface Quantity {
   readonly at: number;
   /** Written as a word: "two". */
   readonly isWord: boolean;
+  /** "28th". It has no unit. */
+  readonly isRank: boolean;
+  /** The hour as it is written in "11 p.m.", whose value is "23:00". Null for everything else. */
+  readonly hour: string | null;
 }
 
 /** Facts that must be in the source literally. */
@@ -27,6 +31,9 @@ const linkPattern =
   /\b(?:https?|ftp|file|data|javascript|vbscript|mailto|tel|sms|blob):\S[^\s<>()[\]"'`]*|\bwww\.[^\s<>()[\]"'`]+|(?<![\p{L}\p{N}@-]|[\p{L}\p{N}-]\.)(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}(?![\p{L}\p{N}])(?:[/:?#][^\s<>()[\]"'`]*)?/giu;
 const phonePattern = /(?<![\p{L}\p{N}])(?:\+|00|\(?0)\d[\d ()/.-]{5,40}\d/gu;
 const datePattern = /(?<![\p{L}\p{N}])(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}([./-])\d{1,2}\1\d{2,4})(?!\d)/gu;
+/** "11 p.m.", "6:30 pm". Not "12:00 am Vortag", which is German. */
+const twelveHoursPattern =
+  /(?<![\p{L}\p{N}.,:])(1[0-2]|0?[1-9])(?:[:.](\d{2}))?[ \u00a0\u202f]?(?:([apAP])\.[ ]?[mM]\.?|([apAP])[mM](?![\p{L}\p{N}])(?!\s+\p{Lu}))/gu;
 const timePattern = /(?<![\p{L}\p{N}])(\d{1,2}):(\d{2})(?::\d{2})?(?!\d)/gu;
 /** Letters that form codes with digits: article numbers, models, keys. CJK letters next to a number are not part of it. */
 const alphabetic = String.raw`a-z\u00c0-\u024f\u0370-\u04ff`;
@@ -34,6 +41,8 @@ const codePattern = new RegExp(
   String.raw`(?<![${alphabetic}\d])(?:[${alphabetic}]+[-_]?\d[${alphabetic}\d_-]*|\d+[${alphabetic}]+[${alphabetic}\d_-]*)`,
   "giu",
 );
+/** "28th": the number 28. */
+const ordinal = /^(\d+)(?:st|nd|rd|th)$/iu;
 const attachedUnit = new RegExp(String.raw`^\d+([${alphabetic}]+)$`, "iu");
 const numberPattern = /\d{1,3}(?:[ '’.,\u00a0\u202f]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*/gu;
 const wordPattern = /[\p{L}\p{M}]+(?:\.[\p{L}](?=\.))?|[%€$£¥₹]|°[cf]/giu;
@@ -82,6 +91,8 @@ const trimmed = (digits: string): string => digits.replace(/^0+(?=\d)/u, "");
 
 interface NumberSpan {
   readonly isWord?: true;
+  readonly isRank?: true;
+  readonly hour?: string;
   readonly value: string;
   readonly start: number;
   readonly end: number;
@@ -122,13 +133,30 @@ export function hardFactsOf(text: string): HardFacts {
     ),
   );
   take(phonePattern, ([phone]) => letters.push(`tel ${phone.replaceAll(/\D/gu, "").replace(/^0+/u, "")}`));
+  take(twelveHoursPattern, (match) => {
+    const [{ length }, hour = "", minutes = "00", dotted, plainLetter] = match;
+    const hours = (Number(hour) % 12) + ((dotted ?? plainLetter)?.toLowerCase() === "p" ? 12 : 0);
+    const end = match.index + length;
+    found.push({
+      value: `${hours}:${minutes}`,
+      hour: trimmed(hour),
+      start: match.index,
+      end,
+      unit: null,
+      isOne: false,
+    });
+  });
   take(timePattern, (match) => bare(`${trimmed(match[1] ?? "")}:${match[2]}`, match.index, match[0].length));
   take(codePattern, ({ 0: code, index }) => {
     const unit = unitOf.get(attachedUnit.exec(code)?.[1]?.toLowerCase() ?? "");
-    if (unit === undefined) letters.push(code.toLowerCase());
+    const rank = ordinal.exec(code)?.[1];
+    const end = index + code.length;
+    if (rank !== undefined)
+      found.push({ value: valueOf(rank), start: index, end, unit: null, isOne: false, isRank: true });
+    else if (unit === undefined) letters.push(code.toLowerCase());
     else {
       const value = valueOf(/^\d+/u.exec(code)?.[0] ?? "");
-      found.push({ value, start: index, end: index + code.length, unit, isOne: false });
+      found.push({ value, start: index, end, unit, isOne: false });
     }
   });
   take(numberPattern, ({ 0: number, index }) => bare(valueOf(number), index, number.length));
@@ -177,19 +205,34 @@ function written(text: string): NumberSpan[] {
 
 function withUnits(text: string, found: readonly NumberSpan[]): Quantity[] {
   const ordered = found.toSorted((left, right) => left.start - right.start);
-  const units = ordered.map(
-    (each, index) => each.unit ?? signBefore(text, each) ?? unitBehind(text, each, ordered[index + 1]),
+  const units = ordered.map((each, index) =>
+    hasNoUnit(each) ? null : (each.unit ?? signBefore(text, each) ?? unitBehind(text, each, ordered[index + 1])),
   );
   // "25, 50 or 100 €": the last unit applies to all.
   for (let index = ordered.length - 2; index >= 0; index -= 1) {
     const between = text.slice(ordered[index]?.end, ordered[index + 1]?.start);
+    const each = ordered[index];
+    if (each === undefined || hasNoUnit(each)) continue;
     if (units[index] === null && joining.test(between)) units[index] = units[index + 1] ?? null;
   }
-  return ordered.map(({ value, start, isOne, isWord = false }, index) => {
+  return ordered.map(({ value, start, isOne, isWord = false, isRank = false, hour = null }, index) => {
     const unit = units[index] ?? null;
-    return { value, unit, vague: isOne && unit === null, at: start, isWord };
+    return { value, unit, vague: isOne && unit === null, at: start, isWord, isRank, hour };
   });
 }
+
+const hasNoUnit = ({ isRank, hour }: NumberSpan): boolean => isRank === true || hour !== undefined;
+
+/** Whether both are one number, whatever their units: "at 9" may say "9 a.m.", and "28" the rank "28th". */
+export function isSameNumber(said: Quantity, has: Quantity): boolean {
+  if ((said.isRank && has.unit !== null) || (has.isRank && said.unit !== null)) return false;
+  return said.value === has.value || said.hour === has.value || has.hour === said.value;
+}
+
+/** Whether the source says a number as a statement does. */
+export const saysNumber = (said: Quantity, has: Quantity): boolean =>
+  isSameNumber(said, has) &&
+  (said.value === has.value ? said.unit === null || said.unit === has.unit : said.hour === null);
 
 /** A currency before the number. */
 function signBefore(text: string, { start }: NumberSpan): string | null {

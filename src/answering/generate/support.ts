@@ -12,10 +12,10 @@ import {
   withoutMarkup,
 } from "./clauses.ts";
 import type { Quantity } from "./hard-facts.ts";
-import { hardFactsOf, plain } from "./hard-facts.ts";
+import { hardFactsOf, isSameNumber, plain, saysNumber } from "./hard-facts.ts";
 import { fold } from "#language/words/runs.ts";
 import { wordsOf } from "#language/words/terms.ts";
-import { opposites, openers, strictWords } from "./word-lists.ts";
+import { opposites, openers, spelledOut, strictWords } from "./word-lists.ts";
 
 /** A passage prepared for the comparison with statements. */
 export interface Evidence {
@@ -239,20 +239,17 @@ function hasLetters(letters: string, { letters: known, line }: Evidence): boolea
   );
 }
 
-const fits = (said: Quantity, has: Quantity): boolean =>
-  said.value === has.value && (said.unit === null || said.unit === has.unit);
-
 function wrongQuantity(quantities: readonly Quantity[], evidence: Evidence): Objection | undefined {
   // Words come last: they must not hide a number.
   for (const said of quantities.toSorted((left, right) => Number(left.isWord) - Number(right.isWord))) {
     if (said.vague) continue;
-    const same = evidence.quantities.filter(({ value }) => value === said.value);
+    const same = evidence.quantities.filter((has) => isSameNumber(said, has));
     if (same.length === 0)
       return said.isWord ? "a number word that is not in the source" : "a number that is not in the source";
-    if (same.some((has) => fits(said, has))) continue;
+    if (same.some((has) => saysNumber(said, has))) continue;
     // In a table the unit is in the heading.
     const bare =
-      same.some(({ unit }) => unit === null) &&
+      same.some(({ unit, isRank }) => unit === null && !isRank) &&
       evidence.units.some((unit) => unit.some((clause) => mentions(clause, said.unit)));
     if (!bare) return "a unit that the number does not have in the source";
   }
@@ -265,7 +262,10 @@ const mentions = ({ words }: Clause, unit: string | null): boolean =>
 /** A word at the beginning may be a name or not: "Bob manages …", "Sending parcels …". */
 function unknownName(prose: string, { words, line }: Evidence): Objection | undefined {
   const isKnown = (name: string): boolean =>
-    words.has(name) || line.includes(name) || (name.length >= 5 && [...words].some((word) => alike(name, word)));
+    words.has(name) ||
+    line.includes(name) ||
+    (spelledOut.get(name)?.some((each) => line.includes(each)) ?? false) ||
+    (name.length >= 5 && [...words].some((word) => alike(name, word)));
   const [first = "", second = ""] = wordsOf(prose);
   const unknown = namesOf(prose)
     .flatMap((name) => name.split(" "))
@@ -324,7 +324,7 @@ function saidOf(informative: readonly string[], quantities: readonly Quantity[],
   const homes = quantities.map((said) =>
     clauses.filter((clause) =>
       clause.quantities.some(
-        (has) => said.value === has.value && (said.unit === null || has.unit === null || said.unit === has.unit),
+        (has) => isSameNumber(said, has) && (said.unit === null || has.unit === null || said.unit === has.unit),
       ),
     ),
   );

@@ -110,6 +110,17 @@ export const opposites: readonly (readonly [RegExp, RegExp])[] = [
   [/\bavant\b/u, /\bapres\b/u],
 ];
 
+/** Abbreviations that look like names, with the words that a source may have in their place. */
+export const spelledOut: ReadonlyMap<string, readonly string[]> = new Map([
+  ["sms", ["text message"]],
+  ["tv", ["television"]],
+  ["uk", ["united kingdom"]],
+  ["us", ["united states", "u.s."]],
+  ["usa", ["united states", "u.s."]],
+  ["eu", ["european union"]],
+  ["faq", ["frequently asked questions"]],
+]);
+
 /** Words that begin a sentence without being a name. */
 export const openers = set(
   `yes no unfortunately please simply first second third then next finally additionally however note generally typically
