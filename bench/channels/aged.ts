@@ -13,8 +13,8 @@ const asleepMs = 2 * 3_600_000;
 const step = 1_000;
 
 /**
- * Fills an installation's SQLite database as after months of work and an outage of two hours: open conversations of the
- * website chat, each with a timer of its SLA that came due during the outage.
+ * Fills an installation's SQLite database with open conversations of the website chat, each with a timer of its SLA that
+ * came due during an outage of two hours.
  */
 export async function age({ databaseUrl, workspaceId }: Installation): Promise<void> {
   await loadSqlite(

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import { manualPages } from "#admin/installation/manual.ts";
+import { timerKind } from "#conversations/automation/timers.ts";
 import { openStore } from "#database/open.ts";
 import type { Installation } from "#test/support/program/installation.ts";
 import { install } from "#test/support/program/installation.ts";
@@ -31,7 +32,7 @@ export interface Subject extends Target {
 
 export interface Subjects {
   readonly all: readonly Subject[];
-  /** Why subjects are missing. */
+  /** Facts that a reader of the figures needs, such as missing subjects. */
   readonly left: readonly string[];
   close(): Promise<void>;
 }
@@ -59,10 +60,6 @@ export async function startSubjects(options: SubjectOptions): Promise<Subjects> 
     ends.push(parley.end);
     const large = await startParley({ ...options, telegram: false }, await readsMadeUp());
     ends.push(large.end);
-    const aged = options.isAged
-      ? await startParley({ ...options, telegram: false }, await readsManual(age))
-      : undefined;
-    if (aged !== undefined) ends.push(aged.end);
     const bolt = await startPlain(options, "plain-bolt.ts");
     ends.push(bolt.end);
     const grammy = await startPlain(options, "plain-grammy.ts");
@@ -95,21 +92,6 @@ export async function startSubjects(options: SubjectOptions): Promise<Subjects> 
         customers: slackCustomers(customers, "B"),
         texts: courtesies,
       },
-      ...(aged === undefined
-        ? []
-        : (
-            [
-              ["Parley, manual, aged", "F", manualQuestions],
-              ["Parley, fixed text, aged", "G", courtesies],
-            ] as const
-          ).map(([name, letter, texts]) => ({
-            name,
-            platform: "slack" as const,
-            pids: [aged.pid],
-            ...aged.slack,
-            customers: slackCustomers(customers, letter),
-            texts,
-          }))),
       {
         name: "Bolt",
         platform: "slack",
@@ -165,10 +147,32 @@ export async function startSubjects(options: SubjectOptions): Promise<Subjects> 
         texts: manualQuestions,
       },
     );
+    if (options.isAged) {
+      // Started last, and measured first: it works through its backlog while the others would wait for the processor.
+      const aged = await startParley({ ...options, telegram: false }, await readsManual(age));
+      ends.push(aged.end);
+      left.push(`${await dueTimers(aged.databaseUrl)} timers are due on the aged database as the rounds begin`);
+      const of = { platform: "slack", pids: [aged.pid], ...aged.slack } as const;
+      all.unshift(
+        { name: "Parley, manual, aged", ...of, customers: slackCustomers(customers, "F"), texts: manualQuestions },
+        { name: "Parley, fixed text, aged", ...of, customers: slackCustomers(customers, "G"), texts: courtesies },
+      );
+    }
     return { all, left, close };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+async function dueTimers(databaseUrl: string): Promise<number> {
+  const store = await openStore(databaseUrl);
+  try {
+    const due = store.read.selectFrom("outbox").select((eb) => eb.fn.countAll().as("count"));
+    const rows = await due.where("kind", "=", timerKind.kind).where("due_at", "<=", Date.now()).execute();
+    return Number(rows[0]?.count ?? 0);
+  } finally {
+    await store.close();
   }
 }
 
@@ -182,7 +186,12 @@ interface Knowledge {
 
 async function readsManual(prepare?: (installation: Installation) => Promise<void>): Promise<Knowledge> {
   const installation = await install(undefined, await manualPages());
-  await prepare?.(installation);
+  try {
+    await prepare?.(installation);
+  } catch (error) {
+    await installation.remove();
+    throw error;
+  }
   return { installation, questions: manualQuestions };
 }
 
@@ -273,6 +282,7 @@ export async function startParley(
   const path = (channel: Platform): string => `/channels/${channel}/${rows.find((row) => row.channel === channel)?.id}`;
   return {
     pid: program.pid,
+    databaseUrl: installation.databaseUrl,
     questions,
     slack: { port, path: path("slack") },
     telegram: { port, path: path("telegram") },
