@@ -59,6 +59,9 @@ const groups: readonly {
   },
 ];
 
+/** A report has no more rows, the largest ones. */
+const rowsMax = 200;
+
 /** The numbers of the range by channel, agent, team and tag. The shown group is in the address. */
 export function Breakdown({ range }: { readonly range: Range }) {
   const [shownGroup, show] = useQuery("by");
@@ -85,7 +88,10 @@ function Group({ by, label, header, columns, range }: (typeof groups)[number] & 
     ]);
     const shownKeys = new Set(report.rows.map(({ key }) => key));
     // A channel without anything in this range had something before.
-    const gone = earlier.rows.filter(({ key }) => !shownKeys.has(key)).map((row) => ({ ...row, values: {} }));
+    const isWhole = report.rows.length < rowsMax;
+    const gone = earlier.rows
+      .filter(({ key }) => isWhole && !shownKeys.has(key))
+      .map((row) => ({ ...row, values: {} }));
     return {
       rows: [...report.rows, ...gone],
       before: new Map(earlier.rows.map(({ key, values }) => [key, values])),

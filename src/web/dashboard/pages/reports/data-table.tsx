@@ -70,7 +70,7 @@ function Cell(props: {
 }) {
   const { now, kind, before } = props;
   const change = before === undefined ? undefined : (changeOf(now, before)?.text ?? `${shown(kind, before)} before`);
-  if (change === undefined || (now === null && before === null)) return <>{shown(kind, now)}</>;
+  if (change === undefined || ((now ?? 0) === 0 && (before ?? 0) === 0)) return <>{shown(kind, now)}</>;
   return (
     <span>
       {shown(kind, now)}

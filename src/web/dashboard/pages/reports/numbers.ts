@@ -183,11 +183,13 @@ export const numbers = {
   },
 } as const satisfies Readonly<Record<string, ReportNumber>>;
 
+const isTime = (metric: Metric): boolean => metric.endsWith("_median") || metric.endsWith("_p90");
+
 export const counted = (label: string, metric: Metric): ReportNumber => ({
   label,
   about: definitions[metric],
-  kind: metric.endsWith("_median") || metric.endsWith("_p90") ? "time" : "count",
-  of: (values) => values[metric] ?? null,
+  kind: isTime(metric) ? "time" : "count",
+  of: (values) => values[metric] ?? (isTime(metric) ? null : 0),
 });
 
 const whole = new Intl.NumberFormat();
