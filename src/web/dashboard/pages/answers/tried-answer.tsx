@@ -14,6 +14,7 @@ interface TriedQuestion {
   readonly replies: readonly string[];
   readonly confidence: string | null;
   readonly decision: { readonly kind: string; readonly text: string };
+  readonly passages: readonly { readonly document_id: string; readonly used: boolean }[];
 }
 
 export type Outcome =
@@ -22,18 +23,21 @@ export type Outcome =
   | { readonly kind: "tried"; readonly first: TriedQuestion; readonly others: readonly TriedQuestion[] };
 
 /** Waits until the document is indexed, and asks the bot. */
-export async function tryAnswer(documentId: string, question: string): Promise<Outcome> {
-  const indexed = await indexedDocument(documentId);
+export async function tryAnswer({ id, audience }: DocumentItem, question: string): Promise<Outcome> {
+  const indexed = await indexedDocument(id);
   if (indexed === undefined) return { kind: "unknown" };
   if (indexed.status === "failed") return { kind: "failed", error: indexed.error ?? "" };
-  return { kind: "tried", first: await ask(question, indexed.audience), others: [] };
+  return { kind: "tried", first: await ask(question, audience), others: [] };
 }
 
 /** Asks the bot a few other questions of the group. Those that could not be asked are left out. */
-export async function tryQuestions(questions: readonly string[]): Promise<readonly TriedQuestion[]> {
+export async function tryQuestions(
+  questions: readonly string[],
+  audience: readonly string[],
+): Promise<readonly TriedQuestion[]> {
   const tried: TriedQuestion[] = [];
   for (const question of [...new Set(questions)].filter((each) => each.trim() !== "").slice(0, othersMax)) {
-    const result = await ask(question, []).catch(() => undefined);
+    const result = await ask(question, audience).catch(() => undefined);
     if (result !== undefined) tried.push(result);
   }
   return tried;
@@ -57,11 +61,13 @@ async function indexedDocument(id: string): Promise<DocumentItem | undefined> {
   return undefined;
 }
 
-const answers: ReadonlySet<string> = new Set(["answer", "skill"]);
-
-/** Whether the bot answers the question, and is sure enough of it. */
+/** Whether the bot answers the question from documents, and is sure enough of it. */
 export const isAnswered = ({ decision, confidence }: TriedQuestion): boolean =>
-  answers.has(decision.kind) && confidence !== "low";
+  decision.kind === "answer" && confidence !== "low";
+
+/** Whether it answers from this document. */
+export const isAnsweredBy = (tried: TriedQuestion, documentId: string): boolean =>
+  isAnswered(tried) && tried.passages.some(({ document_id: id, used }) => used && id === documentId);
 
 /** `isOpen`: the question is in the list of those that need an answer. */
 export function TriedAnswer({ of: outcome, isOpen }: { readonly of: Outcome; readonly isOpen: boolean }) {
@@ -104,7 +110,7 @@ function Tried(props: {
         <ul>
           {others.map((each) => (
             <li key={each.question}>
-              <span dir="auto">{each.question}</span>: {isAnswered(each) ? "answered" : "not answered yet"}
+              {isAnswered(each) ? "Answered" : "Not answered yet"}: <bdi>{each.question}</bdi>
             </li>
           ))}
         </ul>
