@@ -70,11 +70,13 @@ export async function changeOwnProfile(
       .where("id", "=", agentId)
       .executeTakeFirstOrThrow();
     const { name = before.name, away = before.away === 1 } = change;
-    await tx
-      .updateTable("agents")
-      .set({ name, away: away ? 1 : 0 })
-      .where("id", "=", agentId)
-      .execute();
+    const flag: 0 | 1 = away ? 1 : 0;
+    const set = {
+      ...(change.name === undefined ? {} : { name }),
+      ...(change.away === undefined ? {} : { away: flag }),
+    };
+    if (Object.keys(set).length === 0) return;
+    await tx.updateTable("agents").set(set).where("id", "=", agentId).execute();
     const record = (from: string, to: string) =>
       recordChange(tx, { workspaceId, by: actor, action: "agent_changed", subject: email, from, to, now: clock.now() });
     if (name !== before.name) await record(before.name, name);

@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { api } from "#web/dashboard/api.ts";
 import type { DashboardPage } from "#web/dashboard/page.ts";
 import { addressOf } from "#web/dashboard/router.ts";
@@ -79,9 +80,15 @@ interface ProfileValues {
 function ProfileForm() {
   const { me, reloadMe } = useDashboard();
   const { name, away, role } = me.value.agent;
-  const form = useForm<ProfileValues>({ name, away });
+  const [saved, setSaved] = useState<ProfileValues>({ name, away });
+  const form = useForm(saved);
+  // An administrator may have changed the other value since the page was opened.
   const send = async (values: ProfileValues): Promise<void> => {
-    await api.patch("me", values);
+    await api.patch("me", {
+      ...(values.name === saved.name ? {} : { name: values.name }),
+      ...(values.away === saved.away ? {} : { away: values.away }),
+    });
+    setSaved(values);
     await reloadMe();
   };
   return (
