@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import type { Clock } from "#runtime/clock.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 import type { Reader, Store, Tx } from "#database/contract.ts";
+import { lockWorkspace } from "#database/queries/workspaces.ts";
 import { finishWork, insertWork } from "#database/queries/outbox.ts";
 import { Problem } from "#domain/problem.ts";
 import type { WorkDeclaration } from "#database/work.ts";
@@ -88,9 +89,14 @@ export interface PasswordLink {
 export function createPasswordLink(
   store: Store,
   clock: Clock,
-  { workspaceId, agentId, by }: AgentOf,
+  { workspaceId, agentId, by, makerId }: AgentOf & { readonly makerId: string },
 ): Promise<PasswordLink> {
   return store.write(async (tx) => {
+    await lockWorkspace(tx, workspaceId);
+    // The links of a colleague who is no administrator any more have ended; a late one must not follow.
+    const { role } = await requireAgent(tx, workspaceId, makerId);
+    if (role !== "admin" || (await providerOnly(tx, makerId)) !== undefined)
+      throw new Problem("insufficient_role", "Only administrators make these links.");
     const { email, name, invited_until: invitedUntil } = await requireAgent(tx, workspaceId, agentId);
     if (invitedUntil !== null) {
       throw new Problem("invalid_transition", `${name} has not joined yet. Make a new invitation link instead.`);

@@ -201,7 +201,7 @@ export async function removeAgent(store: Store, clock: Clock, { workspaceId, age
 }
 
 /** Ends the links that administrators have made: one of them is no administrator any more, and may still have some. */
-async function endPasswordLinks(tx: Tx, workspaceId: string): Promise<void> {
+export async function endPasswordLinks(tx: Tx, workspaceId: string): Promise<void> {
   await tx
     .deleteFrom("agent_tokens")
     .where("kind", "=", "password_link")

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { systemActor } from "#domain/conversation/message.ts";
+import { createPasswordLink } from "#admin/sign-in/password-reset.ts";
 import { createLoginToken } from "#admin/team/login-links.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
@@ -207,9 +209,17 @@ eachDatabase("a link for a new password by an administrator", (open) => {
     expect((await admin.call("DELETE", `agents/${eva.id}/sessions`)).status).toBe(204);
     expect((await fetch(`${app.url}${first}`)).status).toBe(404);
     const colleague = await dashboardUser(app, "admin", { name: "colleague" });
-    const second = await linkFor(eva.id);
-    expect((await admin.call("PATCH", `agents/${colleague.id}`, { role: "agent" })).status).toBe(200);
-    expect((await fetch(`${app.url}${second}`)).status).toBe(404);
+    const other = await dashboardUser(app, "admin", { name: "other" });
+    for (const change of [
+      () => admin.call("PATCH", `agents/${colleague.id}`, { role: "agent" }),
+      () => admin.call("DELETE", `agents/${other.id}`),
+    ]) {
+      const link = await linkFor(eva.id);
+      expect((await change()).status).toBeLessThan(300);
+      expect((await fetch(`${app.url}${link}`)).status).toBe(404);
+    }
+    const late = { workspaceId: app.workspace.id, agentId: eva.id, makerId: colleague.id, by: systemActor("late") };
+    await expect(createPasswordLink(app.store, app.clock, late)).rejects.toMatchObject({ code: "insufficient_role" });
   });
 
   it("is refused to oneself, and to access tokens", async () => {

@@ -9,7 +9,7 @@ import type { Tx } from "#database/contract.ts";
 import { lockWorkspace } from "#database/queries/workspaces.ts";
 import { recordChange } from "#admin/audit.ts";
 import { signInStepKinds } from "#admin/team/agent-tokens.ts";
-import { insertAgent } from "#admin/team/agents.ts";
+import { endPasswordLinks, insertAgent } from "#admin/team/agents.ts";
 import { requireOtherAdmin } from "#admin/team/roles.ts";
 import type { SessionClient } from "#admin/team/sessions.ts";
 import { endSessions, insertSession } from "#admin/team/sessions.ts";
@@ -151,6 +151,7 @@ async function turnAway(tx: Tx, workspaceId: string, agent: KnownAgent, now: num
   const { numUpdatedRows } = await refusal.where("refused_at", "is", null).executeTakeFirst();
   // Never signed in through the provider, or turned away before.
   if (numUpdatedRows === 0n) return;
+  if (agent.role === "admin") await endPasswordLinks(tx, workspaceId);
   const pages = tx.deleteFrom("agent_tokens").where("agent_id", "=", agent.id);
   await pages.where("kind", "in", signInStepKinds).execute();
   await tx.deleteFrom("access_tokens").where("agent_id", "=", agent.id).execute();
@@ -162,6 +163,7 @@ async function setRole(tx: Tx, workspaceId: string, agent: KnownAgent, role: Age
   await tx.updateTable("agents").set({ role }).where("id", "=", agent.id).execute();
   // An agent of another role can neither see nor revoke them.
   if (role !== "admin") await tx.deleteFrom("access_tokens").where("agent_id", "=", agent.id).execute();
+  if (agent.role === "admin") await endPasswordLinks(tx, workspaceId);
   const change = { workspaceId, by: author, action: "agent_changed", subject: agent.email } as const;
   await recordChange(tx, { ...change, from: agent.role, to: role, now });
 }

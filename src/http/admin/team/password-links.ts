@@ -39,6 +39,7 @@ export function passwordLinkRoutes(app: App, { store, clock, options }: Resource
       workspaceId,
       agentId: request.params.id,
       by,
+      makerId: agentId,
     });
     return reply.code(201).send({ password_url: passwordUrl(options.publicUrl, token), expires_at: iso(expiresAt) });
   });
