@@ -56,6 +56,16 @@ describe("config/schema.json", () => {
     ]);
   });
 
+  it("leaves agents, websites and articles to config apply", () => {
+    const text = "workspaces:\n  - name: Shop\n    articles: [{title: Hours, text: 'We open at $${NINE}.'}]";
+    expect(() => readConfigFile("c.yaml", text, {})).toThrow(
+      /line 3: workspaces\.0\.articles is read by "parley config/,
+    );
+    expect(readConfigFile("c.yaml", text, {}, "applied").workspaces).toMatchObject([
+      { articles: [{ title: "Hours", text: "We open at ${NINE}." }] },
+    ]);
+  });
+
   it("is generated from the program's own schema", () => {
     expect(read("config/schema.json"), "run: node config/generate.ts").toBe(schemaFile());
   });

@@ -1,12 +1,11 @@
-import type { Static } from "typebox";
+import type { Static, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import type { AllowPrivate } from "#outbound/addresses.ts";
 import { parseRange } from "#outbound/addresses.ts";
 import type { FileChannel, FileErrorLine } from "./errors.ts";
 import { UnreadableFile, schemaErrors } from "./errors.ts";
 import { allowedAt, describe } from "./positions.ts";
-import { channelSchema, configFileSchema } from "./schema.ts";
-import type { workspaceSchema } from "./schema.ts";
+import { appliedFileSchema, appliedWorkspaceSchema, channelSchema, configFileSchema } from "./schema.ts";
 import { tagOf } from "./sections/audiences.ts";
 import { channelsWith } from "#channels/catalog.ts";
 import { isTimezone } from "#domain/reporting/local-time.ts";
@@ -15,7 +14,7 @@ import { identityKeysOf } from "./sections/identity.ts";
 import { singleSignOnOf } from "./sections/single-sign-on.ts";
 import { macrosOf } from "./sections/macros.ts";
 import { skillsOf } from "./sections/skills.ts";
-import { teamsOf } from "./sections/teams.ts";
+import { agentsOf, teamsOf } from "./sections/people.ts";
 import type { Fail } from "./sections/values.ts";
 import { listOf } from "./sections/values.ts";
 import type { ConfigSource } from "./source.ts";
@@ -33,12 +32,13 @@ export interface FileConfig {
 /**
  * Parses and checks the file. Throws {@link UnreadableFile} with all errors, their lines and what is allowed instead.
  * `needs` "outbound": the caller uses no workspaces. If a variable that only they refer to is unset, none are returned.
+ * "applied": a file for `config apply`, which may have more.
  */
 export function readConfigFile(
   file: string,
   content: string,
   env: Readonly<Record<string, string | undefined>>,
-  needs: "all" | "outbound" = "all",
+  needs: "all" | "outbound" | "applied" = "all",
 ): FileConfig {
   const source = createConfigSource(file, content);
   if (source.errors.length > 0) throw new UnreadableFile(file, source.errors);
@@ -51,7 +51,8 @@ export function readConfigFile(
   }
   const value: unknown = source.document.toJS() ?? {};
   const unsetLines = new Set(unset.map(({ offset }) => source.lineOf(offset)));
-  const invalid = invalidSettings(source, value);
+  const schema = needs === "applied" ? appliedFileSchema : configFileSchema;
+  const invalid = invalidSettings(source, schema, value);
   // The value of a missing variable is unknown, so its line has no other error.
   const reported = invalid.filter(({ error }) => !unsetLines.has(error.line));
   if (reported.length > 0) {
@@ -61,7 +62,7 @@ export function readConfigFile(
     throw new UnreadableFile(file, errors, validChannels(source, value, isValid));
   }
   if (invalid.length > 0 && !skipsWorkspaces) throw new UnreadableFile(file, source.errors);
-  const { workspaces = [], outbound } = value as Static<typeof configFileSchema>;
+  const { workspaces = [], outbound } = value as Static<typeof appliedFileSchema>;
   const read = (skipsWorkspaces ? [] : workspaces).map((_, index) => readWorkspace(source, workspaces, index));
   const allowPrivate = outbound?.allow_private ?? false;
   for (const [i, range] of (typeof allowPrivate === "boolean" ? [] : allowPrivate).entries()) {
@@ -90,19 +91,25 @@ interface InvalidSetting {
   readonly error: FileErrorLine;
 }
 
-function invalidSettings(source: ConfigSource, value: unknown): readonly InvalidSetting[] {
-  return schemaErrors(configFileSchema, value).map(({ path: keys, message, unknown: unknownKey }) => {
+function invalidSettings(source: ConfigSource, schema: TSchema, value: unknown): readonly InvalidSetting[] {
+  return schemaErrors(schema, value).map(({ path: keys, message, unknown: unknownKey }) => {
     const path = unknownKey === undefined ? keys : [...keys, unknownKey];
     const name = path.join(".") || "the file";
     const text =
       unknownKey === undefined
-        ? `${name} ${message}${describe(configFileSchema, keys)}`
-        : `${name} is not a setting; ${allowedAt(configFileSchema, keys)}`;
+        ? `${name} ${message}${describe(schema, keys)}`
+        : isAppliedOnly(path)
+          ? `${name} is read by "parley config apply" alone: move it to a file of its own`
+          : `${name} is not a setting; ${allowedAt(schema, keys)}`;
     return { path, error: source.errorAt(path, text) };
   });
 }
 
-type GivenWorkspace = Static<typeof workspaceSchema>;
+/** Whether an unknown key is one of a workspace in a file for `config apply`. */
+const isAppliedOnly = ([section, , key = "", ...more]: readonly string[]): boolean =>
+  section === "workspaces" && more.length === 0 && Object.hasOwn(appliedWorkspaceSchema.properties, key);
+
+type GivenWorkspace = Static<typeof appliedWorkspaceSchema>;
 
 /** Checks what the schema cannot, and reports it. */
 function readWorkspace(source: ConfigSource, workspaces: readonly GivenWorkspace[], index: number): FileWorkspace {
@@ -161,6 +168,7 @@ function readWorkspace(source: ConfigSource, workspaces: readonly GivenWorkspace
     singleSignOn:
       provider === undefined ? null : source.attempt(() => singleSignOnOf(provider, failIn("single_sign_on")), null),
     rules: source.attempt(() => rulesOf(given.rules ?? [], hours !== undefined, failIn("rules")), []),
+    agents: source.attempt(() => agentsOf(given.agents ?? [], failIn("agents")), []),
     teams: source.attempt(() => teamsOf(given.teams ?? [], failIn("teams")), []),
   };
 }

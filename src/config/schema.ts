@@ -6,12 +6,13 @@ import { cannedKeys } from "#language/text-keys.ts";
 import { hoursSchema, ruleSchema } from "./sections/automation.ts";
 import { audiencesSchema } from "./sections/audiences.ts";
 import { deskSchema } from "./sections/desk.ts";
+import { articleSchema, websiteSchema } from "./sections/documents.ts";
 import { identityKeysSchema } from "./sections/identity.ts";
 import { macroSchema } from "./sections/macros.ts";
 import { savedRepliesSchema } from "./sections/saved-replies.ts";
 import { singleSignOnSchema } from "./sections/single-sign-on.ts";
 import { skillSchema } from "./sections/skills.ts";
-import { teamSchema } from "./sections/teams.ts";
+import { agentSchema, teamSchema } from "./sections/people.ts";
 import { closed, text } from "./sections/values.ts";
 import { webhookSchema } from "./sections/webhooks.ts";
 import { widgetSchema } from "./sections/widget.ts";
@@ -47,6 +48,8 @@ const translationSchema = closed(
   Object.fromEntries(cannedKeys.map((key) => [key, Type.Optional(text("{bot} in it is the bot's name."))])),
   "Sentences in one language; absent ones are built in.",
 );
+
+const workspaceDescription = "A workspace: one company, or one brand of it.";
 
 export const workspaceSchema = closed(
   {
@@ -214,7 +217,18 @@ export const workspaceSchema = closed(
       }),
     ),
   },
-  "A workspace: one company, or one brand of it.",
+  workspaceDescription,
+);
+
+/** A workspace in a file for `config apply`, with what a start leaves to people. */
+export const appliedWorkspaceSchema = closed(
+  {
+    ...workspaceSchema.properties,
+    agents: Type.Optional(Type.Array(agentSchema, { maxItems: 10_000, description: "The people of the team." })),
+    websites: Type.Optional(Type.Array(websiteSchema, { maxItems: 10_000, description: "Websites that are crawled." })),
+    articles: Type.Optional(Type.Array(articleSchema, { maxItems: 10_000, description: "Articles." })),
+  },
+  workspaceDescription,
 );
 
 const outboundSchema = closed(
@@ -232,11 +246,22 @@ const outboundSchema = closed(
   "Requests to addresses chosen by others, such as those of webhooks.",
 );
 
+const fileDescription = "Configuration of Parley. ${NAME} in a text is replaced by that variable of the environment.";
+
 /** The configuration file. `config/generate.ts` writes it to `config/schema.json` for editors. */
 export const configFileSchema = closed(
   {
     workspaces: Type.Optional(Type.Array(workspaceSchema, { maxItems: 200 })),
     outbound: Type.Optional(outboundSchema),
   },
-  "Configuration of Parley. ${NAME} in a text is replaced by that variable of the environment.",
+  fileDescription,
+);
+
+/** A file for `config apply`. */
+export const appliedFileSchema = closed(
+  {
+    ...configFileSchema.properties,
+    workspaces: Type.Optional(Type.Array(appliedWorkspaceSchema, { maxItems: 200 })),
+  },
+  fileDescription,
 );

@@ -8,7 +8,12 @@ export interface UnsetVariable {
   readonly section: string;
 }
 
-/** Replaces each `${NAME}` in the document by the variable. Unset ones stay and are returned. */
+const reference = /(\$?)\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** A text that {@link fillVariables} leaves as it is. */
+export const withoutVariables = (text: string): string => text.replaceAll(reference, "$1$$$${$2}");
+
+/** Replaces each `${NAME}` in the document by the variable, and `$${NAME}` by `${NAME}`. Unset ones stay and are returned. */
 export function fillVariables(
   document: Document,
   env: Readonly<Record<string, string | undefined>>,
@@ -19,7 +24,8 @@ export function fillVariables(
       if (typeof node.value !== "string") return;
       const key = path.find((each) => isPair(each))?.key;
       const section = isScalar(key) ? String(key.value) : "";
-      node.value = node.value.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole: string, name: string) => {
+      node.value = node.value.replaceAll(reference, (whole: string, escape: string, name: string) => {
+        if (escape !== "") return `\${${name}}`;
         const value = env[name];
         if (value === undefined) unset.push({ name, offset: node.range?.[0] ?? 0, section });
         return value ?? whole;

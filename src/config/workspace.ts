@@ -5,9 +5,10 @@ import type { DeskSettings, WorkspaceSettings, plans } from "#domain/workspace/s
 import type { SingleSignOn } from "#domain/workspace/single-sign-on.ts";
 import type { Skill } from "#domain/workspace/skill.ts";
 import type { FileChannel } from "./errors.ts";
-import type { workspaceSchema } from "./schema.ts";
+import type { appliedWorkspaceSchema, workspaceSchema } from "./schema.ts";
 import { tagOf } from "./sections/audiences.ts";
-import type { FileTeam } from "./sections/teams.ts";
+import type { FileArticle, FileWebsite } from "./sections/documents.ts";
+import type { FileAgent, FileTeam } from "./sections/people.ts";
 import { listOf } from "./sections/values.ts";
 import type { SettingKey } from "./setting-keys.ts";
 import { allSettingKeys, settingKeys, takesFalse } from "./setting-keys.ts";
@@ -29,6 +30,10 @@ export interface FileWorkspace {
   readonly secondFactorRequired?: boolean | undefined;
   /** Names. Undefined: which channels are paused is not the file's. */
   readonly pausedChannels?: readonly string[] | undefined;
+  /** The next three are in files for `config apply` only. */
+  readonly agents?: readonly FileAgent[];
+  readonly websites?: readonly FileWebsite[];
+  readonly articles?: readonly FileArticle[];
 }
 
 export interface FileWebhook {
@@ -40,7 +45,7 @@ export interface FileWebhook {
 
 /** Converts the settings of the file to those of the program. Absent settings stay absent. */
 export function workspaceOf(
-  given: Static<typeof workspaceSchema>,
+  given: Static<typeof appliedWorkspaceSchema>,
   declaredChannels: readonly FileChannel[],
 ): FileWorkspace {
   const settings = allSettingKeys.map((key) => [settingKeys[key], settingOf(key, given)] as const);
@@ -54,6 +59,8 @@ export function workspaceOf(
     desk: deskOf(given.desk),
     secondFactorRequired: given.second_factor_required,
     pausedChannels: given.paused_channels,
+    websites: given.websites ?? [],
+    articles: given.articles ?? [],
   };
 }
 

@@ -125,40 +125,40 @@ export interface AgentOf {
 }
 
 /** Applies the whole change, or throws a Problem and changes nothing. The role counts from the agent's next request on. */
-export async function changeAgent(
-  store: Store,
-  clock: Clock,
+export const changeAgent = (store: Store, clock: Clock, agent: AgentOf, change: AgentChange): Promise<void> =>
+  store.write((tx) => changeAgentIn(tx, agent, change, clock.now()));
+
+export async function changeAgentIn(
+  tx: Tx,
   { workspaceId, agentId, by }: AgentOf,
   change: AgentChange,
+  now: number,
 ): Promise<void> {
-  await store.write(async (tx) => {
-    await lockWorkspace(tx, workspaceId);
-    const agent = await requireAgent(tx, workspaceId, agentId);
-    const now = clock.now();
-    const record = (from: string, to: string) =>
-      recordChange(tx, { workspaceId, by, action: "agent_changed", subject: agent.email, from, to, now });
-    const { role = agent.role, name = agent.name, email = agent.email, away = agent.away === 1, teamIds } = change;
-    if (role !== agent.role) {
-      if (agent.role === "admin" && agent.invited_until === null) await requireOtherAdmin(tx, workspaceId, agentId);
-      // An agent of another role can neither see nor revoke them.
-      if (role !== "admin") await tx.deleteFrom("access_tokens").where("agent_id", "=", agentId).execute();
-      if (agent.role === "admin") await endPasswordLinks(tx, workspaceId);
-      await record(agent.role, role);
-    }
-    if (name.trim() === "") throw new Problem("invalid_parameter", "name: customers see it, so it cannot be empty");
-    if (name.trim() !== agent.name) await record(agent.name, name.trim());
-    const address = usableAddress(email);
-    if (address !== agent.email) {
-      await changeAddress(tx, { workspaceId, agentId, by }, agent, address, now);
-      await record(agent.email, address);
-    }
-    if (away !== (agent.away === 1)) await record(away ? "here" : "away", away ? "away" : "here");
-    const set = { role, name: name.trim(), away: away ? 1 : 0 } as const;
-    await tx.updateTable("agents").set(set).where("id", "=", agentId).execute();
-    if (teamIds === undefined) return;
-    const { before, after } = await setTeamsOf(tx, workspaceId, agentId, teamIds);
-    if (before !== after) await record(before, after);
-  });
+  await lockWorkspace(tx, workspaceId);
+  const agent = await requireAgent(tx, workspaceId, agentId);
+  const record = (from: string, to: string) =>
+    recordChange(tx, { workspaceId, by, action: "agent_changed", subject: agent.email, from, to, now });
+  const { role = agent.role, name = agent.name, email = agent.email, away = agent.away === 1, teamIds } = change;
+  if (role !== agent.role) {
+    if (agent.role === "admin" && agent.invited_until === null) await requireOtherAdmin(tx, workspaceId, agentId);
+    // An agent of another role can neither see nor revoke them.
+    if (role !== "admin") await tx.deleteFrom("access_tokens").where("agent_id", "=", agentId).execute();
+    if (agent.role === "admin") await endPasswordLinks(tx, workspaceId);
+    await record(agent.role, role);
+  }
+  if (name.trim() === "") throw new Problem("invalid_parameter", "name: customers see it, so it cannot be empty");
+  if (name.trim() !== agent.name) await record(agent.name, name.trim());
+  const address = usableAddress(email);
+  if (address !== agent.email) {
+    await changeAddress(tx, { workspaceId, agentId, by }, agent, address, now);
+    await record(agent.email, address);
+  }
+  if (away !== (agent.away === 1)) await record(away ? "here" : "away", away ? "away" : "here");
+  const set = { role, name: name.trim(), away: away ? 1 : 0 } as const;
+  await tx.updateTable("agents").set(set).where("id", "=", agentId).execute();
+  if (teamIds === undefined) return;
+  const { before, after } = await setTeamsOf(tx, workspaceId, agentId, teamIds);
+  if (before !== after) await record(before, after);
 }
 
 /** `to`: the id of the agent who gets their conversations; null: the conversations wait in the queue. */

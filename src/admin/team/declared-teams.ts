@@ -1,4 +1,4 @@
-import type { FileTeam } from "#config/sections/teams.ts";
+import type { FileTeam } from "#config/sections/people.ts";
 import type { Tx } from "#database/contract.ts";
 import { newId } from "#domain/ids.ts";
 import { requireRoom } from "#admin/workspaces/caps.ts";

@@ -43,21 +43,25 @@ export interface InvitationMail {
 }
 
 /** Adds an agent who joins by the invitation. Rules assign nothing to them before. `mail` null: none is sent. */
-export function inviteAgent(
+export const inviteAgent = (
   store: Store,
   clock: Clock,
   given: Invited,
   mail: InvitationMail | null,
+): Promise<Invitation> => store.write((tx) => inviteAgentIn(tx, given, mail, clock.now()));
+
+export async function inviteAgentIn(
+  tx: Tx,
+  given: Invited,
+  mail: InvitationMail | null,
+  now: number,
 ): Promise<Invitation> {
-  return store.write(async (tx) => {
-    const { workspaceId, teamIds, by, role } = given;
-    const now = clock.now();
-    const agent = await insertAgent(tx, { ...given, password: null, invitedUntil: now + invitationMs }, now);
-    const joined = (await listTeams(tx, workspaceId)).filter(({ agentIds }) => agentIds.includes(agent.id));
-    await setTeamsOf(tx, workspaceId, agent.id, [...teamIds, ...joined.map(({ id }) => id)]);
-    await recordChange(tx, { workspaceId, by, action: "agent_added", subject: agent.email, to: role, now });
-    return issue(tx, agent, now, mail);
-  });
+  const { workspaceId, teamIds, by, role } = given;
+  const agent = await insertAgent(tx, { ...given, password: null, invitedUntil: now + invitationMs }, now);
+  const joined = (await listTeams(tx, workspaceId)).filter(({ agentIds }) => agentIds.includes(agent.id));
+  await setTeamsOf(tx, workspaceId, agent.id, [...teamIds, ...joined.map(({ id }) => id)]);
+  await recordChange(tx, { workspaceId, by, action: "agent_added", subject: agent.email, to: role, now });
+  return issue(tx, agent, now, mail);
 }
 
 /** Makes a new link. Earlier ones no longer work. */

@@ -97,7 +97,7 @@ const layers: readonly ImportRule[] = [
   rule("#admin/installation/search.ts", "#runtime/ #database/ #knowledge/typesense/", { own: "#admin/" }),
   rule(
     "#admin/",
-    "#runtime/ #language/ #domain/ #outbound/ #database/ #files/contract.ts #config/ #mail/work.ts #channels/ #webhooks/ #conversations/ node: kysely openid-client typebox yaml",
+    "#runtime/ #language/ #domain/ #outbound/ #database/ #files/contract.ts #config/ #mail/work.ts #knowledge/documents/ #knowledge/crawl/crawls.ts #channels/ #webhooks/ #conversations/ node: kysely openid-client typebox yaml",
     aboveDatabase,
   ),
   rule(

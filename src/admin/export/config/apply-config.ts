@@ -20,11 +20,15 @@ import { endPasswordSessions } from "#admin/sign-in/provider/agents-of-provider.
 import { sealedProvider } from "#admin/sign-in/provider/provider-settings.ts";
 import { sealedSkills } from "#admin/workspaces/skills.ts";
 import { newWorkspace } from "#admin/workspaces/workspaces.ts";
+import { applyAgents } from "./apply-agents.ts";
 import { applyPeople } from "./apply-people.ts";
 import { applyAccounts, requirePublicChannels } from "./apply-accounts.ts";
+import { applyDocuments, requireDocuments } from "./apply-documents.ts";
 import { applyWebhooks } from "./apply-webhooks.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { exportConfig } from "./export-config.ts";
+
+const by: Actor = { ...operatorActor, id: "config apply" };
 
 export interface ApplyOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -32,16 +36,26 @@ export interface ApplyOptions {
   readonly prune: boolean;
 }
 
+export interface AppliedWorkspace {
+  readonly id: string;
+  readonly name: string;
+  /** Addresses of new agents. */
+  readonly invited: readonly string[];
+  /** Number of websites and articles that were added or changed. */
+  readonly documents: number;
+}
+
 /**
- * Makes the dashboard's state of the named workspaces as the file says; each is changed in one transaction. A secret whose
- * variable is not set stays as it is stored. Throws a FileError with lines for a wrong file.
+ * Makes the dashboard's state of the named workspaces as the file says; each is changed in one transaction, and its
+ * websites and articles after it. A secret whose variable is not set stays as it is stored. Throws a FileError with lines
+ * for a wrong file.
  */
 export async function applyConfig(
   dependencies: ApplyDependencies,
   file: string,
   content: string,
   { env, prune }: ApplyOptions,
-): Promise<readonly { readonly id: string; readonly name: string }[]> {
+): Promise<readonly AppliedWorkspace[]> {
   const { store, secrets } = dependencies;
   const known = await store.read
     .selectFrom("workspaces")
@@ -54,16 +68,18 @@ export async function applyConfig(
     { read: store.read, secrets },
     known.map(({ id }) => id),
   );
-  const { workspaces } = readConfigFile(file, content, { ...Object.fromEntries(stored.variables), ...env });
+  const { workspaces } = readConfigFile(file, content, { ...Object.fromEntries(stored.variables), ...env }, "applied");
   await requireAccounts(loadAdapter, workspaces);
   await requirePublicChannels(dependencies, workspaces);
-  const applied: { readonly id: string; readonly name: string }[] = [];
+  for (const workspace of workspaces) requireDocuments(workspace);
+  const applied: AppliedWorkspace[] = [];
   for (const workspace of workspaces) {
     const id = known.find(({ name }) => name === workspace.name)?.id;
     const result = await store.write((tx) => applyWorkspace(tx, dependencies, id, workspace, prune));
     for (const endpoint of result.webhooks.ended) await deleteEndpoint(store, endpoint);
     for (const endpoint of result.webhooks.disabled) await emptyQueue(store, endpoint);
-    applied.push({ id: result.id, name: workspace.name });
+    const documents = await applyDocuments(dependencies, { workspaceId: result.id, by }, workspace);
+    applied.push({ id: result.id, name: workspace.name, invited: result.invited, documents });
   }
   return applied;
 }
@@ -78,11 +94,11 @@ async function applyWorkspace(
   const { clock, secrets } = dependencies;
   const now = clock.now();
   const id = known ?? (await newWorkspace(tx, { clock, secrets }, { name: workspace.name, plan: workspace.plan })).id;
-  const by: Actor = { ...operatorActor, id: "config apply" };
   await applyAccounts(tx, dependencies, { workspaceId: id, by, channels: workspace.channels, now });
   await changeSettingsIn(tx, { workspaceId: id, by }, now, (stored) =>
     appliedSettings(secrets, stored, workspace, prune),
   );
+  const invited = await applyAgents(tx, { workspaceId: id, by, now }, workspace.agents ?? [], dependencies.mail);
   await applyPeople(tx, { workspaceId: id, by, now }, workspace, prune);
   if (workspace.singleSignOn?.required === true) await endPasswordSessions(tx, id, now);
   const webhooks = await applyWebhooks(tx, dependencies, {
@@ -92,7 +108,7 @@ async function applyWorkspace(
     prune,
     webhooks: workspace.webhooks ?? [],
   });
-  return { id, webhooks };
+  return { id, webhooks, invited };
 }
 
 function appliedSettings(

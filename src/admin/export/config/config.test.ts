@@ -4,6 +4,7 @@ import { startApp } from "#test/support/http/app.ts";
 import type { DashboardUser } from "#test/support/http/administrators.ts";
 import { dashboardUser } from "#test/support/http/administrators.ts";
 import { eachDatabase } from "#test/support/database/databases.ts";
+import { mailKind } from "#mail/work.ts";
 import { addWebhook, disableWebhook, enableWebhook, listWebhooks } from "#admin/webhooks/webhooks.ts";
 import { readSignInSettings, storeSignInSettings } from "#admin/sign-in/settings.ts";
 import { createAgent } from "#admin/team/agents.ts";
@@ -13,6 +14,8 @@ import { requestOf } from "#admin/settings/skills.ts";
 import type { ApplyOptions } from "./apply-config.ts";
 import { applyConfig } from "./apply-config.ts";
 import { exportConfig } from "./export-config.ts";
+
+const withoutAgents = (yaml: string): string => yaml.replace(/^ {4}agents:\n(?: {6}.*\n)+/m, "");
 
 eachDatabase("the dashboard's state as a file", (open) => {
   let app: TestApp;
@@ -72,16 +75,22 @@ eachDatabase("the dashboard's state as a file", (open) => {
   });
   afterAll(() => app.close());
 
-  const exported = (id = app.workspace.id) =>
-    exportConfig({ read: app.store.read, secrets: app.app.services.secrets }, [id]);
+  const services = () => {
+    const { secrets, documents } = app.app.services;
+    return { secrets, documents };
+  };
+  const exported = (id = app.workspace.id) => exportConfig({ read: app.store.read, ...services() }, [id]);
+  const mail = () => ({ secrets: app.app.services.secrets, publicUrl: "https://support.example" });
   const apply = (content: string, options: Partial<ApplyOptions> = {}) =>
     applyConfig(
-      { store: app.store, clock: app.clock, secrets: app.app.services.secrets, allowPrivate: false },
+      { store: app.store, clock: app.clock, ...services(), mail: mail(), allowPrivate: false },
       "state.yaml",
       content,
       { env: {}, prune: false, ...options },
     );
   const stored = async () => JSON.stringify((await readStored(app.store.read, app.workspace.id)).stored);
+  const mails = async () =>
+    (await app.store.read.selectFrom("outbox").select("id").where("kind", "=", mailKind.kind).execute()).length;
   const audited = async () =>
     (await app.store.read.selectFrom("audit").select("id").where("actor_id", "=", "config apply").execute()).length;
 
@@ -162,7 +171,7 @@ eachDatabase("the dashboard's state as a file", (open) => {
     expect(yaml).toContain("paused_channels:\n      - widget\n");
     expect(yaml).toContain("second_factor_required: true\n");
     const env = Object.fromEntries([...variables].map(([name, value]) => [name.replace("TEST_", "THIRD_"), value]));
-    const third = yaml.replace("name: Test", "name: Third").replaceAll("TEST_", "THIRD_");
+    const third = withoutAgents(yaml.replace("name: Test", "name: Third").replaceAll("TEST_", "THIRD_"));
     const [made] = await apply(third, { env });
     const id = made?.id ?? "";
     expect((await exported(id)).yaml).toBe(third);
@@ -176,11 +185,101 @@ eachDatabase("the dashboard's state as a file", (open) => {
       { name: "Billing", agentIds: [late.id], expectedAgents: [] },
       { name: "Empty", agentIds: [] },
     ]);
-    expect((await exported(id)).yaml).toBe(third);
+    expect(withoutAgents((await exported(id)).yaml)).toBe(third);
     await apply("workspaces: [{name: Third, teams: [{name: Empty}]}]", { prune: true });
     expect((await listTeams(store.read, id)).map(({ name }) => name)).toEqual(["Empty"]);
     expect(await readSignInSettings(store.read, id)).toEqual({ secondFactorRequired: false });
     expect((await exported(id)).yaml).not.toContain("paused");
+  });
+
+  it("makes the same agents, websites and articles in an empty workspace", async () => {
+    const { documents } = app.app.services;
+    const workspaceId = app.workspace.id;
+    const shell = "# Paths\n\nSet `${HOME}` and `$${HOME}`.  \n\n```sh\necho ${HOME}\n```\n";
+    await documents.addArticle(workspaceId, { title: "Paths of ${USER}", content: shell, audience: ["pro"] });
+    await documents.addArticle(workspaceId, { title: "Twice", content: "One.", audience: [] });
+    await documents.addArticle(workspaceId, { title: "Twice", content: "Two.", audience: [] });
+    await documents.add({ workspaceId, fileName: "a.md", bytes: Buffer.from("A file.") });
+    await documents.crawl({ workspaceId, url: "https://shop.example/help", maxPages: 7, audience: ["pro"] });
+    const site = await documents.crawl({
+      workspaceId,
+      url: "https://docs.example",
+      sitemap: "https://docs.example/map.xml",
+    });
+    await documents.change(workspaceId, site.id, { title: "Handbook" });
+    const { yaml, variables } = await exported();
+    expect(yaml).toContain("agents:\n      - email: ");
+    expect(yaml).not.toContain("A file.");
+    const env = Object.fromEntries([...variables].map(([name, value]) => [name.replace("TEST_", "FOURTH_"), value]));
+    const fourth = yaml.replace("name: Test", "name: Fourth").replaceAll("TEST_", "FOURTH_");
+    const mailsBefore = await mails();
+    const [made] = await apply(fourth, { env });
+    const id = made?.id ?? "";
+    expect((await exported(id)).yaml).toBe(fourth);
+    expect(made).toMatchObject({ documents: 5, invited: expect.arrayContaining(["bo@shop.example"]) });
+    expect((await documents.list(id)).documents.map(({ title, audience }) => [title, audience])).toContainEqual([
+      "Paths of ${USER}",
+      ["pro"],
+    ]);
+    expect(await mails()).toBe(mailsBefore + (made?.invited.length ?? 0));
+    const before = await audited();
+    expect(await apply(fourth, { prune: true })).toMatchObject([{ invited: [], documents: 0 }]);
+    expect(await audited()).toBe(before);
+  });
+
+  it("changes agents, websites and articles, and leaves those that the file does not name", async () => {
+    const { documents } = app.app.services;
+    const workspaceId = app.workspace.id;
+    const before = await documents.list(workspaceId, { limit: 100 });
+    const file = {
+      name: "Test",
+      agents: [{ email: "BO@shop.example", name: "Bo B.", role: "viewer" }],
+      websites: [
+        { url: "https://shop.example/help", max_pages: 9 },
+        { url: "https://docs.example/", title: "Guide", audience: ["staff"] },
+      ],
+      articles: [
+        { title: "Twice", text: "One more." },
+        { title: "New", text: "Fresh." },
+      ],
+    };
+    const content = JSON.stringify({ workspaces: [file] });
+    expect(await apply(content)).toMatchObject([{ invited: [], documents: 4 }]);
+    expect(await apply(content)).toMatchObject([{ invited: [], documents: 0 }]);
+    const { yaml } = await exported();
+    expect(yaml).toContain("- email: bo@shop.example\n        role: viewer\n        name: Bo B.\n");
+    expect(yaml).toContain(
+      "- url: https://shop.example/help\n        max_pages: 9\n        audience:\n          - pro\n",
+    );
+    expect(yaml).toContain(
+      "title: Guide\n        max_pages: 50\n        sitemap: https://docs.example/map.xml\n        audience:\n          - staff\n",
+    );
+    expect(yaml).toContain("- title: Twice\n        text: One more.\n");
+    expect((await documents.list(workspaceId, { limit: 100 })).documents).toHaveLength(before.documents.length + 1);
+  });
+
+  it("refuses the whole file for an agent, a website or an article that cannot be", async () => {
+    const refused = (part: object) =>
+      apply(JSON.stringify({ workspaces: [{ name: "Test", bot_name: "Eve", ...part }] }));
+    const before = await stored();
+    const [only = { email: "" }] = await app.store.read
+      .selectFrom("agents")
+      .select("email")
+      .where("workspace_id", "=", app.workspace.id)
+      .where("role", "=", "admin")
+      .execute();
+    for (const [part, message] of [
+      [{ websites: [{ url: "ftp://shop.example" }] }, "Test: ftp://shop.example: url has to be an address"],
+      [{ articles: [{ title: "T", text: "  " }] }, "Test: T: content must be"],
+      [{ agents: [{ email: only.email, name: "No admin", role: "agent" }] }, "admin"],
+    ] as const) {
+      await expect(refused(part)).rejects.toThrow(message);
+      expect(await stored()).toBe(before);
+    }
+    const twice = { email: "a@shop.example", name: "A" };
+    await expect(refused({ agents: [twice, { ...twice, email: "A@shop.example" }] })).rejects.toThrow(
+      "two agents have a@shop.example",
+    );
   });
 
   it("refuses channels with servers on private addresses, unless the operator allows them", async () => {

@@ -5,8 +5,10 @@ import { typesOf } from "#database/queries/webhooks.ts";
 import { fileMacroOf } from "#config/sections/macros.ts";
 import { fileRuleOf } from "#config/sections/rule-form.ts";
 import { fileSingleSignOnOf } from "#config/sections/single-sign-on.ts";
+import { withoutVariables } from "#config/variables.ts";
 import { allSettingKeys, fileValueOf, settingKeys, treeOf } from "#config/setting-keys.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
+import type { Documents } from "#knowledge/documents/documents.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 import { openedSettings, splitSettings } from "#admin/channels/account-settings.ts";
 import type { StoredWorkspace } from "#admin/settings/change.ts";
@@ -15,10 +17,13 @@ import { requestOf, wholeSkill } from "#admin/settings/skills.ts";
 import { readSignInSettings } from "#admin/sign-in/settings.ts";
 import { listTeams } from "#admin/team/teams.ts";
 import { beingRemoved } from "#admin/webhooks/webhooks.ts";
+import { exportArticles, exportWebsites } from "./export-documents.ts";
 
 export interface ExportDependencies {
   readonly read: Reader;
   readonly secrets: Secrets;
+  /** Absent: without websites and articles. */
+  readonly documents?: Pick<Documents, "content">;
 }
 
 export interface ExportedConfig {
@@ -88,16 +93,36 @@ async function exportWorkspace(
     skills: isOwn("skills") ? exportSkills(dependencies.secrets, workspace, nameSecret) : undefined,
     rules: isOwn("rules") ? stored.rules?.map(fileRuleOf) : undefined,
     webhooks: await exportWebhooks(dependencies, workspace.id, nameSecret),
+    agents: await exportAgents(dependencies.read, workspace.id),
     teams: await exportTeams(dependencies.read, workspace.id),
     channels: channels.map(({ entry }) => entry),
     paused_channels: await exportPaused(dependencies.read, workspace),
     desk: isOwn("desk") ? exportDesk(workspace, channels) : undefined,
     single_sign_on: isOwn("singleSignOn") ? exportProvider(dependencies.secrets, workspace, nameSecret) : undefined,
+    ...(await exportDocuments(dependencies, workspace.id)),
   };
   const filled = Object.entries(lists).filter(([, list]) => list !== undefined && Object.keys(list).length > 0);
   const { secondFactorRequired } = await readSignInSettings(dependencies.read, workspace.id);
   const signIn = secondFactorRequired && !declared.has("secondFactorRequired") ? { second_factor_required: true } : {};
   return { name, plan, ...treeOf(Object.fromEntries(values)), ...Object.fromEntries(filled), ...signIn };
+}
+
+async function exportAgents(read: Reader, workspaceId: string): Promise<readonly object[]> {
+  const agents = await read
+    .selectFrom("agents")
+    .select(["email", "name", "role"])
+    .where("workspace_id", "=", workspaceId)
+    .orderBy("email")
+    .execute();
+  return agents.map(({ name, ...agent }) => ({ ...agent, name: withoutVariables(name) }));
+}
+
+async function exportDocuments({ read, documents }: ExportDependencies, workspaceId: string) {
+  if (documents === undefined) return {};
+  return {
+    websites: await exportWebsites(read, workspaceId),
+    articles: await exportArticles(read, documents, workspaceId),
+  };
 }
 
 async function exportTeams(read: Reader, workspaceId: string): Promise<readonly object[]> {

@@ -96,7 +96,8 @@ eachDatabase("single sign-on in the configuration file", (open) => {
   it("is exported without its secret, and applied", async () => {
     const { store, clock } = app;
     const { secrets } = app.app.services;
-    const dependencies = { store, clock, secrets, allowPrivate: false } as const;
+    const { documents } = app.app.services;
+    const dependencies = { store, clock, secrets, documents, mail: null, allowPrivate: false } as const;
     const apply = (content: string, prune = false) => applyConfig(dependencies, "state.yaml", content, { env, prune });
     await apply(fileOf(provider()));
     const { yaml, variables } = await exportConfig({ read: store.read, secrets }, [app.workspace.id]);

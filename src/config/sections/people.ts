@@ -1,5 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "typebox";
+import type { AgentRole } from "#domain/workspace/agent-role.ts";
+import { agentRoles } from "#domain/workspace/agent-role.ts";
 import { agentAddress } from "./automation.ts";
 import type { Fail } from "./values.ts";
 import { closed, text } from "./values.ts";
@@ -35,4 +37,32 @@ export function teamsOf(given: readonly Static<typeof teamSchema>[], fail: Fail)
     if (agents === undefined) return { name };
     return { name, agents: [...new Set(agents.map((address) => address.toLowerCase()))].toSorted() };
   });
+}
+
+export const agentSchema = closed(
+  {
+    email: agentAddress,
+    name: text("Name, which customers see.", 100),
+    role: Type.Optional(
+      Type.Enum([...agentRoles], { description: "Default: the role that the agent has; for a new one: agent." }),
+    ),
+  },
+  "A person of the team. One who is new is invited.",
+);
+
+export interface FileAgent {
+  /** In lower case. */
+  readonly email: string;
+  readonly name: string;
+  readonly role?: AgentRole;
+}
+
+/** Checks and returns the agents of a workspace. Their form has been checked by the schema. */
+export function agentsOf(given: readonly Static<typeof agentSchema>[], fail: Fail): readonly FileAgent[] {
+  const agents = given.map((agent): FileAgent => ({ ...agent, email: agent.email.toLowerCase() }));
+  for (const [at, { email, name }] of agents.entries()) {
+    if (name.trim() === "") fail([at, "name"], "an agent needs a name");
+    if (agents.findIndex((other) => other.email === email) < at) fail([at, "email"], `two agents have ${email}`);
+  }
+  return agents;
 }

@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Actor } from "#domain/conversation/message.ts";
+import { Problem } from "#domain/problem.ts";
+import { audienceTags } from "#domain/workspace/audience.ts";
+import type { FileArticle, FileWebsite } from "#config/sections/documents.ts";
+import type { FileWorkspace } from "#config/workspace.ts";
+import type { Store } from "#database/contract.ts";
+import { checkCrawl } from "#knowledge/crawl/crawls.ts";
+import { checkArticle } from "#knowledge/documents/editing/articles.ts";
+import { checkTitle } from "#knowledge/documents/editing/details.ts";
+import type { Documents } from "#knowledge/documents/documents.ts";
+import type { RecordChange } from "#knowledge/documents/rows.ts";
+import type { Clock } from "#runtime/clock.ts";
+import { recordChange } from "#admin/audit.ts";
+import type { StoredArticle } from "./export-documents.ts";
+import { articlesIn, websitesIn } from "./export-documents.ts";
+
+interface Applied {
+  readonly workspaceId: string;
+  readonly documents: Documents;
+  readonly record: RecordChange;
+}
+
+/** Throws Problem invalid_parameter for a website or an article that cannot be added. */
+export function requireDocuments({ name, websites = [], articles = [] }: FileWorkspace): void {
+  const check = (what: string, work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      throw new Problem("invalid_parameter", `${name}: ${what}: ${error.message}`, { cause: error });
+    }
+  };
+  for (const website of websites) check(website.url, () => void checkCrawl({ workspaceId: "", ...crawlOf(website) }));
+  for (const { title, text, audience = [] } of articles) {
+    check(title, () => {
+      checkArticle({ title, content: text });
+      audienceTags(audience);
+    });
+  }
+}
+
+/** Adds and changes the websites and articles of a workspace, each in a transaction of its own. Returns how many. */
+export async function applyDocuments(
+  { store, clock, documents }: { readonly store: Store; readonly clock: Clock; readonly documents: Documents },
+  { workspaceId, by }: { readonly workspaceId: string; readonly by: Actor },
+  { websites = [], articles = [] }: FileWorkspace,
+): Promise<number> {
+  const record: RecordChange = (tx, { verb, title, to = null }) =>
+    recordChange(tx, { workspaceId, by, action: `document_${verb}`, subject: title, to, now: clock.now() });
+  const applied = { workspaceId, documents, record };
+  const sites = websites.length === 0 ? [] : await websitesIn(store.read, workspaceId);
+  let changed = 0;
+  for (const website of websites) {
+    const { url } = checkCrawl({ workspaceId, ...crawlOf(website) });
+    const known = sites.find((site) => site.website.url === url);
+    if (await applyWebsite(applied, website, known)) changed += 1;
+  }
+  // Articles may have the same title.
+  const waiting = Map.groupBy(
+    articles.length === 0 ? [] : await articlesIn(store.read, workspaceId),
+    ({ title }) => title,
+  );
+  for (const article of articles) {
+    const known = waiting.get(checkTitle(article.title))?.shift();
+    if (await applyArticle(applied, article, known)) changed += 1;
+  }
+  return changed;
+}
+
+const crawlOf = ({ url, max_pages: maxPages, sitemap, audience }: FileWebsite) => ({
+  url,
+  ...(maxPages === undefined ? {} : { maxPages }),
+  ...(sitemap === undefined ? {} : { sitemap }),
+  ...(audience === undefined ? {} : { audience }),
+});
+
+/** True where something changed. A website is crawled if it is new or its pages are chosen in another way. */
+async function applyWebsite(
+  { workspaceId, documents, record }: Applied,
+  given: FileWebsite,
+  known: { readonly id: string; readonly website: FileWebsite } | undefined,
+): Promise<boolean> {
+  const { title, ...website } = { ...known?.website, ...given };
+  const { audience = [], ...pages } = website;
+  const { title: titleBefore, audience: audienceBefore, ...pagesBefore } = known?.website ?? { url: "" };
+  let id = known?.id;
+  const isCrawled = id === undefined || !isDeepStrictEqual({ ...pages, url: pagesBefore.url }, pagesBefore);
+  if (isCrawled) ({ id } = await documents.crawl({ workspaceId, ...crawlOf(website) }, record));
+  const change = {
+    ...(title === undefined || title === titleBefore ? {} : { title }),
+    ...(isCrawled || isSameAudience(audience, audienceBefore) ? {} : { audience }),
+  };
+  if (id === undefined || Object.keys(change).length === 0) return isCrawled;
+  await documents.change(workspaceId, id, change, record);
+  return true;
+}
+
+/** True where something changed. */
+async function applyArticle(
+  { workspaceId, documents, record }: Applied,
+  { title, text, audience }: FileArticle,
+  known: StoredArticle | undefined,
+): Promise<boolean> {
+  const content = known && (await documents.content(workspaceId, known.id));
+  if (known === undefined || content === undefined) {
+    await documents.addArticle(workspaceId, { title, content: text, audience: audience ?? [] }, record);
+    return true;
+  }
+  const tags = audience === undefined ? {} : { audience };
+  if (content.text !== text) {
+    const edit = { title, content: text, ...tags, basedOn: content.version };
+    await documents.saveArticle(workspaceId, known.id, edit, record);
+    return true;
+  }
+  if (audience === undefined || isSameAudience(audience, known.audience)) return false;
+  await documents.change(workspaceId, known.id, tags, record);
+  return true;
+}
+
+const isSameAudience = (given: readonly string[], before: readonly string[] = []): boolean =>
+  isDeepStrictEqual(audienceTags(given), audienceTags(before));

@@ -1,0 +1,84 @@
+import { withoutVariables } from "#config/variables.ts";
+import type { FileArticle, FileWebsite } from "#config/sections/documents.ts";
+import type { Reader } from "#database/contract.ts";
+import type { Documents } from "#knowledge/documents/documents.ts";
+
+/** A website in the form of the file, with what its document is. */
+export interface ExportedWebsite {
+  readonly id: string;
+  readonly website: FileWebsite;
+}
+
+/** The websites of a workspace, oldest first. */
+export async function websitesIn(read: Reader, workspaceId: string): Promise<readonly ExportedWebsite[]> {
+  const rows = await read
+    .selectFrom("documents")
+    .innerJoin("crawls", "crawls.document_id", "documents.id")
+    .select(["id", "url", "title", "own_title", "audience", "max_pages", "sitemap"])
+    .where("workspace_id", "=", workspaceId)
+    .where("source", "=", "crawl")
+    .where("parent_id", "is", null)
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+  return rows.map(({ id, url, title, own_title: ownTitle, audience, max_pages: pages, sitemap }) => ({
+    id,
+    website: {
+      url: url ?? "",
+      ...(ownTitle === 1 ? { title } : {}),
+      max_pages: pages,
+      ...(sitemap === null ? {} : { sitemap }),
+      ...audienceIn(audience),
+    },
+  }));
+}
+
+/** An article without its text. */
+export interface StoredArticle {
+  readonly id: string;
+  readonly title: string;
+  readonly audience: FileArticle["audience"];
+}
+
+/** The articles of a workspace, oldest first. */
+export async function articlesIn(read: Reader, workspaceId: string): Promise<readonly StoredArticle[]> {
+  const rows = await read
+    .selectFrom("documents")
+    .select(["id", "title", "audience"])
+    .where("workspace_id", "=", workspaceId)
+    .where("article", "=", 1)
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+  return rows.map(({ id, title, audience }) => ({ id, title, audience: audienceIn(audience).audience }));
+}
+
+export async function exportWebsites(read: Reader, workspaceId: string): Promise<readonly FileWebsite[]> {
+  return (await websitesIn(read, workspaceId)).map(({ website }) => ({
+    ...website,
+    url: withoutVariables(website.url),
+    ...(website.title === undefined ? {} : { title: withoutVariables(website.title) }),
+    ...(website.sitemap === undefined ? {} : { sitemap: withoutVariables(website.sitemap) }),
+  }));
+}
+
+export async function exportArticles(
+  read: Reader,
+  documents: Pick<Documents, "content">,
+  workspaceId: string,
+): Promise<readonly FileArticle[]> {
+  const articles: FileArticle[] = [];
+  for (const { id, title, audience } of await articlesIn(read, workspaceId)) {
+    const content = await documents.content(workspaceId, id);
+    if (content === undefined) continue;
+    const text = withoutVariables(content.text);
+    articles.push({ title: withoutVariables(title), text, ...(audience === undefined ? {} : { audience }) });
+  }
+  return articles;
+}
+
+/** `stored`: a JSON array of tags. */
+function audienceIn(stored: string): Pick<FileArticle, "audience"> {
+  const tags = JSON.parse(stored) as readonly string[];
+  return tags.length === 0 ? {} : { audience: [...tags] };
+}
