@@ -57,6 +57,10 @@ export function createDeskHost({ desk }: ChannelHostDependencies, account: Accou
   };
 }
 
+/** The address that the platform delivers to. */
+export const webhookUrlOf = (publicUrl: string, { channel, id }: Pick<Account, "channel" | "id">): string =>
+  `${publicUrl}/channels/${channel}/${id}`;
+
 /** The program's functions for the adapter of an account, as it is stored under `revision`. */
 export function createChannelHost(
   dependencies: ChannelHostDependencies,
@@ -69,7 +73,7 @@ export function createChannelHost(
   return {
     clock,
     log,
-    webhookUrl: `${publicUrl}/channels/${account.channel}/${account.id}`,
+    webhookUrl: webhookUrlOf(publicUrl, account),
     accept(event) {
       metrics.seen(account.channel, "inbound");
       status.received(account.id);

@@ -61,6 +61,9 @@ export function newId(prefix: IdPrefix, nowMs: number): string {
   return text;
 }
 
+/** A regular expression for what {@link newId} returns. */
+export const idPattern = (prefix: IdPrefix): string => `^${prefix}_[0-7][${alphabet}]{25}$`;
+
 const timeDigits = 10;
 
 /** The first characters of ids made at this time. Ids made later sort after it. */

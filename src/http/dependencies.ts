@@ -215,6 +215,11 @@ export interface ChannelKind extends ListedChannelKind {
   /** How an account is connected, in Markdown. */
   readonly steps: string;
   readonly setupFiles: readonly SetupFile[];
+  /**
+   * An unused id for an account, and the address that the administrator enters at the platform. Null: the platform needs
+   * no address from them, or cannot reach this server's.
+   */
+  readonly newAccount: { readonly id: string; readonly webhookUrl: string } | null;
   /** The platform's own page connects accounts too. Null: it does not. */
   readonly install: {
     /** Text of the button. */

@@ -208,8 +208,31 @@ function inTheBrowser(): void {
     },
   );
 
+  it("shows the webhook address beside the steps before a number is connected, and keeps it", async () => {
+    const form = await pages.open(admin, "/channels/sms", { permissions: ["clipboard-read", "clipboard-write"] });
+    const address = form.getByLabel("Webhook address");
+    await form.getByText("Copy the webhook address from this page.").waitFor();
+    const before = await address.inputValue();
+    expect(before).toMatch(/\/channels\/sms\/acc_\w+$/);
+    await address.focus();
+    await form.keyboard.press("Tab");
+    await form.keyboard.press("Enter");
+    await expect.poll(() => form.evaluate(() => navigator.clipboard.readText())).toBe(before);
+    await form.getByLabel("Account SID").fill(`AC${"0".repeat(32)}`);
+    await form.getByLabel("Auth Token").fill("0123456789abcdef0123456789abcdef");
+    await form.getByRole("textbox", { name: /^Number/ }).fill("no number");
+    await form.getByRole("button", { name: "Connect" }).click();
+    await form.locator(".field [aria-invalid=true]").first().waitFor();
+    expect(await address.inputValue()).toBe(before);
+    await form.getByRole("textbox", { name: /^Number/ }).fill("+15550001111");
+    await form.getByRole("button", { name: "Connect" }).click();
+    await form.getByRole("heading", { name: "State" }).waitFor();
+    expect(await address.inputValue()).toBe(before);
+    expect(new URL(form.url()).pathname.split("/").at(-1)).toBe(before.split("/").at(-1));
+  });
+
   it.each(["light", "dark"] as const)("has no barriers in its forms, %s", { timeout: 120_000 }, async (colorScheme) => {
-    for (const path of ["/channels/telegram", "/channels/slack", "/channels/email"]) {
+    for (const path of ["/channels/telegram", "/channels/slack", "/channels/email", "/channels/sms"]) {
       for (const viewport of [{ width: 1280, height: 900 }, phone]) {
         const form = await pages.open(admin, path, { colorScheme, viewport });
         await form.getByRole("button", { name: "Connect" }).waitFor();

@@ -63,7 +63,7 @@ function inTheBrowser(): void {
     expect(await page.evaluate(() => scrollY)).toBe(0);
     await tile.getByText("Definition").click();
     await tile.getByText("Conversations that customers started.").waitFor();
-    await page.getByLabel("Range").selectOption({ label: "Today" });
+    await page.getByRole("combobox", { name: "Range" }).selectOption({ label: "Today" });
     const today = (await totals("2031-05-14", "2031-05-14"))["conversations"] ?? 0;
     await tile.getByText(String(today), { exact: true }).waitFor();
     expect(new URL(page.url()).searchParams.get("range")).toBe("today");
@@ -146,6 +146,41 @@ function inTheBrowser(): void {
       .map((line) => line.replaceAll(/"[^"]*"/g, "quoted").split(","));
     const at = header.indexOf("Conversations before");
     expect(Object.fromEntries(lines.map((line) => [line[0], Number(line[at])]))).toEqual(before);
+  });
+
+  it("compare the hours of the week with the range before, in tables of one scale and in the file", async () => {
+    const byHour = async (from: string, to: string): Promise<readonly number[]> => {
+      const { body } = await viewer.call("GET", `analytics?from=${from}&to=${to}&by=hour_of_week&metrics=handed_over`);
+      const { rows } = body as { readonly rows: readonly { readonly values: { readonly handed_over: number } }[] };
+      return rows.map(({ values }) => values.handed_over);
+    };
+    const now = await byHour("2031-04-14", "2031-04-14");
+    const before = await byHour("2031-04-13", "2031-04-13");
+    const page = await pages.open(viewer, "/reports?range=custom&from=2031-04-14&to=2031-04-14");
+    const section = page.getByRole("region", { name: "Hours of the week", exact: true });
+    await section.getByLabel("Number").selectOption({ label: "Hand-overs" });
+    await section.getByRole("heading", { name: "14 Apr 2031", exact: true }).waitFor();
+    await section.getByRole("heading", { name: "The range before: 13 Apr 2031", exact: true }).waitFor();
+    const most = Math.max(...now, ...before);
+    for (const [title, values] of [
+      ["Hand-overs by hour of the week, in the time zone UTC", now],
+      ["Hand-overs by hour of the week, the range before, in the time zone UTC", before],
+    ] as const) {
+      const cells = section.getByRole("table", { name: title, exact: true }).locator("tbody td");
+      expect((await cells.allTextContents()).map(Number)).toEqual(values);
+      const shades = await cells.evaluateAll((all) => all.map((cell) => cell.getAttribute("class")));
+      expect(shades).toEqual(values.map((value) => `heat-${Math.ceil((value / most) * 5)}`));
+    }
+    const saved = page.waitForEvent("download");
+    await section.getByRole("button", { name: "Save as CSV" }).click();
+    const text = await readFile(await (await saved).path(), "utf8");
+    const [header = [], ...days] = text
+      .trim()
+      .split("\r\n")
+      .map((line) => line.split(","));
+    expect([header[1], header[24], header[25], header[48]]).toEqual(["0:00", "23:00", "0:00 before", "23:00 before"]);
+    expect(days.flatMap((day) => day.slice(1, 25).map(Number))).toEqual(now);
+    expect(days.flatMap((day) => day.slice(25).map(Number))).toEqual(before);
   });
 
   it("list what was counted in the range before alone", async () => {

@@ -20,6 +20,7 @@ const adapter: AdapterModule<TwilioConfig> = {
     from === undefined
       ? { key: service ?? "", name: `the messaging service ${service ?? ""}`, setting: "messaging_service_sid" }
       : { key: from, name: `the number ${from}`, setting: "from" },
+  isAddressEntered: true,
   create({ channel, config: given }, host) {
     const settings = settingsOf(channel === "whatsapp" ? "whatsapp" : "sms", given);
     const client = createClient(settings, host.lookup);

@@ -17,6 +17,7 @@ const adapter: AdapterModule<VoiceConfig> = {
   secrets: ["auth_token"],
   addresses: ["base_url"],
   identity: ({ from }) => ({ key: from, name: `the number ${from}`, setting: "from" }),
+  isAddressEntered: true,
   create({ config: given }, host) {
     const settings = settingsOf(given);
     const client = createClient(settings, host.lookup);

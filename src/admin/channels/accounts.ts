@@ -63,6 +63,8 @@ export interface NewAccount {
   readonly channel: Channel;
   readonly name: string;
   readonly settings: ChannelSettings;
+  /** One that nothing has used. Absent: a new one. */
+  readonly id?: string | undefined;
   readonly by: Actor;
   /** Stores what belongs to the account, in its transaction. */
   readonly store?: StoreWithAccount;
@@ -75,11 +77,12 @@ export async function connectAccount(admin: AccountAdmin, given: NewAccount): Pr
   const { store, clock, secrets, effects } = admin;
   const { workspaceId, channel, by } = given;
   const name = given.name.trim();
-  const id = newId("acc", clock.now());
+  const { id = newId("acc", clock.now()) } = given;
   const prepared = await prepare(admin, { id, workspaceId, channel, name, config: given.settings });
   await againstDuplicates(prepared.usedBy, () =>
     store.write(async (tx) => {
       const now = clock.now();
+      await requireFreeId(tx, id);
       await requireFreeName(tx, workspaceId, name, id);
       await requireUnused(tx, secrets, prepared);
       await tx
@@ -257,6 +260,16 @@ function requireRevision({ revision }: Pick<AccountRow, "revision">, expected: n
 
 const changedMeanwhile = (): Problem =>
   new Problem("edit_conflict", "Somebody else has changed this channel. Load it again.");
+
+/** Ids of all workspaces and of removed accounts count: platforms may still deliver to their addresses. */
+async function requireFreeId(tx: Tx, id: string): Promise<void> {
+  const other = await tx.selectFrom("accounts").select("id").where("id", "=", id).executeTakeFirst();
+  if (other === undefined) return;
+  throw new Problem(
+    "already_exists",
+    "A channel has been connected with this id and webhook address. Load the form again for another address.",
+  );
+}
 
 async function requireFreeName(tx: Tx, workspaceId: string, name: string, id: string): Promise<void> {
   const other = await tx

@@ -12,6 +12,7 @@ import type { AdapterModule, ChannelAdapter, ChannelHost, OutboundMessage, Write
 import type { Part } from "#channels/inbound-event.ts";
 import { DeliveryError } from "#channels/errors.ts";
 import { runOf } from "#channel-host/connection.ts";
+import { webhookUrlOf } from "#channel-host/host.ts";
 import type { OpenAccount } from "#channel-host/open-account.ts";
 import type { ChannelRegistry } from "#channel-host/registry.ts";
 import { createSites } from "#channel-host/sites.ts";
@@ -75,7 +76,7 @@ function createChannelAccounts(parts: AccountParts): ChannelAccounts {
       } catch (error) {
         return { ...none, fault: error instanceof Error ? error.message : "unknown failure" };
       }
-      return opened === undefined ? none : describeAbilities(parts, opened, `${publicUrl}/channels/${channel}/${id}`);
+      return opened === undefined ? none : describeAbilities(parts, opened, webhookUrlOf(publicUrl, { channel, id }));
     },
     check: (account) => checkAccount(account, () => channels.open(account.id)),
     sendTest: (accountId, message) => sendTest(parts, accountId, message),
@@ -121,7 +122,7 @@ function listedKinds(channel: Channel): readonly ListedChannelKind[] {
 }
 
 async function describeKind(
-  { load, publicUrl }: Pick<AccountParts, "load" | "publicUrl">,
+  parts: Pick<AccountParts, "load" | "publicUrl" | "clock">,
   channel: Channel,
   provider: string | undefined,
 ): Promise<ChannelKind | undefined> {
@@ -130,6 +131,7 @@ async function describeKind(
   const listed =
     provider === undefined || kinds.length === 1 ? kinds[0] : kinds.find((kind) => kind.provider === provider);
   const folder = adapterFolder(channel, { provider });
+  const { load, publicUrl } = parts;
   const module = await load(channel, { provider });
   if (listed === undefined || folder === undefined || module === undefined) return undefined;
   const redirectUrl = redirectUrlOf(publicUrl, channel);
@@ -140,11 +142,24 @@ async function describeKind(
     secrets: module.secrets,
     steps: await readSteps(folder),
     setupFiles: (await module.setupFiles?.(null, redirectUrl)) ?? [],
+    newAccount: newAccountOf(parts, listed, module),
     install:
       install === undefined
         ? null
         : { label: install.label, schema: plainSchema(installSchema(module, install)), redirectUrl },
   };
+}
+
+/** Nothing is stored. The address can be entered at the platform before the account is connected with this id. */
+function newAccountOf(
+  { publicUrl, clock }: Pick<AccountParts, "publicUrl" | "clock">,
+  { channel, publicAddress }: ListedChannelKind,
+  { isAddressEntered }: Pick<AdapterModule, "isAddressEntered">,
+): ChannelKind["newAccount"] {
+  const isReached = publicAddress === "required" || publicUrl.startsWith("https:");
+  if (isAddressEntered !== true || !isReached) return null;
+  const id = newId("acc", clock.now());
+  return { id, webhookUrl: webhookUrlOf(publicUrl, { channel, id }) };
 }
 
 /** Without what only TypeBox reads. */

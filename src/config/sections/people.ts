@@ -42,7 +42,7 @@ export function teamsOf(given: readonly Static<typeof teamSchema>[], fail: Fail)
 export const agentSchema = closed(
   {
     email: agentAddress,
-    name: text("Name, which customers see.", 100),
+    name: text("Name, which customers see.", 300),
     role: Type.Optional(
       Type.Enum([...agentRoles], { description: "Default: the role that the agent has; for a new one: agent." }),
     ),

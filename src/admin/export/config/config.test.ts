@@ -247,7 +247,7 @@ eachDatabase("the dashboard's state as a file", (open) => {
     expect(await apply(content)).toMatchObject([{ invited: [], documents: 4 }]);
     expect(await apply(content)).toMatchObject([{ invited: [], documents: 0 }]);
     const { yaml } = await exported();
-    expect(yaml).toContain("- email: bo@shop.example\n        role: viewer\n        name: Bo B.\n");
+    expect(yaml).toContain("- email: bo@shop.example\n        name: Bo B.\n        role: viewer\n");
     expect(yaml).toContain(
       "- url: https://shop.example/help\n        max_pages: 9\n        audience:\n          - pro\n",
     );

@@ -114,7 +114,7 @@ async function exportAgents(read: Reader, workspaceId: string): Promise<readonly
     .where("workspace_id", "=", workspaceId)
     .orderBy("email")
     .execute();
-  return agents.map(({ name, ...agent }) => ({ ...agent, name: withoutVariables(name) }));
+  return agents.map(({ email, name, role }) => ({ email, name: withoutVariables(name), role }));
 }
 
 async function exportDocuments({ read, documents }: ExportDependencies, workspaceId: string) {

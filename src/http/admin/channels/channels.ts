@@ -8,7 +8,7 @@ import type { App } from "#http/app-type.ts";
 import type { Resources } from "#http/v1/resources.ts";
 import * as schemas from "#http/v1/schemas.ts";
 import { shownAccount, shownAccounts } from "./representation.ts";
-import { account, accountParams, settings } from "./schemas.ts";
+import { account, accountParams, newAccountId, settings } from "./schemas.ts";
 
 const changes = ["not_found", "managed_by_file"] as const;
 
@@ -34,7 +34,10 @@ const createSchema = {
   tags: ["Administration"],
   operationId: "connectChannel",
   summary: "Connect an account of a platform; it starts at once",
-  body: Type.Object({ channel: schemas.channel, name: givenName, settings }, { title: "NewChannelAccount" }),
+  body: Type.Object(
+    { channel: schemas.channel, name: givenName, settings, id: Type.Optional(newAccountId) },
+    { title: "NewChannelAccount" },
+  ),
   response: adminResponses({ 201: account }, [...schemas.withBody, "already_exists"]),
 };
 

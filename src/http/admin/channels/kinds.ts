@@ -43,6 +43,17 @@ const installForm = Type.Object(
   { description: "The platform's own page connects an account, `POST /admin/v1/channels/kinds/{channel}/install`" },
 );
 
+const newAccount = Type.Object(
+  {
+    id: Type.String({ description: "The `id` to connect the account with" }),
+    webhook_url: Type.String({ description: "The address at which that account will take deliveries" }),
+  },
+  {
+    description:
+      "Made anew for each answer, and stored only when an account is connected. Null: the administrator enters no address at the platform",
+  },
+);
+
 const getSchema = {
   tags: ["Administration"],
   operationId: "getChannelKind",
@@ -61,6 +72,7 @@ const getSchema = {
           steps: Type.String({ description: "How an account is connected, in Markdown" }),
           step_blocks: Type.Array(Type.Unknown(), { description: "The same, parsed for the dashboard" }),
           setup_files: setupFiles,
+          new_account: schemas.nullable(newAccount),
           install: schemas.nullable(installForm),
         },
         { title: "ChannelKind" },
@@ -80,13 +92,14 @@ export function channelKindRoutes(app: App, { channelAccounts, store, secrets }:
   app.get("/channels/kinds/:channel", { schema: getSchema }, async (request) => {
     const kind = await channelAccounts.kind(request.params.channel, request.query.provider);
     if (kind === undefined) throw new Problem("not_found", "There is no such channel to connect.");
-    const { publicAddress: of, setupFiles: files, install, ...rest } = kind;
+    const { publicAddress: of, setupFiles: files, newAccount: fresh, install, ...rest } = kind;
     const { agentId } = administratorOf(request);
     return {
       ...rest,
       step_blocks: safeTree(rest.steps),
       public_address: of,
       setup_files: files,
+      new_account: fresh === null ? null : { id: fresh.id, webhook_url: fresh.webhookUrl },
       install:
         install === null
           ? null

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { accountStates } from "#admin/channels/list-accounts.ts";
+import { idPattern } from "#domain/ids.ts";
 import * as schemas from "#http/v1/schemas.ts";
 
 export const setupFiles = Type.Array(
@@ -56,5 +57,12 @@ export const account = Type.Object(
   },
   { title: "ChannelAccount" },
 );
+
+export const newAccountId = Type.String({
+  pattern: idPattern("acc"),
+  allowed: "an id that `GET /admin/v1/channels/kinds/{channel}` has answered",
+  description:
+    "The `id` of the kind's `new_account`, whose address the account then has; `already_exists` if any workspace has used it. Absent: a new one",
+});
 
 export const accountParams = Type.Object({ id: Type.String() });

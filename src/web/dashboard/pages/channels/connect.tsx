@@ -9,7 +9,7 @@ import { Tabs } from "#web/dashboard/ui/tabs.tsx";
 import { Install } from "./install.tsx";
 import type { AccountValues } from "./settings-fields.tsx";
 import { AccountFields } from "./settings-fields.tsx";
-import { AddressNotice, SetupTexts, Steps } from "./setup.tsx";
+import { AddressNotice, NewAddress, SetupTexts, Steps } from "./setup.tsx";
 import { readKind } from "./kind.ts";
 import type { ChannelAccount, ChannelKind } from "./types.ts";
 
@@ -32,6 +32,7 @@ export function ConnectPage({ channel }: { readonly channel: string }) {
 function Connect({ kind }: { readonly kind: ChannelKind }) {
   const [by, setBy] = useQuery("by");
   const { setup_files: files, install } = kind;
+  const isInstalled = install !== null && by === "install";
   return (
     <div class="with-preview">
       {install === null ? (
@@ -49,6 +50,7 @@ function Connect({ kind }: { readonly kind: ChannelKind }) {
       )}
       <div class="stack">
         <Steps of={kind} />
+        {!isInstalled && <NewAddress of={kind} />}
         <SetupTexts of={files} isNew />
       </div>
     </div>
@@ -64,7 +66,7 @@ function EnterSettings({ kind }: { readonly kind: ChannelKind }) {
       form={form}
       label="Connect"
       send={async ({ name, settings }) => {
-        const given = { channel, name, settings: withoutEmpty(settings) };
+        const given = { channel, name, settings: withoutEmpty(settings), id: kind.new_account?.id };
         const { id } = await api.post<ChannelAccount>("channels", given);
         notices.done("Channel connected.");
         router.go(addressOf("channels", id));

@@ -1,5 +1,5 @@
 import { Content } from "#web/shared/ui/content.tsx";
-import { CopyButton } from "#web/dashboard/ui/copy.tsx";
+import { CopyButton, CopyField } from "#web/dashboard/ui/copy.tsx";
 import { Callout } from "#web/dashboard/ui/marks.tsx";
 import { Section } from "#web/dashboard/ui/page.tsx";
 import { useDashboard } from "#web/dashboard/store.ts";
@@ -11,6 +11,16 @@ export const Steps = ({ of: { step_blocks: steps } }: { readonly of: ChannelKind
     <Content of={steps} kind="prose" />
   </Section>
 );
+
+/** The address of the account that the form connects, where the administrator enters it at the platform. */
+export const NewAddress = ({ of: { new_account: account } }: { readonly of: ChannelKind }) =>
+  account !== null && (
+    <CopyField
+      label="Webhook address"
+      value={account.webhook_url}
+      hint="It belongs to the channel that this form connects, and takes deliveries from then on. Another visit to the form shows another one."
+    />
+  );
 
 /** Files that the platform takes, to copy. `isNew`: with links, by which the browser takes them to the platform. */
 export const SetupTexts = ({

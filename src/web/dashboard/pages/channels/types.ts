@@ -40,6 +40,7 @@ export interface ChannelKind extends ListedKind {
   readonly secrets: readonly string[];
   readonly step_blocks: readonly Block[];
   readonly setup_files: readonly SetupFile[];
+  readonly new_account: { readonly id: string; readonly webhook_url: string } | null;
   readonly install: InstallForm | null;
 }
 

@@ -7,6 +7,7 @@ import { DefinitionList } from "./definition-list.tsx";
 import { definitions, place } from "./definitions.ts";
 import type { Report } from "./numbers.ts";
 import { shown } from "./numbers.ts";
+import { longDate } from "./range.ts";
 
 const hours = Array.from({ length: 24 }, (_, hour) => hour);
 const levels = 5;
@@ -22,7 +23,7 @@ const choices = [
 ] as const satisfies readonly { readonly metric: Metric; readonly label: string }[];
 
 /** The address of the numbers that the table shows. */
-export const hoursPath = (from: string, to: string): string =>
+export const hoursPath = ({ from, to }: Pick<Report, "from" | "to">): string =>
   `analytics?${new URLSearchParams([
     ["from", from],
     ["to", to],
@@ -30,18 +31,14 @@ export const hoursPath = (from: string, to: string): string =>
     ...choices.map(({ metric }): [string, string] => ["metrics", metric]),
   ])}`;
 
-/** The hours of the week as a table: darker hours have more. */
-export function HourTable({ report }: { readonly report: Report }) {
+/** The hours of the week of the range and of the range before, as tables of one scale: darker hours have more. */
+export function HourTables({ report, before }: { readonly report: Report; readonly before: Report }) {
   const [metric, setMetric] = useState<Metric>("conversations");
   const { label } = choices.find((choice) => choice.metric === metric) ?? choices[0];
-  const values = report.rows.map((row) => row.values[metric] ?? 0);
-  const max = Math.max(1, ...values);
-  const valueAt = (day: number, hour: number): number => values[day * 24 + hour] ?? 0;
-  const save = (): void =>
-    saveCsv(`${label} by hour of week`, [
-      ["Day", ...hours.map((hour) => `${hour}:00`)],
-      ...days.map((name, day) => [name, ...hours.map((hour) => valueAt(day, hour))]),
-    ]);
+  const now = valuesOf(report, metric);
+  const earlier = valuesOf(before, metric);
+  const max = Math.max(1, ...now, ...earlier);
+  const title = `${label} by hour of the week`;
   return (
     <>
       <div class="filters">
@@ -55,42 +52,79 @@ export function HourTable({ report }: { readonly report: Report }) {
             ))}
           </select>
         </label>
-        <Button label="Save as CSV" kind="secondary" shape={icons.download} onClick={save} />
+        <Button
+          label="Save as CSV"
+          kind="secondary"
+          shape={icons.download}
+          onClick={() => saveCsv(`${label} by hour of week`, csvRows(now, earlier))}
+        />
       </div>
-      {/* The table scrolls sideways on phones. */}
-      <div class="table-frame heat-frame" tabIndex={0} role="region" aria-label={`${label} by hour of the week`}>
-        <table class="heat">
-          <caption class="unseen">
-            {label} by hour of the week, in the time zone {report.timezone}
-          </caption>
-          <thead>
-            <tr>
-              <td />
-              {hours.map((hour) => (
-                <th key={hour} scope="col">
-                  {hour}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {days.map((name, day) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                {hours.map((hour) => {
-                  const value = valueAt(day, hour);
-                  return (
-                    <td key={hour} class={`heat-${Math.ceil((value / max) * levels)}`}>
-                      {value === 0 ? <span class="unseen">0</span> : shown("count", value)}
-                    </td>
-                  );
-                })}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <h3 class="heat-title">{daysOf(report)}</h3>
+      <HeatTable title={title} timezone={report.timezone} values={now} max={max} />
+      <h3 class="heat-title">The range before: {daysOf(before)}</h3>
+      <HeatTable title={`${title}, the range before`} timezone={before.timezone} values={earlier} max={max} />
       <DefinitionList of={choices.map((choice) => ({ ...choice, about: definitions[choice.metric] }))} more={place} />
     </>
   );
 }
+
+const valuesOf = ({ rows }: Report, metric: Metric): readonly number[] => rows.map(({ values }) => values[metric] ?? 0);
+
+const valueAt = (values: readonly number[], day: number, hour: number): number => values[day * 24 + hour] ?? 0;
+
+const daysOf = ({ from, to }: Report): string =>
+  from === to ? longDate(from) : `${longDate(from)} to ${longDate(to)}`;
+
+const csvRows = (now: readonly number[], earlier: readonly number[]): readonly (readonly (string | number)[])[] => [
+  ["Day", ...hours.map((hour) => `${hour}:00`), ...hours.map((hour) => `${hour}:00 before`)],
+  ...days.map((name, day) => [
+    name,
+    ...[now, earlier].flatMap((values) => hours.map((hour) => valueAt(values, day, hour))),
+  ]),
+];
+
+function HeatTable(props: {
+  readonly title: string;
+  readonly timezone: string;
+  readonly values: readonly number[];
+  /** The value of the darkest hour. */
+  readonly max: number;
+}) {
+  const { title, timezone, values, max } = props;
+  return (
+    // The table scrolls sideways on phones.
+    <div class="table-frame heat-frame" tabIndex={0} role="region" aria-label={title}>
+      <table class="heat">
+        <caption class="unseen">
+          {title}, in the time zone {timezone}
+        </caption>
+        <thead>
+          <tr>
+            <td />
+            {hours.map((hour) => (
+              <th key={hour} scope="col">
+                {hour}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {days.map((name, day) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              {hours.map((hour) => (
+                <HeatCell key={hour} value={valueAt(values, day, hour)} max={max} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const HeatCell = ({ value, max }: { readonly value: number; readonly max: number }) => (
+  <td class={`heat-${Math.ceil((value / max) * levels)}`}>
+    {value === 0 ? <span class="unseen">0</span> : shown("count", value)}
+  </td>
+);

@@ -15,7 +15,7 @@ import { Breakdown } from "./breakdown.tsx";
 import { DayChart } from "./chart.tsx";
 import { DefinitionList } from "./definition-list.tsx";
 import { definitions } from "./definitions.ts";
-import { HourTable, hoursPath } from "./hours.tsx";
+import { HourTables, hoursPath } from "./hours.tsx";
 import type { Report, ReportNumber } from "./numbers.ts";
 import { counted, numbers, shown } from "./numbers.ts";
 import type { Range } from "./range.ts";
@@ -226,7 +226,7 @@ function Numbers({ report, before, range }: Reported & { readonly range: Range }
       )}
       <AfterPaint>
         <Section title="Hours of the week">
-          <Hours {...range} />
+          <Hours range={range} />
         </Section>
         <Section title="In detail">
           <Breakdown range={range} />
@@ -253,9 +253,15 @@ function AfterPaint({ children }: { readonly children: ComponentChildren }) {
   return isPainted ? <>{children}</> : null;
 }
 
-function Hours({ from, to }: Pick<Range, "from" | "to">) {
-  const resource = useResource(() => api.get<Report>(hoursPath(from, to)), [from, to]);
-  return <Loaded of={resource}>{(report) => <HourTable report={report} />}</Loaded>;
+function Hours({ range: { from, to, before } }: { readonly range: Range }) {
+  const resource = useResource(async (): Promise<Reported> => {
+    const [report, earlier] = await Promise.all([
+      api.get<Report>(hoursPath({ from, to })),
+      api.get<Report>(hoursPath(before)),
+    ]);
+    return { report, before: earlier };
+  }, [from, to]);
+  return <Loaded of={resource}>{(data) => <HourTables {...data} />}</Loaded>;
 }
 
 /** A count, divided into its parts. */
