@@ -17,6 +17,16 @@ const options = {
   layout: { runOnly: ruleTags, rules: Object.fromEntries(colourRules.map((rule) => [rule, { enabled: false }])) },
 };
 
+/** Colours that are on their way to those of another colour scheme count as they end. */
+const coloursSettled = (page: Page): Promise<void> =>
+  page.evaluate(async () => {
+    const nextFrame = (): Promise<unknown> => new Promise((resolve) => requestAnimationFrame(resolve));
+    await nextFrame();
+    await nextFrame();
+    const transitions = document.getAnimations().filter((each) => each instanceof CSSTransition);
+    await Promise.allSettled(transitions.map(({ finished }) => finished));
+  });
+
 const isDark = (page: Page): Promise<boolean> =>
   page.evaluate(() => matchMedia("(prefers-color-scheme: dark)").matches);
 
@@ -26,6 +36,7 @@ const isDark = (page: Page): Promise<boolean> =>
  */
 export async function accessibilityViolations(page: Page, given?: keyof typeof options): Promise<readonly string[]> {
   const part = given ?? (isFullTier || !(await isDark(page)) ? "all" : "colours");
+  await coloursSettled(page);
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate(async (rules): Promise<Pick<AxeResults, "violations">> => {
     const inPage = globalThis as unknown as { readonly axe: { run(options: object): Promise<AxeResults> } };
