@@ -110,11 +110,11 @@ async function loadIndex(db: Reader, workspaceId: string) {
   return { index, leaderless };
 }
 
-/** The customer's messages in a row that end with the question. */
+/** The customer's messages in a row that end with the question, after those that were answered by themselves. */
 async function textOf(db: Reader, { message_id: id, conversation_id: conversationId }: NewQuestion): Promise<string> {
   const rows = await db
     .selectFrom("messages")
-    .select(["role", "content"])
+    .select(["role", "content", "seq"])
     .where("conversation_id", "=", conversationId)
     .where("seq", "<=", (eb) => eb.selectFrom("messages as asked").select("asked.seq").where("asked.id", "=", id))
     .orderBy("seq", "desc")
@@ -122,7 +122,20 @@ async function textOf(db: Reader, { message_id: id, conversation_id: conversatio
     .execute();
   const end = rows.findIndex(({ role }) => role !== "user");
   const run = rows.slice(0, end === -1 ? rows.length : end).toReversed();
-  return run.map(({ content }) => letterBody(content)).join("\n");
+  const asked = run.at(-1);
+  if (asked === undefined) return "";
+  const answered = await db
+    .selectFrom("messages")
+    .select(({ fn }) => fn.max("answers_seq").as("seq"))
+    .where("conversation_id", "=", conversationId)
+    .where("seq", ">", asked.seq)
+    .where("seq", "<=", asked.seq + runMax)
+    .where("answers_seq", "<", asked.seq)
+    .executeTakeFirst();
+  return run
+    .filter(({ seq }) => seq > (answered?.seq ?? 0))
+    .map(({ content }) => letterBody(content))
+    .join("\n");
 }
 
 const newGroup = (id: string, workspaceId: string, question: NewQuestion): QuestionGroupsTable => ({

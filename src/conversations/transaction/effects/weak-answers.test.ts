@@ -67,6 +67,38 @@ eachDatabase("questions that need a better answer", (open) => {
     ]);
   });
 
+  it("are compared without an earlier one that was answered by itself, though later", async () => {
+    const id = await ask("a", "Is the Fjord available in green?", refusal);
+    await ask("a", "Do you repair lamps of other brands?", refusal);
+    const before = await bench.messages(id);
+    const order = ["user", "assistant"].flatMap((of) => before.filter(({ role }) => role === of));
+    await bench.store.write(async (tx) => {
+      await tx
+        .updateTable("messages")
+        .set(({ eb }) => ({ seq: eb("seq", "+", 100) }))
+        .where("conversation_id", "=", id)
+        .execute();
+      for (const [at, message] of order.entries()) {
+        const answers = message.role === "assistant" ? { answers_seq: at - 1 } : {};
+        await tx
+          .updateTable("messages")
+          .set({ seq: at + 1, ...answers })
+          .where("id", "=", message.id)
+          .execute();
+      }
+      await tx.deleteFrom("question_groups").execute();
+      await tx.updateTable("weak_answers").set({ terms: null, group_id: null }).execute();
+    });
+    // It groups all that are not in a group.
+    await ask("b", "Do you ship to Norway?", refusal);
+    const compared = bench.store.read.selectFrom("weak_answers").select("terms").orderBy("terms");
+    expect((await compared.execute()).map(({ terms }) => terms)).toEqual([
+      "avail fjord green",
+      "brand lamp repair",
+      "norwai ship",
+    ]);
+  });
+
   it("are those whose answer got a thumb down, until it is taken back", async () => {
     const id = await ask("a", "When do you open?", good);
     const answer = await answerIn(id);
