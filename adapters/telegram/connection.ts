@@ -2,7 +2,7 @@ import type { Api } from "grammy";
 import { GrammyError, HttpError } from "grammy";
 import type { Log } from "#runtime/log.ts";
 import type { Failure } from "./errors.ts";
-import { failureOf } from "./errors.ts";
+import { failureOf, withReason } from "./errors.ts";
 import type { Greeting, Events } from "./events.ts";
 import { updateKinds } from "./payloads.ts";
 import { grammySignal } from "./client.ts";
@@ -100,5 +100,5 @@ function pollError(failure: Failure): Error {
   if (failure.kind === "answered" && failure.code === 409) {
     return new Error("another program polls for this bot's updates: stop it, or use another bot");
   }
-  return new Error(`updates cannot be read from Telegram: ${failure.description}`);
+  return withReason(failure);
 }

@@ -55,7 +55,7 @@ export async function withoutToken<T>(token: string, call: () => Promise<T>): Pr
 }
 
 /** For the operator; without a cause, which would put the token into the log. */
-function withReason(failure: Failure): Error {
+export function withReason(failure: Failure): Error {
   const { kind, description } = failure;
   switch (kind) {
     case "answered":
@@ -67,7 +67,7 @@ function withReason(failure: Failure): Error {
       return new Error(`Telegram: ${description}`);
     case "unreachable":
       return new Error(
-        `Telegram cannot be reached (${description}): check that this machine may connect to api.telegram.org, or to \`base_url\``,
+        `Telegram cannot be reached (${description}): check that this machine may connect to api.telegram.org, or to the server in \`base_url\``,
       );
     case "foreign":
     case "broken":

@@ -5,7 +5,7 @@ import type { LoadAdapter } from "#channels/load-adapter.ts";
 import type { Channel } from "#domain/conversation/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { AllowPrivate } from "#outbound/addresses.ts";
-import { createAddressCheck } from "#outbound/addresses.ts";
+import { createAddressCheck, privateAddress } from "#outbound/addresses.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 import type { ChannelSettings, StoredSettings } from "./account-settings.ts";
 import { openedSettings } from "./account-settings.ts";
@@ -32,8 +32,7 @@ export async function refusedServer(
     if (typeof server !== "string") continue;
     for (const address of await addressesOf(server)) {
       if (isAllowed(address)) continue;
-      const message = `${address} is not a public address; the operator can allow it in the configuration file, in outbound.allow_private`;
-      return { setting, message };
+      return { setting, message: privateAddress(address) };
     }
   }
   return undefined;

@@ -10,7 +10,7 @@ import type { WebhookAttemptsTable, WebhooksTable } from "#database/schema/webho
 import { deleteEndpoint, emptyQueue, lockEndpoint, typesOf } from "#database/queries/webhooks.ts";
 import type { Selectable } from "kysely";
 import type { AllowPrivate } from "#outbound/addresses.ts";
-import { createAddressCheck } from "#outbound/addresses.ts";
+import { createAddressCheck, privateAddress } from "#outbound/addresses.ts";
 import type { Secrets } from "#runtime/secrets.ts";
 import { dayMs } from "#webhooks/retry.ts";
 import { newWebhookSecret, webhookKey } from "#webhooks/signature.ts";
@@ -105,9 +105,7 @@ export function checkedUrl(given: string, allowPrivate: AllowPrivate): string {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const isAddress = /^[\d.]+$/.test(host) || host.includes(":");
   if (isAddress && !createAddressCheck(allowPrivate)(host)) {
-    throw wrong(
-      `${host} is not a public address; if it is yours, allow it in the configuration file, in outbound.allow_private`,
-    );
+    throw wrong(privateAddress(host));
   }
   url.hash = "";
   return url.href;

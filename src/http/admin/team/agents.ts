@@ -126,9 +126,12 @@ export function agentRoutes(app: App, resources: Resources): void {
     const invited = { workspaceId, email, name, role: given, teamIds, by };
     const { agentId, token, expiresAt } = await inviteAgent(store, clock, invited, mailFor(resources));
     const { conversations: _, ...added } = await read(workspaceId, agentId);
-    return reply
-      .code(201)
-      .send({ agent: added, invitation_url: invitationUrl(options.publicUrl, token), expires_at: iso(expiresAt) });
+    return reply.code(201).send({
+      agent: added,
+      invitation_url: invitationUrl(options.publicUrl, token),
+      expires_at: iso(expiresAt),
+      mailed: resources.canMail,
+    });
   });
 
   app.get("/agents/:id", { schema: readSchema }, (request) =>

@@ -30,9 +30,11 @@ export function invitationRoutes(app: App, resources: Resources): void {
     const { workspaceId, actor: by } = administratorOf(request);
     const agent = { workspaceId, agentId: request.params.id, by };
     const renewed = await renewInvitation(store, clock, agent, mailFor(resources));
-    return reply
-      .code(201)
-      .send({ invitation_url: invitationUrl(options.publicUrl, renewed.token), expires_at: iso(renewed.expiresAt) });
+    return reply.code(201).send({
+      invitation_url: invitationUrl(options.publicUrl, renewed.token),
+      expires_at: iso(renewed.expiresAt),
+      mailed: resources.canMail,
+    });
   });
 
   app.delete("/agents/:id/invitation", { schema: revokeSchema }, async (request, reply) => {

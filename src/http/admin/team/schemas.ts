@@ -34,6 +34,7 @@ export const agent = Type.Object(agentFields, { title: "Agent" });
 export const invitationFields = {
   invitation_url: Type.String({ description: "Shown once. It works until it is used, for seven days at most" }),
   expires_at: schemas.time,
+  mailed: Type.Boolean({ description: "Whether the link is sent to the agent by mail, too: SMTP_URL is set" }),
 };
 export const invitation = Type.Object(invitationFields, { title: "Invitation" });
 

@@ -26,6 +26,8 @@ export interface ReportNumber {
   readonly short?: string;
   readonly about: string;
   readonly kind: "count" | "time" | "share";
+  /** The page that shows what is counted. */
+  readonly page?: { readonly path: string; readonly label: string };
   /** Whether more or less of it is better; absent: neither. */
   readonly better?: "more" | "less";
   readonly of: (values: Values) => number | null;
@@ -97,6 +99,7 @@ export const numbers = {
     label: "Unanswered questions",
     short: "Unanswered",
     about: definitions.unanswered,
+    page: { path: "answers", label: "See the questions" },
     kind: "count",
     better: "less",
     of: count("unanswered"),

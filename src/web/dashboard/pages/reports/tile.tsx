@@ -1,4 +1,5 @@
 import { Icon } from "#web/shared/ui/elements.tsx";
+import { addressOf } from "#web/dashboard/router.ts";
 import type { Report, ReportNumber } from "./numbers.ts";
 import { changeOf, shown } from "./numbers.ts";
 
@@ -7,7 +8,7 @@ const height = 28;
 
 /** A number with its change, its course over the days, and its definition. */
 export function Tile(props: { readonly number: ReportNumber; readonly report: Report; readonly before: Report }) {
-  const { label, about, kind, better, of } = props.number;
+  const { label, about, kind, page, better, of } = props.number;
   const value = of(props.report.totals);
   const change = changeOf(value, of(props.before.totals));
   const isGood =
@@ -28,6 +29,7 @@ export function Tile(props: { readonly number: ReportNumber; readonly report: Re
           )}
         </span>
         <Sparkline values={props.report.rows.map(({ values }) => of(values))} />
+        {page !== undefined && <a href={addressOf(page.path)}>{page.label}</a>}
         <details class="definition">
           <summary>Definition</summary>
           <p>{about}</p>

@@ -151,7 +151,7 @@ export const InvitationDialog = (props: {
     title={`The invitation of ${props.name}`}
     label="Link"
     value={props.of.invitation_url}
-    hint="Send this link to your colleague. They choose a password and are signed in. It works once, for seven days, and is not shown again. Where this installation can send mail, they get it by mail too."
+    hint={`${props.of.mailed ? "Your colleague gets this link by mail, too." : "Send this link to your colleague: this installation sends no mail."} They choose a password and are signed in. It works once, for seven days, and is not shown again.`}
     closed={props.closed}
   />
 );

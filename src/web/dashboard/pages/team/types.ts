@@ -33,6 +33,7 @@ export interface Team {
 export interface Invitation {
   readonly invitation_url: string;
   readonly expires_at: string;
+  readonly mailed: boolean;
 }
 
 export const roleOptions = [
