@@ -17,7 +17,6 @@ const intercom: AdapterModule<IntercomConfig> = {
   secrets: ["access_token", "client_secret"],
   addresses: ["base_url"],
   identity: ({ app_id: appId }) => ({ key: appId, name: `the Intercom workspace ${appId}`, setting: "app_id" }),
-  isAddressEntered: true,
   create({ config: given }, host) {
     const settings = settingsOf(given);
     const api = createApi(settings, host);

@@ -38,7 +38,6 @@ const slack: AdapterModule<SlackConfig> = {
     return { key, name: secret === undefined ? "the app of this token" : `the app ${key}`, setting: "bot_token" };
   },
   setupFiles: readManifests,
-  isAddressEntered: true,
   install,
   create({ config: given }, host) {
     const transport = transportOf(given, host.webhookUrl);

@@ -56,7 +56,10 @@ export interface AdapterModule<Config = unknown> {
    * for deliveries; null before the account exists. `redirectUrl`: where `install` leads back to.
    */
   setupFiles?(webhookUrl: string | null, redirectUrl: string): Promise<readonly SetupFile[]>;
-  /** The administrator enters the account's address for deliveries at the platform. Absent: nobody has to. */
+  /**
+   * The administrator can enter the account's address for deliveries at the platform before the account exists. Absent:
+   * nobody has to enter it, or the platform asks it at once.
+   */
   readonly isAddressEntered?: true;
   /** Absent where accounts are connected by entering all settings only. */
   readonly install?: AppInstall<Config>;

@@ -246,7 +246,8 @@ const outboundSchema = closed(
   "Requests to addresses chosen by others, such as those of webhooks.",
 );
 
-const fileDescription = "Configuration of Parley. ${NAME} in a text is replaced by that variable of the environment.";
+const fileDescription =
+  "Configuration of Parley. ${NAME} in a text is replaced by that variable of the environment, $${NAME} by ${NAME}.";
 
 /** The configuration file. `config/generate.ts` writes it to `config/schema.json` for editors. */
 export const configFileSchema = closed(

@@ -10,8 +10,25 @@ export interface UnsetVariable {
 
 const reference = /(\$?)\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** A text that {@link fillVariables} leaves as it is. */
-export const withoutVariables = (text: string): string => text.replaceAll(reference, "$1$$$${$2}");
+/** A variable in a value for {@link withoutVariables}. */
+export class Variable {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** The value with each {@link Variable} as `${NAME}`, and with all other texts and keys as {@link fillVariables} leaves them. */
+export function withoutVariables(value: unknown): unknown {
+  if (typeof value === "string") return escaped(value);
+  if (value instanceof Variable) return `\${${value.name}}`;
+  if (Array.isArray(value)) return value.map(withoutVariables);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [escaped(key), withoutVariables(each)]));
+}
+
+const escaped = (text: string): string => text.replaceAll(reference, "$1$$$${$2}");
 
 /** Replaces each `${NAME}` in the document by the variable, and `$${NAME}` by `${NAME}`. Unset ones stay and are returned. */
 export function fillVariables(

@@ -216,8 +216,8 @@ export interface ChannelKind extends ListedChannelKind {
   readonly steps: string;
   readonly setupFiles: readonly SetupFile[];
   /**
-   * An unused id for an account, and the address that the administrator enters at the platform. Null: the platform needs
-   * no address from them, or cannot reach this server's.
+   * An unused id for an account, and the address that the administrator enters at the platform. Null: they enter none
+   * before the account exists.
    */
   readonly newAccount: { readonly id: string; readonly webhookUrl: string } | null;
   /** The platform's own page connects accounts too. Null: it does not. */

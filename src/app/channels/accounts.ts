@@ -153,11 +153,10 @@ async function describeKind(
 /** Nothing is stored. The address can be entered at the platform before the account is connected with this id. */
 function newAccountOf(
   { publicUrl, clock }: Pick<AccountParts, "publicUrl" | "clock">,
-  { channel, publicAddress }: ListedChannelKind,
+  { channel }: ListedChannelKind,
   { isAddressEntered }: Pick<AdapterModule, "isAddressEntered">,
 ): ChannelKind["newAccount"] {
-  const isReached = publicAddress === "required" || publicUrl.startsWith("https:");
-  if (isAddressEntered !== true || !isReached) return null;
+  if (isAddressEntered !== true) return null;
   const id = newId("acc", clock.now());
   return { id, webhookUrl: webhookUrlOf(publicUrl, { channel, id }) };
 }

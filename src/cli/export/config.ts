@@ -28,7 +28,9 @@ function linesOf({ id, name, invited, documents }: AppliedWorkspace, isMailSent:
   const linkOf = (email: string): string => `parley agent login --workspace ${id} --email ${email}`;
   return [
     ...invited.map((email) => `Invited ${email}${isMailSent ? " by mail." : `. A link to sign in: ${linkOf(email)}`}`),
-    ...(documents === 0 ? [] : [`${name}: the server indexes ${counted(documents, "document")}.`]),
+    ...(documents === 0
+      ? []
+      : [`${name}: added or changed ${counted(documents, "website or article", "websites or articles")}.`]),
   ];
 }
 

@@ -15,7 +15,7 @@ export async function applyAgents(
   const rows = await tx.selectFrom("agents").select(["id", "email"]).where("workspace_id", "=", workspaceId).execute();
   const known = new Map(rows.map(({ id, email }) => [email, id]));
   const invited: string[] = [];
-  // An administrator may hand the role over: the one who gets it has it before the other loses it.
+  // A colleague who becomes the only administrator has the role before the other one loses it.
   for (const { email, name, role } of given.toSorted(adminsFirst)) {
     const agentId = known.get(email);
     if (agentId !== undefined) {

@@ -32,7 +32,10 @@ const by: Actor = { ...operatorActor, id: "config apply" };
 
 export interface ApplyOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Removes what the file does not name, and gives settings that it does not name their defaults. */
+  /**
+   * Removes what the file does not name, and gives settings that it does not name their defaults. Agents, documents,
+   * channels and the desk stay.
+   */
   readonly prune: boolean;
 }
 

@@ -12,7 +12,7 @@ import type { Documents } from "#knowledge/documents/documents.ts";
 import type { RecordChange } from "#knowledge/documents/rows.ts";
 import type { Clock } from "#runtime/clock.ts";
 import { recordChange } from "#admin/audit.ts";
-import type { StoredArticle } from "./export-documents.ts";
+import type { ExportedWebsite, StoredArticle } from "./export-documents.ts";
 import { articlesIn, websitesIn } from "./export-documents.ts";
 
 interface Applied {
@@ -31,7 +31,15 @@ export function requireDocuments({ name, websites = [], articles = [] }: FileWor
       throw new Problem("invalid_parameter", `${name}: ${what}: ${error.message}`, { cause: error });
     }
   };
-  for (const website of websites) check(website.url, () => void checkCrawl({ workspaceId: "", ...crawlOf(website) }));
+  const named = new Set<string>();
+  for (const website of websites) {
+    check(website.url, () => {
+      const { url } = checkCrawl({ workspaceId: "", ...crawlOf(website) });
+      if (website.title !== undefined) checkTitle(website.title);
+      if (named.has(url)) throw new Problem("invalid_parameter", "the file names this website twice");
+      named.add(url);
+    });
+  }
   for (const { title, text, audience = [] } of articles) {
     check(title, () => {
       checkArticle({ title, content: text });
@@ -79,21 +87,26 @@ const crawlOf = ({ url, max_pages: maxPages, sitemap, audience }: FileWebsite) =
 async function applyWebsite(
   { workspaceId, documents, record }: Applied,
   given: FileWebsite,
-  known: { readonly id: string; readonly website: FileWebsite } | undefined,
+  known: ExportedWebsite | undefined,
 ): Promise<boolean> {
-  const { title, ...website } = { ...known?.website, ...given };
-  const { audience = [], ...pages } = website;
-  const { title: titleBefore, audience: audienceBefore, ...pagesBefore } = known?.website ?? { url: "" };
+  const before = known?.website;
+  const website: FileWebsite = { ...before, ...given };
+  const { title, audience } = website;
   let id = known?.id;
-  const isCrawled = id === undefined || !isDeepStrictEqual({ ...pages, url: pagesBefore.url }, pagesBefore);
+  const isCrawled = id === undefined || before === undefined || !hasSamePages(website, before);
   if (isCrawled) ({ id } = await documents.crawl({ workspaceId, ...crawlOf(website) }, record));
   const change = {
-    ...(title === undefined || title === titleBefore ? {} : { title }),
-    ...(isCrawled || isSameAudience(audience, audienceBefore) ? {} : { audience }),
+    ...(title === undefined || checkTitle(title) === before?.title ? {} : { title }),
+    ...(isCrawled || isSameAudience(audience, before?.audience) ? {} : { audience: audience ?? [] }),
   };
   if (id === undefined || Object.keys(change).length === 0) return isCrawled;
   await documents.change(workspaceId, id, change, record);
   return true;
+}
+
+function hasSamePages(given: FileWebsite, before: FileWebsite): boolean {
+  const [now, then] = [given, before].map((each) => checkCrawl({ workspaceId: "", ...crawlOf(each) }));
+  return now?.maxPages === then?.maxPages && now?.sitemap === then?.sitemap;
 }
 
 /** True where something changed. */
@@ -118,5 +131,5 @@ async function applyArticle(
   return true;
 }
 
-const isSameAudience = (given: readonly string[], before: readonly string[] = []): boolean =>
+const isSameAudience = (given: readonly string[] = [], before: readonly string[] = []): boolean =>
   isDeepStrictEqual(audienceTags(given), audienceTags(before));

@@ -196,7 +196,11 @@ eachDatabase("the dashboard's state as a file", (open) => {
     const { documents } = app.app.services;
     const workspaceId = app.workspace.id;
     const shell = "# Paths\n\nSet `${HOME}` and `$${HOME}`.  \n\n```sh\necho ${HOME}\n```\n";
-    await documents.addArticle(workspaceId, { title: "Paths of ${USER}", content: shell, audience: ["pro"] });
+    await documents.addArticle(workspaceId, {
+      title: "Paths of ${USER}",
+      content: shell,
+      audience: ["pro", "${plan}"],
+    });
     await documents.addArticle(workspaceId, { title: "Twice", content: "One.", audience: [] });
     await documents.addArticle(workspaceId, { title: "Twice", content: "Two.", audience: [] });
     await documents.add({ workspaceId, fileName: "a.md", bytes: Buffer.from("A file.") });
@@ -208,6 +212,9 @@ eachDatabase("the dashboard's state as a file", (open) => {
     });
     await documents.change(workspaceId, site.id, { title: "Handbook" });
     const { yaml, variables } = await exported();
+    const recorded = await audited();
+    expect(await apply(yaml)).toMatchObject([{ invited: [], documents: 0 }]);
+    expect([(await exported()).yaml, await audited()]).toEqual([yaml, recorded]);
     expect(yaml).toContain("agents:\n      - email: ");
     expect(yaml).not.toContain("A file.");
     const env = Object.fromEntries([...variables].map(([name, value]) => [name.replace("TEST_", "FOURTH_"), value]));
@@ -219,7 +226,7 @@ eachDatabase("the dashboard's state as a file", (open) => {
     expect(made).toMatchObject({ documents: 5, invited: expect.arrayContaining(["bo@shop.example"]) });
     expect((await documents.list(id)).documents.map(({ title, audience }) => [title, audience])).toContainEqual([
       "Paths of ${USER}",
-      ["pro"],
+      ["${plan}", "pro"],
     ]);
     expect(await mails()).toBe(mailsBefore + (made?.invited.length ?? 0));
     const before = await audited();
@@ -270,8 +277,11 @@ eachDatabase("the dashboard's state as a file", (open) => {
       .execute();
     for (const [part, message] of [
       [{ websites: [{ url: "ftp://shop.example" }] }, "Test: ftp://shop.example: url has to be an address"],
+      [{ websites: [{ url: "https://a.example", title: " " }] }, "Test: https://a.example: title must be"],
+      [{ websites: [{ url: "https://a.example" }, { url: "https://a.example/" }] }, "names this website twice"],
       [{ articles: [{ title: "T", text: "  " }] }, "Test: T: content must be"],
-      [{ agents: [{ email: only.email, name: "No admin", role: "agent" }] }, "admin"],
+      [{ articles: [{ title: "T", text: "Hi\u000Bthere" }] }, "Test: T: content: "],
+      [{ agents: [{ email: only.email, name: "No admin", role: "agent" }] }, "the only admin"],
     ] as const) {
       await expect(refused(part)).rejects.toThrow(message);
       expect(await stored()).toBe(before);

@@ -5,7 +5,7 @@ import { typesOf } from "#database/queries/webhooks.ts";
 import { fileMacroOf } from "#config/sections/macros.ts";
 import { fileRuleOf } from "#config/sections/rule-form.ts";
 import { fileSingleSignOnOf } from "#config/sections/single-sign-on.ts";
-import { withoutVariables } from "#config/variables.ts";
+import { Variable, withoutVariables } from "#config/variables.ts";
 import { allSettingKeys, fileValueOf, settingKeys, treeOf } from "#config/setting-keys.ts";
 import { loadAdapter } from "#channels/load-adapter.ts";
 import type { Documents } from "#knowledge/documents/documents.ts";
@@ -17,7 +17,7 @@ import { requestOf, wholeSkill } from "#admin/settings/skills.ts";
 import { readSignInSettings } from "#admin/sign-in/settings.ts";
 import { listTeams } from "#admin/team/teams.ts";
 import { beingRemoved } from "#admin/webhooks/webhooks.ts";
-import { exportArticles, exportWebsites } from "./export-documents.ts";
+import { exportArticles, websitesIn } from "./export-documents.ts";
 
 export interface ExportDependencies {
   readonly read: Reader;
@@ -34,7 +34,7 @@ export interface ExportedConfig {
 }
 
 /** Gives a secret its variable: the same secret of the same thing always gets the same name. */
-type NameSecret = (parts: readonly string[], value: string) => string;
+type NameSecret = (parts: readonly string[], value: string) => Variable;
 
 /** The dashboard's part of these workspaces as a configuration file, without what the configuration file declares. */
 export async function exportConfig(dependencies: ExportDependencies, ids: readonly string[]): Promise<ExportedConfig> {
@@ -47,11 +47,11 @@ export async function exportConfig(dependencies: ExportDependencies, ids: readon
       let free = name;
       for (let number = 2; variables.has(free); number += 1) free = `${name}_${number}`;
       variables.set(free, value);
-      return `\${${free}}`;
+      return new Variable(free);
     };
     workspaces.push(await exportWorkspace(dependencies, workspace, nameSecret));
   }
-  const body = stringify({ workspaces }, { lineWidth: 0, aliasDuplicateObjects: false });
+  const body = stringify(withoutVariables({ workspaces }), { lineWidth: 0, aliasDuplicateObjects: false });
   return { yaml: `${headOf([...variables.keys()])}${body}`, variables };
 }
 
@@ -108,19 +108,18 @@ async function exportWorkspace(
 }
 
 async function exportAgents(read: Reader, workspaceId: string): Promise<readonly object[]> {
-  const agents = await read
+  return read
     .selectFrom("agents")
     .select(["email", "name", "role"])
     .where("workspace_id", "=", workspaceId)
     .orderBy("email")
     .execute();
-  return agents.map(({ email, name, role }) => ({ email, name: withoutVariables(name), role }));
 }
 
 async function exportDocuments({ read, documents }: ExportDependencies, workspaceId: string) {
   if (documents === undefined) return {};
   return {
-    websites: await exportWebsites(read, workspaceId),
+    websites: (await websitesIn(read, workspaceId)).map(({ website }) => website),
     articles: await exportArticles(read, documents, workspaceId),
   };
 }

@@ -1,4 +1,4 @@
-import { withoutVariables } from "#config/variables.ts";
+import { Problem } from "#domain/problem.ts";
 import type { FileArticle, FileWebsite } from "#config/sections/documents.ts";
 import type { Reader } from "#database/contract.ts";
 import type { Documents } from "#knowledge/documents/documents.ts";
@@ -53,15 +53,7 @@ export async function articlesIn(read: Reader, workspaceId: string): Promise<rea
   return rows.map(({ id, title, audience }) => ({ id, title, audience: audienceIn(audience).audience }));
 }
 
-export async function exportWebsites(read: Reader, workspaceId: string): Promise<readonly FileWebsite[]> {
-  return (await websitesIn(read, workspaceId)).map(({ website }) => ({
-    ...website,
-    url: withoutVariables(website.url),
-    ...(website.title === undefined ? {} : { title: withoutVariables(website.title) }),
-    ...(website.sitemap === undefined ? {} : { sitemap: withoutVariables(website.sitemap) }),
-  }));
-}
-
+/** With their texts. One that cannot be read, and which no answer uses, is left out. */
 export async function exportArticles(
   read: Reader,
   documents: Pick<Documents, "content">,
@@ -69,12 +61,20 @@ export async function exportArticles(
 ): Promise<readonly FileArticle[]> {
   const articles: FileArticle[] = [];
   for (const { id, title, audience } of await articlesIn(read, workspaceId)) {
-    const content = await documents.content(workspaceId, id);
+    const content = await readableContent(documents, workspaceId, id);
     if (content === undefined) continue;
-    const text = withoutVariables(content.text);
-    articles.push({ title: withoutVariables(title), text, ...(audience === undefined ? {} : { audience }) });
+    articles.push({ title, text: content.text, ...(audience === undefined ? {} : { audience }) });
   }
   return articles;
+}
+
+async function readableContent(documents: Pick<Documents, "content">, workspaceId: string, id: string) {
+  try {
+    return await documents.content(workspaceId, id);
+  } catch (error) {
+    if (error instanceof Problem && error.code === "not_editable") return undefined;
+    throw error;
+  }
 }
 
 /** `stored`: a JSON array of tags. */

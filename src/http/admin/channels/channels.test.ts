@@ -102,7 +102,7 @@ eachDatabase("the address of a channel that is not connected yet", (open) => {
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409]);
   });
 
-  it("is shown where the administrator enters it and the platform reaches it", async () => {
+  it("is shown where the platform takes it before the account exists", async () => {
     const shown = async (channel: string, provider?: string) => (await newAccount(channel, provider)) !== null;
     expect([await shown("voice"), await shown("whatsapp", "twilio"), await shown("whatsapp", "meta")]).toEqual([
       true,
@@ -115,26 +115,5 @@ eachDatabase("the address of a channel that is not connected yet", (open) => {
       false,
       false,
     ]);
-  });
-});
-
-eachDatabase("the address of a channel at a public https address", (open) => {
-  it("is shown where deliveries are optional, unless the channel registers it itself", async () => {
-    const app = await startApp(open, { publicUrl: "https://parley.test" });
-    try {
-      const admin = await dashboardUser(app, "admin");
-      for (const [channel, isShown] of [
-        ["intercom", true],
-        ["slack", true],
-        ["telegram", false],
-      ] as const) {
-        const { body } = await admin.call("GET", `channels/kinds/${channel}`);
-        const { new_account: fresh } = body as { readonly new_account: NewAccount | null };
-        const expected = isShown ? `https://parley.test/channels/${channel}/${fresh?.id}` : undefined;
-        expect([channel, fresh?.webhook_url]).toEqual([channel, expected]);
-      }
-    } finally {
-      await app.close();
-    }
   });
 });

@@ -4,7 +4,7 @@ import { audienceTags } from "#domain/workspace/audience.ts";
 import type { Tx } from "#database/contract.ts";
 import type { DocumentsTable } from "#database/schema/knowledge.ts";
 import { decodeText } from "#knowledge/parse/decode-text.ts";
-import { documentBytesMax } from "#knowledge/documents/blocks.ts";
+import { UnreadableDocument, documentBytesMax } from "#knowledge/documents/blocks.ts";
 import type { StoredBlob } from "#knowledge/documents/blobs.ts";
 import { checkTitle } from "./details.ts";
 import { lockDocument, sha256 } from "#knowledge/documents/rows.ts";
@@ -43,10 +43,10 @@ export function requireEditable(row: DocumentsTable): void {
   throw new Problem("not_editable", "Only articles, Markdown files and plain text files can be edited here.");
 }
 
-/** Throws `Problem` not_editable for a longer text. */
+/** Throws `Problem` not_editable for a longer text, and for bytes that are no text. */
 export function readContent(bytes: Uint8Array, version: string): Content {
   if (bytes.byteLength <= documentBytesMax) {
-    const text = decodeText(bytes);
+    const text = textIn(bytes, "not_editable");
     if (text.length <= articleCharactersMax) return { text, version };
   }
   throw new Problem(
@@ -58,8 +58,20 @@ export function readContent(bytes: Uint8Array, version: string): Content {
 /** Throws `Problem` invalid_parameter. */
 export function checkArticle({ title, content }: Pick<Article, "title" | "content">): void {
   checkTitle(title);
-  if (content.trim() !== "" && content.length <= articleCharactersMax) return;
-  throw new Problem("invalid_parameter", "content must be a text of 1 to 200,000 characters.");
+  if (content.trim() === "" || content.length > articleCharactersMax) {
+    throw new Problem("invalid_parameter", "content must be a text of 1 to 200,000 characters.");
+  }
+  textIn(Buffer.from(content), "invalid_parameter");
+}
+
+/** Throws a `Problem` of this code where a document of these bytes would fail. */
+function textIn(bytes: Uint8Array, code: "not_editable" | "invalid_parameter"): string {
+  try {
+    return decodeText(bytes);
+  } catch (error) {
+    if (!(error instanceof UnreadableDocument)) throw error;
+    throw new Problem(code, `content: ${error.message}`, { cause: error });
+  }
 }
 
 export async function insertArticle(
