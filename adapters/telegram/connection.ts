@@ -100,5 +100,6 @@ function pollError(failure: Failure): Error {
   if (failure.kind === "answered" && failure.code === 409) {
     return new Error("another program polls for this bot's updates: stop it, or use another bot");
   }
-  return withReason(failure);
+  if (failure.kind === "unreachable") return withReason(failure);
+  return new Error(`updates cannot be read from Telegram: ${failure.description}`);
 }

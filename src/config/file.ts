@@ -76,8 +76,12 @@ export function readConfigFile(
 }
 
 /** The names of the file's workspaces, as far as it can be read. */
-export function namesOfWorkspaces(content: string): readonly string[] {
+export function namesOfWorkspaces(
+  content: string,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
   const { document } = createConfigSource("", content);
+  fillVariables(document, env);
   const { workspaces } = (document.errors.length > 0 ? {} : (document.toJS() ?? {})) as {
     readonly workspaces?: unknown;
   };

@@ -37,7 +37,7 @@ export function createAddressCheck(allowPrivate: AllowPrivate): (address: string
 
 /** For people who have entered an address that {@link createAddressCheck} refuses. */
 export const privateAddress = (address: string): string =>
-  `${address} is not a public address; if it is yours, set outbound.allow_private in the configuration file, config/parley.yaml or what PARLEY_CONFIG names, by a line with outbound: {allow_private: ["${address}"]}, and restart`;
+  `${address} is not a public address; if it is yours, the operator can add it to outbound.allow_private in the configuration file (config/parley.yaml, or what PARLEY_CONFIG names), such as outbound: {allow_private: ["${address}"]}, and restart`;
 
 /** Throws where `text` is neither an address nor a range. */
 export function parseRange(text: string): Range {

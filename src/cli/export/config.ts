@@ -18,7 +18,8 @@ export const configExport: Command = ({ argv, output, config }) => {
       workspaceId === undefined
         ? (await listWorkspaces(store)).map(({ id }) => id)
         : [(await requireWorkspace(store, workspaceId)).id];
-    const { yaml, variables } = await exportConfig({ read: store.read, secrets, documents }, ids);
+    const { yaml, variables, leftOut } = await exportConfig({ read: store.read, secrets, documents }, ids);
+    for (const title of leftOut) output.progress(`Left out the article "${title}": its text cannot be read.`);
     output.result({ yaml, variables: [...variables.keys()] }, [yaml.trimEnd()]);
     return 0;
   });

@@ -17,6 +17,8 @@ const questionsAtOnce = 200;
 const groupsMax = 5_000;
 /** Messages in a row that form one question. */
 const runMax = 6;
+/** The answers to earlier messages are among so many messages after the question. */
+const answersWithin = 50;
 
 interface GroupDependencies {
   readonly store: Store;
@@ -35,7 +37,7 @@ export function declareGrouping(dependencies: GroupDependencies): WorkDeclaratio
 
 type NewQuestion = Pick<
   Selectable<WeakAnswersTable>,
-  "message_id" | "conversation_id" | "asked_at" | "refused" | "unsure"
+  "message_id" | "conversation_id" | "channel" | "asked_at" | "refused" | "unsure"
 >;
 
 interface GroupedQuestion {
@@ -83,7 +85,7 @@ const emptyIndex = { index: createQuestionIndex(), leaderless: [] };
 const newQuestions = (db: Reader, workspaceId: string): Promise<NewQuestion[]> =>
   db
     .selectFrom("weak_answers")
-    .select(["message_id", "conversation_id", "asked_at", "refused", "unsure"])
+    .select(["message_id", "conversation_id", "channel", "asked_at", "refused", "unsure"])
     .where("workspace_id", "=", workspaceId)
     .where("terms", "is", null)
     .orderBy("asked_at")
@@ -111,14 +113,18 @@ async function loadIndex(db: Reader, workspaceId: string) {
 }
 
 /** The customer's messages in a row that end with the question, after those that were answered by themselves. */
-async function textOf(db: Reader, { message_id: id, conversation_id: conversationId }: NewQuestion): Promise<string> {
+async function textOf(
+  db: Reader,
+  { message_id: id, conversation_id: conversationId, channel }: NewQuestion,
+): Promise<string> {
   const rows = await db
     .selectFrom("messages")
     .select(["role", "content", "seq"])
     .where("conversation_id", "=", conversationId)
     .where("seq", "<=", (eb) => eb.selectFrom("messages as asked").select("asked.seq").where("asked.id", "=", id))
     .orderBy("seq", "desc")
-    .limit(runMax)
+    // Each question over the API is answered by itself.
+    .limit(channel === "api" ? 1 : runMax)
     .execute();
   const end = rows.findIndex(({ role }) => role !== "user");
   const run = rows.slice(0, end === -1 ? rows.length : end).toReversed();
@@ -129,7 +135,7 @@ async function textOf(db: Reader, { message_id: id, conversation_id: conversatio
     .select(({ fn }) => fn.max("answers_seq").as("seq"))
     .where("conversation_id", "=", conversationId)
     .where("seq", ">", asked.seq)
-    .where("seq", "<=", asked.seq + runMax)
+    .where("seq", "<=", asked.seq + answersWithin)
     .where("answers_seq", "<", asked.seq)
     .executeTakeFirst();
   return run

@@ -64,7 +64,7 @@ export async function applyConfig(
     .selectFrom("workspaces")
     .select(["id", "name"])
     .where("deleted_at", "is", null)
-    .where("name", "in", ["", ...namesOfWorkspaces(content)])
+    .where("name", "in", ["", ...namesOfWorkspaces(content, env)])
     .orderBy("created_at")
     .execute();
   const stored = await exportConfig(

@@ -13,7 +13,7 @@ import type { RecordChange } from "#knowledge/documents/rows.ts";
 import type { Clock } from "#runtime/clock.ts";
 import { recordChange } from "#admin/audit.ts";
 import type { ExportedWebsite, StoredArticle } from "./export-documents.ts";
-import { articlesIn, websitesIn } from "./export-documents.ts";
+import { articlesIn, readableContent, websitesIn } from "./export-documents.ts";
 
 interface Applied {
   readonly workspaceId: string;
@@ -70,8 +70,7 @@ export async function applyDocuments(
     ({ title }) => title,
   );
   for (const article of articles) {
-    const known = waiting.get(checkTitle(article.title))?.shift();
-    if (await applyArticle(applied, article, known)) changed += 1;
+    if (await applyArticle(applied, article, waiting.get(checkTitle(article.title)) ?? [])) changed += 1;
   }
   return changed;
 }
@@ -109,13 +108,18 @@ function hasSamePages(given: FileWebsite, before: FileWebsite): boolean {
   return now?.maxPages === then?.maxPages && now?.sitemap === then?.sitemap;
 }
 
-/** True where something changed. */
+/** True where something changed. `waiting`: the stored articles of its title, of which the first that can be read is taken. */
 async function applyArticle(
   { workspaceId, documents, record }: Applied,
   { title, text, audience }: FileArticle,
-  known: StoredArticle | undefined,
+  waiting: StoredArticle[],
 ): Promise<boolean> {
-  const content = known && (await documents.content(workspaceId, known.id));
+  let known = waiting.shift();
+  let content = known && (await readableContent(documents, workspaceId, known.id));
+  while (known !== undefined && content === undefined) {
+    known = waiting.shift();
+    content = known && (await readableContent(documents, workspaceId, known.id));
+  }
   if (known === undefined || content === undefined) {
     await documents.addArticle(workspaceId, { title, content: text, audience: audience ?? [] }, record);
     return true;

@@ -201,6 +201,7 @@ eachDatabase("the dashboard's state as a file", (open) => {
       content: shell,
       audience: ["pro", "${plan}"],
     });
+    await admin.call("POST", "teams", { name: "Crew of ${CREW}" });
     await documents.addArticle(workspaceId, { title: "Twice", content: "One.", audience: [] });
     await documents.addArticle(workspaceId, { title: "Twice", content: "Two.", audience: [] });
     await documents.add({ workspaceId, fileName: "a.md", bytes: Buffer.from("A file.") });
@@ -265,6 +266,32 @@ eachDatabase("the dashboard's state as a file", (open) => {
     expect((await documents.list(workspaceId, { limit: 100 })).documents).toHaveLength(before.documents.length + 1);
   });
 
+  it("finds a workspace by its name as it is read, with its variables", async () => {
+    const [made] = await apply("workspaces: [{name: 'Shop $${X} of ${OWNER}'}]", { env: { OWNER: "Ada" } });
+    const { yaml } = await exported(made?.id);
+    expect(yaml).toContain("- name: Shop $${X} of Ada\n");
+    expect(await apply(yaml)).toMatchObject([{ id: made?.id, name: "Shop ${X} of Ada" }]);
+  });
+
+  it("leaves out an article that cannot be read, and adds the readable one beside it", async () => {
+    const { documents } = app.app.services;
+    const [{ id } = { id: "" }] = await apply("workspaces: [{name: Unreadable}]");
+    await documents.addArticle(id, { title: "Notes", content: "Old.", audience: [] });
+    await app.store.write((tx) =>
+      tx
+        .updateTable("document_body_parts")
+        .set({ body: Buffer.from("a\0b") })
+        .where("body_id", "in", tx.selectFrom("documents").select("body_id").where("workspace_id", "=", id))
+        .execute(),
+    );
+    expect(await exported(id)).toMatchObject({ leftOut: ["Notes"], yaml: expect.not.stringContaining("articles") });
+    const content = JSON.stringify({
+      workspaces: [{ name: "Unreadable", articles: [{ title: "Notes", text: "New." }] }],
+    });
+    expect(await apply(content)).toMatchObject([{ id, documents: 1 }]);
+    expect(await apply(content)).toMatchObject([{ id, documents: 0 }]);
+  });
+
   it("refuses the whole file for an agent, a website or an article that cannot be", async () => {
     const refused = (part: object) =>
       apply(JSON.stringify({ workspaces: [{ name: "Test", bot_name: "Eve", ...part }] }));
@@ -280,7 +307,7 @@ eachDatabase("the dashboard's state as a file", (open) => {
       [{ websites: [{ url: "https://a.example", title: " " }] }, "Test: https://a.example: title must be"],
       [{ websites: [{ url: "https://a.example" }, { url: "https://a.example/" }] }, "names this website twice"],
       [{ articles: [{ title: "T", text: "  " }] }, "Test: T: content must be"],
-      [{ articles: [{ title: "T", text: "Hi\u000Bthere" }] }, "Test: T: content: "],
+      [{ articles: [{ title: "T", text: "Hi\u000Bthere" }] }, "Test: T: content has control characters"],
       [{ agents: [{ email: only.email, name: "No admin", role: "agent" }] }, "the only admin"],
     ] as const) {
       await expect(refused(part)).rejects.toThrow(message);

@@ -31,6 +31,8 @@ export interface ExportedConfig {
   readonly yaml: string;
   /** The secrets, by the variables of the environment that stand for them. */
   readonly variables: ReadonlyMap<string, string>;
+  /** Titles of articles whose text cannot be read. */
+  readonly leftOut: readonly string[];
 }
 
 /** Gives a secret its variable: the same secret of the same thing always gets the same name. */
@@ -40,6 +42,7 @@ type NameSecret = (parts: readonly string[], value: string) => Variable;
 export async function exportConfig(dependencies: ExportDependencies, ids: readonly string[]): Promise<ExportedConfig> {
   const variables = new Map<string, string>();
   const workspaces: object[] = [];
+  const leftOut: string[] = [];
   for (const id of ids) {
     const workspace = await readStored(dependencies.read, id);
     const nameSecret: NameSecret = (parts, value) => {
@@ -49,10 +52,12 @@ export async function exportConfig(dependencies: ExportDependencies, ids: readon
       variables.set(free, value);
       return new Variable(free);
     };
-    workspaces.push(await exportWorkspace(dependencies, workspace, nameSecret));
+    const documents = await exportDocuments(dependencies, id);
+    workspaces.push({ ...(await exportWorkspace(dependencies, workspace, nameSecret)), ...documents.lists });
+    leftOut.push(...documents.leftOut);
   }
   const body = stringify(withoutVariables({ workspaces }), { lineWidth: 0, aliasDuplicateObjects: false });
-  return { yaml: `${headOf([...variables.keys()])}${body}`, variables };
+  return { yaml: `${headOf([...variables.keys()])}${body}`, variables, leftOut };
 }
 
 function headOf(variables: readonly string[]): string {
@@ -99,7 +104,6 @@ async function exportWorkspace(
     paused_channels: await exportPaused(dependencies.read, workspace),
     desk: isOwn("desk") ? exportDesk(workspace, channels) : undefined,
     single_sign_on: isOwn("singleSignOn") ? exportProvider(dependencies.secrets, workspace, nameSecret) : undefined,
-    ...(await exportDocuments(dependencies, workspace.id)),
   };
   const filled = Object.entries(lists).filter(([, list]) => list !== undefined && Object.keys(list).length > 0);
   const { secondFactorRequired } = await readSignInSettings(dependencies.read, workspace.id);
@@ -117,11 +121,11 @@ async function exportAgents(read: Reader, workspaceId: string): Promise<readonly
 }
 
 async function exportDocuments({ read, documents }: ExportDependencies, workspaceId: string) {
-  if (documents === undefined) return {};
-  return {
-    websites: (await websitesIn(read, workspaceId)).map(({ website }) => website),
-    articles: await exportArticles(read, documents, workspaceId),
-  };
+  if (documents === undefined) return { lists: {}, leftOut: [] };
+  const websites = (await websitesIn(read, workspaceId)).map(({ website }) => website);
+  const { articles, leftOut } = await exportArticles(read, documents, workspaceId);
+  const lists = { ...(websites.length > 0 && { websites }), ...(articles.length > 0 && { articles }) };
+  return { lists, leftOut };
 }
 
 async function exportTeams(read: Reader, workspaceId: string): Promise<readonly object[]> {

@@ -53,22 +53,24 @@ export async function articlesIn(read: Reader, workspaceId: string): Promise<rea
   return rows.map(({ id, title, audience }) => ({ id, title, audience: audienceIn(audience).audience }));
 }
 
-/** With their texts. One that cannot be read, and which no answer uses, is left out. */
+/** With their texts. `leftOut`: the titles of those whose text cannot be read. */
 export async function exportArticles(
   read: Reader,
   documents: Pick<Documents, "content">,
   workspaceId: string,
-): Promise<readonly FileArticle[]> {
+): Promise<{ readonly articles: readonly FileArticle[]; readonly leftOut: readonly string[] }> {
   const articles: FileArticle[] = [];
+  const leftOut: string[] = [];
   for (const { id, title, audience } of await articlesIn(read, workspaceId)) {
     const content = await readableContent(documents, workspaceId, id);
-    if (content === undefined) continue;
-    articles.push({ title, text: content.text, ...(audience === undefined ? {} : { audience }) });
+    if (content === undefined) leftOut.push(title);
+    else articles.push({ title, text: content.text, ...(audience === undefined ? {} : { audience }) });
   }
-  return articles;
+  return { articles, leftOut };
 }
 
-async function readableContent(documents: Pick<Documents, "content">, workspaceId: string, id: string) {
+/** The text of an article. Undefined where it cannot be read. */
+export async function readableContent(documents: Pick<Documents, "content">, workspaceId: string, id: string) {
   try {
     return await documents.content(workspaceId, id);
   } catch (error) {

@@ -70,7 +70,7 @@ function textIn(bytes: Uint8Array, code: "not_editable" | "invalid_parameter"): 
     return decodeText(bytes);
   } catch (error) {
     if (!(error instanceof UnreadableDocument)) throw error;
-    throw new Problem(code, `content: ${error.message}`, { cause: error });
+    throw new Problem(code, "content has control characters, which no text has.", { cause: error });
   }
 }
 

@@ -3,6 +3,7 @@ import { CheckListField } from "#web/dashboard/ui/fields/choice.tsx";
 import { TextField } from "#web/dashboard/ui/fields/text.tsx";
 import type { FormState } from "#web/dashboard/ui/form.tsx";
 import { Badge } from "#web/dashboard/ui/marks.tsx";
+import { eventMeanings } from "./event-meanings.ts";
 import type { Webhook } from "./types.ts";
 
 export function WebhookState({ of: { state } }: { readonly of: Webhook }) {
@@ -29,7 +30,7 @@ export const WebhookFields = ({ form }: { readonly form: FormState<WebhookValues
     <CheckListField
       of={form.field("events")}
       label="Events"
-      options={eventTypes.map((value) => ({ value, label: value }))}
+      options={eventTypes.map((value) => ({ value, label: value, hint: eventMeanings[value] }))}
     />
   </>
 );
