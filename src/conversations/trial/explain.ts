@@ -59,10 +59,12 @@ function choiceText({ trace }: TrialResult): string {
   return choice === undefined ? "" : ` A reranker chose the passages, among ${choice.among}.`;
 }
 
+const percent = (share: number): string => `${Math.round(100 * Math.min(1, Math.max(0, share)))} %`;
+
 function searchText({ trace, answer, strictness }: TrialResult): string {
   const search = trace.find((step) => step.kind === "search");
   if (search === undefined || search.passages.length === 0) return "No passage has a word of the question.";
-  const numbers = `they cover ${search.evidence.toFixed(2)} of the question, and ${search.floor.toFixed(2)} is needed (${strictness})`;
+  const numbers = `they cover ${percent(search.evidence)} of the question, and ${percent(search.floor)} is needed (strictness in the settings: ${strictness})`;
   const further = trace.find((step) => step.kind === "further_search");
   if (further !== undefined && search.evidence < search.floor) {
     const queries = further.queries.map((query) => `"${query}"`).join(", ");

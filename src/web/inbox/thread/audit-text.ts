@@ -74,7 +74,10 @@ function statusPhrase(from: string | null, to: string | null): string {
 
 function automaticPhrase({ action, actor, from, to, detail }: AuditView): string {
   if (action === "rule_fired") return `${actor.replace(/^rule:/, "the rule ")} fired ${detail ?? ""}`.trim();
-  if (action === "skill_called") return `the assistant used ${to ?? "a skill"}, ${detail ?? ""}`;
+  if (action === "skill_called") {
+    const did = to === "knowledge_search" ? "searched the documents" : `used ${to ?? "a skill"}`;
+    return `the assistant ${did}, ${detail ?? ""}`;
+  }
   // The line of the rule has all that it did.
   if (actor.startsWith("rule:")) return "";
   if (action !== "status_changed") return "";
