@@ -188,7 +188,8 @@ function inTheBrowser(): void {
     expect(questions.length).toBe(3);
     await botName.fill("Ada");
     isAccepted = true;
-    await page.reload();
+    // The event of a dialog can follow the end of the reload.
+    await Promise.all([page.waitForEvent("dialog"), page.reload()]);
     expect(questions.at(-1)).toBe("beforeunload");
     await botName.fill("Ada");
     await page.getByRole("button", { name: "Save" }).click();
