@@ -95,7 +95,7 @@ async function applyWebsite(
   const isCrawled = id === undefined || before === undefined || !hasSamePages(website, before);
   if (isCrawled) ({ id } = await documents.crawl({ workspaceId, ...crawlOf(website) }, record));
   const change = {
-    ...(title === undefined || checkTitle(title) === before?.title ? {} : { title }),
+    ...(title === undefined || checkTitle(title) === known?.title ? {} : { title }),
     ...(isCrawled || isSameAudience(audience, before?.audience) ? {} : { audience: audience ?? [] }),
   };
   if (id === undefined || Object.keys(change).length === 0) return isCrawled;
@@ -108,22 +108,18 @@ function hasSamePages(given: FileWebsite, before: FileWebsite): boolean {
   return now?.maxPages === then?.maxPages && now?.sitemap === then?.sitemap;
 }
 
-/** True where something changed. `waiting`: the stored articles of its title, of which the first that can be read is taken. */
+/** True where something changed. `waiting`: the stored articles of its title. */
 async function applyArticle(
   { workspaceId, documents, record }: Applied,
   { title, text, audience }: FileArticle,
   waiting: StoredArticle[],
 ): Promise<boolean> {
-  let known = waiting.shift();
-  let content = known && (await readableContent(documents, workspaceId, known.id));
-  while (known !== undefined && content === undefined) {
-    known = waiting.shift();
-    content = known && (await readableContent(documents, workspaceId, known.id));
-  }
-  if (known === undefined || content === undefined) {
+  const found = await nextReadable(documents, workspaceId, waiting);
+  if (found === undefined) {
     await documents.addArticle(workspaceId, { title, content: text, audience: audience ?? [] }, record);
     return true;
   }
+  const { known, content } = found;
   const tags = audience === undefined ? {} : { audience };
   if (content.text !== text) {
     const edit = { title, content: text, ...tags, basedOn: content.version };
@@ -133,6 +129,15 @@ async function applyArticle(
   if (audience === undefined || isSameAudience(audience, known.audience)) return false;
   await documents.change(workspaceId, known.id, tags, record);
   return true;
+}
+
+/** Takes articles from `waiting` until one can be read. */
+async function nextReadable(documents: Documents, workspaceId: string, waiting: StoredArticle[]) {
+  for (let known = waiting.shift(); known !== undefined; known = waiting.shift()) {
+    const content = await readableContent(documents, workspaceId, known.id);
+    if (content !== undefined) return { known, content };
+  }
+  return undefined;
 }
 
 const isSameAudience = (given: readonly string[] = [], before: readonly string[] = []): boolean =>

@@ -245,6 +245,7 @@ eachDatabase("the dashboard's state as a file", (open) => {
       websites: [
         { url: "https://shop.example/help", max_pages: 9 },
         { url: "https://docs.example/", title: "Guide", audience: ["staff"] },
+        { url: "https://plain.example/", title: "plain.example" },
       ],
       articles: [
         { title: "Twice", text: "One more." },
@@ -252,7 +253,7 @@ eachDatabase("the dashboard's state as a file", (open) => {
       ],
     };
     const content = JSON.stringify({ workspaces: [file] });
-    expect(await apply(content)).toMatchObject([{ invited: [], documents: 4 }]);
+    expect(await apply(content)).toMatchObject([{ invited: [], documents: 5 }]);
     expect(await apply(content)).toMatchObject([{ invited: [], documents: 0 }]);
     const { yaml } = await exported();
     expect(yaml).toContain("- email: bo@shop.example\n        name: Bo B.\n        role: viewer\n");
@@ -263,7 +264,7 @@ eachDatabase("the dashboard's state as a file", (open) => {
       "title: Guide\n        max_pages: 50\n        sitemap: https://docs.example/map.xml\n        audience:\n          - staff\n",
     );
     expect(yaml).toContain("- title: Twice\n        text: One more.\n");
-    expect((await documents.list(workspaceId, { limit: 100 })).documents).toHaveLength(before.documents.length + 1);
+    expect((await documents.list(workspaceId, { limit: 100 })).documents).toHaveLength(before.documents.length + 2);
   });
 
   it("finds a workspace by its name as it is read, with its variables", async () => {

@@ -3,9 +3,11 @@ import type { FileArticle, FileWebsite } from "#config/sections/documents.ts";
 import type { Reader } from "#database/contract.ts";
 import type { Documents } from "#knowledge/documents/documents.ts";
 
-/** A website in the form of the file, with what its document is. */
+/** A website in the form of the file, with its document. */
 export interface ExportedWebsite {
   readonly id: string;
+  /** The one that the dashboard shows. The file has it only if a person chose it. */
+  readonly title: string;
   readonly website: FileWebsite;
 }
 
@@ -23,6 +25,7 @@ export async function websitesIn(read: Reader, workspaceId: string): Promise<rea
     .execute();
   return rows.map(({ id, url, title, own_title: ownTitle, audience, max_pages: pages, sitemap }) => ({
     id,
+    title,
     website: {
       url: url ?? "",
       ...(ownTitle === 1 ? { title } : {}),

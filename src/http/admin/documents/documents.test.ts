@@ -103,6 +103,15 @@ eachDatabase("documents of the dashboard", (open) => {
     expect(before?.body_id).not.toBeNull();
   });
 
+  it("takes the title of a later version where only the audience was changed", slow, async () => {
+    const { id } = await upload("basilisks.md", "# Basilisks\n\nBasilisks turn people to stone.");
+    const { title } = await settled(id);
+    // The form sends the title too.
+    await admin.call("PATCH", `documents/${id}`, { title, audience: ["gold"] });
+    await upload("basilisks.md", "# All about basilisks\n\nBasilisks turn people to stone.");
+    expect(await settled(id)).toMatchObject({ title: "All about basilisks", audience: ["gold"] });
+  });
+
   it("changes the title while the document is being indexed", slow, async () => {
     const { id } = await upload("griffins.md", "# Griffins\n\nGriffins sleep in winter.");
     expect((await admin.call("PATCH", `documents/${id}`, { title: "Winter" })).status).toBe(200);

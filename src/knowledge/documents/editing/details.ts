@@ -37,12 +37,9 @@ export async function changeDetails(
   if (before === undefined) return undefined;
   const isRetagged = audience !== undefined && audience !== before.audience;
   const isRetitled = title !== undefined && title !== before.title;
-  const isOwn = title !== undefined && !isRetitled && before.own_title !== 1;
-  // The title that a crawl gave is one that a person has chosen now, so later crawls keep it.
-  if (isOwn) await tx.updateTable("documents").set({ own_title: 1 }).where("id", "=", documentId).execute();
   if (isRetagged) await changeAudience(tx, before, audience, now);
   const queued = isRetitled && (await changeTitle(tx, before, title, now));
-  return { before, isChanged: isRetagged || isRetitled || isOwn, queued };
+  return { before, isChanged: isRetagged || isRetitled, queued };
 }
 
 /** True where the new title comes with the indexing that is under way. */
