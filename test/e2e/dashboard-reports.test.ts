@@ -2,10 +2,12 @@ import { readFile } from "node:fs/promises";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { buildBrowserCode } from "#web/build.ts";
+import { bucketOf } from "#domain/reporting/duration-buckets.ts";
+import { dayOfDate } from "#domain/reporting/local-time.ts";
 import { accessibilityViolations } from "../support/accessibility.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
 import { newSqlite } from "../support/database/databases.ts";
-import { seedReports } from "../support/database/report-rows.ts";
+import { seedReports, storeCells } from "../support/database/report-rows.ts";
 import type { DashboardUser } from "../support/http/administrators.ts";
 import { dashboardUser } from "../support/http/administrators.ts";
 import type { TestApp } from "../support/http/app.ts";
@@ -38,6 +40,12 @@ function inTheBrowser(): void {
       conversationsADay: 90,
       agents,
     });
+    const day = dayOfDate("2031-04-14") ?? Number.NaN;
+    const replies = [
+      { name: "9", metric: `first_reply:${bucketOf(4_000)}` },
+      { name: "14", metric: `first_reply:${bucketOf(25 * 60_000)}` },
+    ].map((cell) => ({ ...cell, dimension: "hour", day, value: 3 }) as const);
+    await app.store.write((tx) => storeCells(tx, app.workspace.id, replies));
     browser = await openBrowser();
   });
   afterEach(async () => expect(await pages.close()).toEqual([]));
@@ -149,13 +157,13 @@ function inTheBrowser(): void {
   });
 
   it("compare the hours of the week with the range before, in tables of one scale and in the file", async () => {
-    const byHour = async (from: string, to: string): Promise<readonly number[]> => {
-      const { body } = await viewer.call("GET", `analytics?from=${from}&to=${to}&by=hour_of_week&metrics=handed_over`);
-      const { rows } = body as { readonly rows: readonly { readonly values: { readonly handed_over: number } }[] };
-      return rows.map(({ values }) => values.handed_over);
+    const byHour = async <Value = number>(day: string, metric = "handed_over"): Promise<readonly Value[]> => {
+      const { body } = await viewer.call("GET", `analytics?from=${day}&to=${day}&by=hour_of_week&metrics=${metric}`);
+      const { rows } = body as { readonly rows: readonly { readonly values: Readonly<Record<string, Value>> }[] };
+      return rows.flatMap(({ values }) => values[metric] ?? (null as Value));
     };
-    const now = await byHour("2031-04-14", "2031-04-14");
-    const before = await byHour("2031-04-13", "2031-04-13");
+    const now = await byHour("2031-04-14");
+    const before = await byHour("2031-04-13");
     const page = await pages.open(viewer, "/reports?range=custom&from=2031-04-14&to=2031-04-14");
     const section = page.getByRole("region", { name: "Hours of the week", exact: true });
     await section.getByLabel("Number").selectOption({ label: "Hand-overs" });
@@ -171,6 +179,13 @@ function inTheBrowser(): void {
       const shades = await cells.evaluateAll((all) => all.map((cell) => cell.getAttribute("class")));
       expect(shades).toEqual(values.map((value) => `heat-${Math.ceil((value / most) * 5)}`));
     }
+    await section.getByLabel("Number").selectOption({ label: "First reply, median" });
+    const replies = await byHour<number | null>("2031-04-14", "first_reply_median");
+    const times = section.getByRole("table", { name: "First reply, median by hour of the week, in the time zone UTC" });
+    const texts = replies.map(() => "–").with(9, "4s").with(14, `${Math.round((replies[14] ?? 0) / 60)}m`);
+    expect(await times.locator("tbody td").allTextContents()).toEqual(texts);
+    expect(texts[14]).toMatch(/^2[4-6]m$/);
+    await section.getByLabel("Number").selectOption({ label: "Hand-overs" });
     const saved = page.waitForEvent("download");
     await section.getByRole("button", { name: "Save as CSV" }).click();
     const text = await readFile(await (await saved).path(), "utf8");

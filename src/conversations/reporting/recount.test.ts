@@ -118,6 +118,27 @@ eachDatabase("reports", (open) => {
     expect(await counted("tag")).toMatchObject({ "escalated conversations": 3, "escalated resolved": 1 });
   });
 
+  it("count a time in the hour in which it ends, and take it back there", async () => {
+    const times = async () =>
+      Object.entries(await counted("hour"))
+        .filter(([name]) => /person_reply|resolution/.test(name))
+        .map(([name, value]) => `${name} ${value}`)
+        .toSorted();
+    const local = new Intl.DateTimeFormat("en", { timeZone: "America/Los_Angeles", hour: "numeric", hourCycle: "h23" });
+    const hour = (): number => Number(local.format(bench.clock.now()));
+    const id = await begin("I want to talk to a human");
+    await bench.pass(3 * hourMs);
+    const replied = hour();
+    await reply(id);
+    await bench.pass(2 * hourMs);
+    const resolved = hour();
+    await change(id, { status: "resolved" });
+    expect(await times()).toEqual([`${replied} person_reply 1`, `${resolved} resolution 1`].toSorted());
+    bench.clock.advance(5_000);
+    await change(id, { restore: { status: "claimed" } });
+    expect(await times()).toEqual([`${replied} person_reply 1`]);
+  });
+
   it("take back exactly what an undone resolve has counted, whatever changed in between", async () => {
     const id = await begin();
     const agent = { email: "anna@test.example", name: "Anna" };

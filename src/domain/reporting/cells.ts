@@ -49,7 +49,6 @@ export function addCounts(sums: CellSums, counts: readonly Count[], channel: str
     if (tagsOnly === true) continue;
     sums.add({ dimension: "channel", day, name: channel, metric: stored }, by);
     if (agent !== null) sums.add({ dimension: "agent", day, name: agent, metric: stored }, by);
-    // Durations by hour would need a hundred times as many rows.
-    if (stored === metric) sums.add({ dimension: "hour", day, name: String(hour), metric }, by);
+    sums.add({ dimension: "hour", day, name: String(hour), metric: stored }, by);
   }
 }

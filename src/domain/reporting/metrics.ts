@@ -78,7 +78,7 @@ const notOfTags: ReadonlySet<Metric> = new Set([
 /** The metrics that are counted for a grouping. */
 export const metricsBy: Readonly<Record<Grouping, readonly Metric[]>> = {
   day: metrics,
-  hour_of_week: counters,
+  hour_of_week: metrics,
   channel: metrics,
   agent: ofAgents,
   team: ofAgents,

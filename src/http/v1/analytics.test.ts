@@ -29,7 +29,7 @@ eachDatabase("GET /v1/analytics", (open) => {
     await count("2026-01-05", "channel", "telegram", { conversations: 1 });
     await count("2026-01-07", "channel", "widget", { conversations: 5, [`resolution:${bucketOf(minuteMs)}`]: 9 });
     await count("2026-01-07", "channel", "telegram", { [`resolution:${bucketOf(60 * minuteMs)}`]: 1 });
-    await count("2026-01-07", "hour", "9", { conversations: 5 });
+    await count("2026-01-07", "hour", "9", { conversations: 5, [`resolution:${bucketOf(minuteMs)}`]: 9 });
     await count("2026-01-07", "agent", anna.email, { resolved: 2, assigned: 4 });
     await count("2026-01-07", "agent", "gone@shop.example", { resolved: 7 });
     await count("2026-01-07", "tag", "refund", { conversations: 2 });
@@ -79,6 +79,8 @@ eachDatabase("GET /v1/analytics", (open) => {
     expect(totals["resolution_median"]).toBeLessThan(63);
     expect(totals["resolution_p90"]).toBe(totals["resolution_median"]);
     expect(totals["first_reply_median"]).toBeNull();
+    const hours = nonzero(await read("by=hour_of_week"), "resolution_median");
+    expect(hours).toEqual({ [String(2 * 24 + 9)]: totals["resolution_median"] });
     const telegram = (await read("by=channel")).rows.find(({ key }) => key === "telegram");
     expect(telegram?.values["resolution_p90"]).toBeGreaterThan(3_400);
   });

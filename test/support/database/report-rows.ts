@@ -73,7 +73,10 @@ function cellsOfDay(day: number, { conversationsADay, agents, tags = 20 }: Seede
       ...countsOf("channel", day, name, total * share),
       ...timesOf("channel", day, name, total * share),
     ]),
-    ...hours.flatMap((name) => countsOf("hour", day, name, (total / 24) * (1 + Math.sin((Number(name) - 7) / 3.8)))),
+    ...hours.flatMap((name) => {
+      const share = (total / 24) * (1 + Math.sin((Number(name) - 7) / 3.8));
+      return [...countsOf("hour", day, name, share), ...timesOf("hour", day, name, share)];
+    }),
     ...agents.flatMap((name) => [
       ...countsOf("agent", day, name, total / agents.length / 4),
       ...timesOf("agent", day, name, total / agents.length / 4),

@@ -4,9 +4,9 @@ import { Button } from "#web/shared/ui/elements.tsx";
 import { icons } from "#web/dashboard/ui/icons.ts";
 import { saveCsv } from "./csv.ts";
 import { DefinitionList } from "./definition-list.tsx";
-import { definitions, place } from "./definitions.ts";
-import type { Report } from "./numbers.ts";
-import { shown } from "./numbers.ts";
+import { place } from "./definitions.ts";
+import type { Report, ReportNumber } from "./numbers.ts";
+import { counted, shown } from "./numbers.ts";
 import { longDate } from "./range.ts";
 
 const hours = Array.from({ length: 24 }, (_, hour) => hour);
@@ -16,11 +16,16 @@ const weekday = new Intl.DateTimeFormat(undefined, { weekday: "short", timeZone:
 /** The first of January 2024 was a Monday. */
 const days = Array.from({ length: 7 }, (_, day) => weekday.format(Date.UTC(2024, 0, 1 + day)));
 
+const choice = (label: string, metric: Metric) => ({ ...counted(label, metric), metric });
+
 const choices = [
-  { metric: "conversations", label: "Conversations" },
-  { metric: "messages_by_customers", label: "Messages by customers" },
-  { metric: "handed_over", label: "Hand-overs" },
-] as const satisfies readonly { readonly metric: Metric; readonly label: string }[];
+  choice("Conversations", "conversations"),
+  choice("Messages by customers", "messages_by_customers"),
+  choice("Hand-overs", "handed_over"),
+  choice("First reply, median", "first_reply_median"),
+  choice("Reply by a person, median", "person_reply_median"),
+  choice("Resolution, median", "resolution_median"),
+] as const;
 
 /** The address of the numbers that the table shows. */
 export const hoursPath = ({ from, to }: Pick<Report, "from" | "to">): string =>
@@ -34,10 +39,11 @@ export const hoursPath = ({ from, to }: Pick<Report, "from" | "to">): string =>
 /** The hours of the week of the range and of the range before, as tables of one scale: darker hours have more. */
 export function HourTables({ report, before }: { readonly report: Report; readonly before: Report }) {
   const [metric, setMetric] = useState<Metric>("conversations");
-  const { label } = choices.find((choice) => choice.metric === metric) ?? choices[0];
-  const now = valuesOf(report, metric);
-  const earlier = valuesOf(before, metric);
-  const max = Math.max(1, ...now, ...earlier);
+  const number = choices.find((offered) => offered.metric === metric) ?? choices[0];
+  const { label, kind } = number;
+  const now = valuesOf(report, number);
+  const earlier = valuesOf(before, number);
+  const max = Math.max(1, ...[...now, ...earlier].map(Number));
   const title = `${label} by hour of the week`;
   return (
     <>
@@ -45,9 +51,9 @@ export function HourTables({ report, before }: { readonly report: Report; readon
         <label class="filter">
           <span class="unseen">Number</span>
           <select value={metric} onChange={({ currentTarget }) => setMetric(currentTarget.value as Metric)}>
-            {choices.map((choice) => (
-              <option key={choice.metric} value={choice.metric}>
-                {choice.label}
+            {choices.map((offered) => (
+              <option key={offered.metric} value={offered.metric}>
+                {offered.label}
               </option>
             ))}
           </select>
@@ -60,37 +66,47 @@ export function HourTables({ report, before }: { readonly report: Report; readon
         />
       </div>
       <h3 class="heat-title">{daysOf(report)}</h3>
-      <HeatTable title={title} timezone={report.timezone} values={now} max={max} />
+      <HeatTable title={title} timezone={report.timezone} kind={kind} values={now} max={max} />
       <h3 class="heat-title">The range before: {daysOf(before)}</h3>
-      <HeatTable title={`${title}, the range before`} timezone={before.timezone} values={earlier} max={max} />
-      <DefinitionList of={choices.map((choice) => ({ ...choice, about: definitions[choice.metric] }))} more={place} />
+      <HeatTable
+        title={`${title}, the range before`}
+        timezone={before.timezone}
+        kind={kind}
+        values={earlier}
+        max={max}
+      />
+      <DefinitionList of={choices} more={place} />
     </>
   );
 }
 
-const valuesOf = ({ rows }: Report, metric: Metric): readonly number[] => rows.map(({ values }) => values[metric] ?? 0);
+/** The values by hour of the week. A time is in seconds, and null where nothing was counted. */
+type HourValues = readonly (number | null)[];
 
-const valueAt = (values: readonly number[], day: number, hour: number): number => values[day * 24 + hour] ?? 0;
+const valuesOf = ({ rows }: Report, number: ReportNumber): HourValues => rows.map(({ values }) => number.of(values));
+
+const valueAt = (values: HourValues, day: number, hour: number): number | null => values[day * 24 + hour] ?? null;
 
 const daysOf = ({ from, to }: Report): string =>
   from === to ? longDate(from) : `${longDate(from)} to ${longDate(to)}`;
 
-const csvRows = (now: readonly number[], earlier: readonly number[]): readonly (readonly (string | number)[])[] => [
+const csvRows = (now: HourValues, earlier: HourValues): readonly (readonly (string | number)[])[] => [
   ["Day", ...hours.map((hour) => `${hour}:00`), ...hours.map((hour) => `${hour}:00 before`)],
   ...days.map((name, day) => [
     name,
-    ...[now, earlier].flatMap((values) => hours.map((hour) => valueAt(values, day, hour))),
+    ...[now, earlier].flatMap((values) => hours.map((hour) => valueAt(values, day, hour) ?? "")),
   ]),
 ];
 
 function HeatTable(props: {
   readonly title: string;
   readonly timezone: string;
-  readonly values: readonly number[];
+  readonly kind: ReportNumber["kind"];
+  readonly values: HourValues;
   /** The value of the darkest hour. */
   readonly max: number;
 }) {
-  const { title, timezone, values, max } = props;
+  const { title, timezone, kind, values, max } = props;
   return (
     // The table scrolls sideways on phones.
     <div class="table-frame heat-frame" tabIndex={0} role="region" aria-label={title}>
@@ -113,7 +129,7 @@ function HeatTable(props: {
             <tr key={name}>
               <th scope="row">{name}</th>
               {hours.map((hour) => (
-                <HeatCell key={hour} value={valueAt(values, day, hour)} max={max} />
+                <HeatCell key={hour} kind={kind} value={valueAt(values, day, hour)} max={max} />
               ))}
             </tr>
           ))}
@@ -123,8 +139,32 @@ function HeatTable(props: {
   );
 }
 
-const HeatCell = ({ value, max }: { readonly value: number; readonly max: number }) => (
-  <td class={`heat-${Math.ceil((value / max) * levels)}`}>
-    {value === 0 ? <span class="unseen">0</span> : shown("count", value)}
-  </td>
-);
+const HeatCell = (props: {
+  readonly kind: ReportNumber["kind"];
+  readonly value: number | null;
+  readonly max: number;
+}) => {
+  const { kind, value, max } = props;
+  const isNone = value === null || (kind === "count" && value === 0);
+  return (
+    <td class={`heat-${Math.ceil(((value ?? 0) / max) * levels)}`}>
+      {isNone ? <span class="unseen">{shown(kind, value)}</span> : cellText(kind, value)}
+    </td>
+  );
+};
+
+const cellText = (kind: ReportNumber["kind"], value: number): string =>
+  kind === "time" ? shortTime(value) : shown(kind, value);
+
+const unitOf = (unit: string, seconds: number) => ({
+  seconds,
+  text: new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "narrow", maximumFractionDigits: 0 }),
+});
+const second = unitOf("second", 1);
+const longer = [unitOf("day", 86_400), unitOf("hour", 3_600), unitOf("minute", 60)];
+
+/** A time in its largest unit: `25m`. */
+function shortTime(value: number): string {
+  const { seconds, text } = longer.find((unit) => value >= unit.seconds) ?? second;
+  return text.format(value / seconds);
+}
