@@ -43,6 +43,8 @@ const send = Type.Object({
   files: Type.Optional(Type.Array(Type.String({ pattern: "^file_[0-9a-z]{26}$" }), { maxItems: 20 })),
   /** The id of the message that this one answers. */
   refersTo: Type.Optional(Type.String({ pattern: "^msg_[0-9a-z]{26}$" })),
+  /** The text is one of the choices that the bot offered. */
+  chosen: Type.Optional(Type.Literal(true)),
 });
 const resume = Type.Object({ kind: Type.Literal("resume"), lastSeq: seq });
 const older = Type.Object({

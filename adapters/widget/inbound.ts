@@ -14,6 +14,7 @@ export const messageEvent = (visitor: VisitorIdentity, frame: SendFrame, sentAt:
   // Name, type and size are known from the upload.
   ...(hasFiles(frame) ? { files: frame.files.map((ref) => ({ ref, name: "", mediaType: "", bytes: null })) } : {}),
   ...(frame.refersTo === undefined ? {} : { refersTo: { externalIds: [], messageId: frame.refersTo } }),
+  ...(frame.chosen === true ? { chosen: true } : {}),
   ...(visitor.page === undefined ? {} : { metadata: { page: visitor.page } }),
 });
 

@@ -80,6 +80,8 @@ export type InboundEvent =
       readonly refersTo?: Reference;
       /** The text has somebody else's words: they are answered, but they are no wish or rating of the customer. */
       readonly forwarded?: Forwarded;
+      /** The customer chose the text from a list, so the answer does not wait for the rest of it. */
+      readonly chosen?: true;
       /** The customer has requested a person by a button, not by words. */
       readonly wantsPerson?: true;
       /** The reason why the bot must not answer this message; agents answer it. Shown to agents. */

@@ -182,7 +182,10 @@ function inTheBrowser(): void {
     await section.getByLabel("Number").selectOption({ label: "First reply, median" });
     const replies = await byHour<number | null>("2031-04-14", "first_reply_median");
     const times = section.getByRole("table", { name: "First reply, median by hour of the week, in the time zone UTC" });
-    const texts = replies.map(() => "–").with(9, "4s").with(14, `${Math.round((replies[14] ?? 0) / 60)}m`);
+    const texts = replies
+      .map(() => "–")
+      .with(9, "4s")
+      .with(14, `${Math.round((replies[14] ?? 0) / 60)}m`);
     expect(await times.locator("tbody td").allTextContents()).toEqual(texts);
     expect(texts[14]).toMatch(/^2[4-6]m$/);
     await section.getByLabel("Number").selectOption({ label: "Hand-overs" });

@@ -107,7 +107,11 @@ export interface EngineBench {
   readonly logged: string[];
   accept(event: InboundEvent): Promise<Accepted>;
   /** A customer's message; an absent id is made up. */
-  say(thread: string, text: string, given?: { readonly id?: string; readonly sender?: Sender }): Promise<Accepted>;
+  say(
+    thread: string,
+    text: string,
+    given?: { readonly id?: string; readonly sender?: Sender; readonly chosen?: true },
+  ): Promise<Accepted>;
   /** Sends a message and returns the conversation's id. */
   begin(thread: string, text: string): Promise<string>;
   row(conversationId: string): Promise<ConversationRow>;
@@ -241,7 +245,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
     sent,
     logged,
     accept: (event) => engine.ingest(accountId, event),
-    say(thread, text, { id, sender } = {}) {
+    say(thread, text, { id, sender, ...more } = {}) {
       return engine.ingest(accountId, {
         kind: "message",
         externalId: id ?? newId("evt", clock.now()),
@@ -249,6 +253,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
         sender: sender ?? { key: `customer of ${thread}` },
         sentAt: clock.now(),
         text,
+        ...more,
       });
     },
     async begin(thread, text) {

@@ -34,6 +34,10 @@ function inTheBrowser(): void {
 
   it("are buttons that get the passage", async () => {
     const context = await browser.newContext({ locale: "en-GB", colorScheme: "dark" });
+    const sent: string[] = [];
+    context.on("page", (each) =>
+      each.on("websocket", (socket) => socket.on("framesent", ({ payload }) => void sent.push(payload.toString()))),
+    );
     const { page, errors } = await openPage(context, `${app.url}/chat/${app.workspace.id}`);
     const log = page.getByRole("log", { name: "Messages" });
     const composer = page.getByRole("textbox", { name: "Write a message…" });
@@ -47,6 +51,12 @@ function inTheBrowser(): void {
     await page.keyboard.press("Enter");
     await log.locator(".row.user").nth(1).getByText("Storms and ferries").waitFor();
     await log.locator(".row.bot .bubble").getByText("the ferries stay in the harbour").waitFor();
+    // The answer to a typed text may wait for the rest of it, that to a choice does not.
+    const messages = sent.map((frame) => JSON.parse(frame) as Record<string, unknown>);
+    expect(messages.filter(({ kind }) => kind === "send")).toEqual([
+      expect.not.objectContaining({ chosen: true }),
+      expect.objectContaining({ text: "Storms and ferries", chosen: true }),
+    ]);
     expect(errors).toEqual([]);
     await context.close();
   });

@@ -86,14 +86,8 @@ mmm / a ver / me sale un error 502 / ¿qué hago?
 const complete = `
 How do I change the colour of the widget?
 how do i change the colour of the widget
-where can i download my invoice
-what are your opening hours
-do you ship to norway
-can i pay by card
-is there a free trial
 reset password
 widget colour
-i need to cancel my subscription
 i would like to change my address
 cancel my order 4471
 delete my account
@@ -113,10 +107,7 @@ ORD-4711
 ana@example.com
 Wie ändere ich die Farbe des Widgets?
 wie ändere ich die Farbe des Widgets
-wo finde ich meine Rechnung
-kann ich mit Karte zahlen
 Comment changer la couleur du widget ?
-comment changer la couleur du widget
 ¿Cómo cambio el color del widget?
 Come cambio il colore del widget?
 Como mudo a cor do widget?
@@ -129,6 +120,19 @@ Jak zmienić kolor widgetu?
 如何更改小部件的颜色?
 and on a mac?
 why?
+`;
+
+/** Short questions without a mark, after which people often go on: "or only PayPal?". */
+const short = `
+where can i download my invoice
+what are your opening hours
+do you ship to norway
+can i pay by card
+comment changer la couleur du widget
+i need to cancel my subscription
+is there a free trial
+wo finde ich meine Rechnung
+kann ich mit Karte zahlen
 `;
 
 const linesOf = (text: string): readonly string[] => text.trim().split("\n");
@@ -156,6 +160,12 @@ describe("a message that is not finished", () => {
 
   it.each(linesOf(complete))("does not delay the answer to: %s", (message) => {
     expect(pauseAfter(message, false)).toBe(0);
+  });
+
+  it.each(linesOf(short))("waits at most 1.5 seconds after: %s", (message) => {
+    const pause = pauseAfter(message, false);
+    expect(pause).toBeGreaterThan(0);
+    expect(pause).toBeLessThanOrEqual(1_500);
   });
 
   it("waits for the question about a file", () => {

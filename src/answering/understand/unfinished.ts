@@ -6,8 +6,8 @@ import { asksSomething, wantsSomething } from "./asked-sentences.ts";
 
 /** After a part of a sentence, a greeting, an announcement or a statement, which often precedes a question; in milliseconds. */
 const partMs = 2_500;
-/** After a question without its mark, at the end of a row of messages. */
-const unmarkedMs = 1_200;
+/** After a short question without its mark, and after the end of a row of messages. */
+const unmarkedMs = 1_500;
 
 /** "hmm", "umm", "euh", "ok, err". */
 const hesitates = /^(?:ok(?:ay)?[,. ]{1,3})?(?:h+m+|u+h*m+|u+h+|e+r+m*|e+uh*m*|m{2,}|х+м+|э+м*)[.…]{0,3}$/iu;
@@ -15,7 +15,7 @@ const link = /^https?:\/\/\S+$/iu;
 const charactersMax = 160;
 const statementWordsMax = 14;
 const partWordsMax = 6;
-const shortWordsMax = 3;
+const shortWordsMax = 6;
 
 const continues: ReadonlySet<string> = new Set(wordsOfAllLocales(({ unfinished }) => unfinished.continues));
 const begins: ReadonlySet<string> = new Set(wordsOfAllLocales(({ unfinished }) => unfinished.begins));
@@ -47,7 +47,7 @@ export function pauseAfter(message: string, isContinued: boolean): number {
   return isContinued || isShortQuestion(text, words) ? unmarkedMs : 0;
 }
 
-/** "how long", "does the battery", "kan ik betalen". */
+/** "how long", "does the battery", "kan ik betalen": the rest often follows. */
 function isShortQuestion(text: string, words: readonly string[]): boolean {
   return words.length > 1 && words.length <= shortWordsMax && (asksSomething(text) || wantsSomething(text));
 }

@@ -80,6 +80,13 @@ eachDatabase("answering", (open) => {
     expect(bench.asked.map(({ text }) => text).at(-1)).toBe("Hello");
   });
 
+  it("answers a choice of the customer at once", async () => {
+    const bench = await newBench({ pauseAfter });
+    await bench.say("choice", "how do I change", { chosen: true });
+    await bench.settle();
+    expect(bench.asked.map(({ text }) => text)).toEqual(["how do I change"]);
+  });
+
   it("answers after five seconds while fragments keep coming, and then the rest", async () => {
     const bench = await newBench({ pauseAfter });
     await bench.begin("endless", "about the widget");

@@ -3,7 +3,7 @@ import type { AgentReactionSign } from "#domain/conversation/reaction.ts";
 import type { Branding, UploadedFile } from "../../frames.ts";
 import type { Settings } from "../settings.ts";
 import { createChatStorage } from "../storage/chat-storage.ts";
-import type { AnsweredMessage } from "../storage/stored-values.ts";
+import type { MessageExtras } from "../storage/stored-values.ts";
 import type { ChatState } from "./chat-state.ts";
 import { createChatStore } from "./chat-store.ts";
 import type { ChatSession } from "./session.ts";
@@ -16,7 +16,7 @@ export interface Chat extends Pick<ChatSession, "connect" | "identify" | "sendLe
   /** Whether there is a conversation to continue, or something to send. */
   isUsed(): boolean;
   /** False: it is empty, or too many messages wait for a connection. */
-  submit(text: string, files?: readonly UploadedFile[], refersTo?: AnsweredMessage): boolean;
+  submit(text: string, extras?: MessageExtras): boolean;
   /** Uploads a file for a later message. Rejects with {@link UploadRefused}. */
   upload(file: File, signal: AbortSignal, progress: (share: number) => void): Promise<UploadedFile>;
   /** Sends a refused message again. Where its files are gone, returns its text, to be sent with new files. */
@@ -65,8 +65,8 @@ export function createChat(settings: Settings, ended: AbortSignal, changed: () =
     ...session,
     state,
     isUsed: storage.isUsed,
-    submit(text, files = [], refersTo) {
-      const added = outbox.add(text, files, refersTo);
+    submit(text, extras = {}) {
+      const added = outbox.add(text, extras);
       if (added === undefined) return false;
       update();
       if (added === "too_long") return true;

@@ -1,6 +1,6 @@
-import type { AckFrame, MessageFrame, RefusalCode, UploadedFile } from "../../frames.ts";
+import type { AckFrame, MessageFrame, RefusalCode } from "../../frames.ts";
 import type { ChatStorage, Stored } from "../storage/chat-storage.ts";
-import type { AnsweredMessage, UnsentMessage } from "../storage/stored-values.ts";
+import type { MessageExtras, UnsentMessage } from "../storage/stored-values.ts";
 import type { ChatMessage, RefusedMessage } from "./chat-message.ts";
 import { ownMessage, refusedMessage } from "./chat-message.ts";
 
@@ -9,7 +9,7 @@ export interface Outbox {
   /** In the order they were written. `historyKeys`: messages that the history shows already. */
   messages(historyKeys: ReadonlySet<string>): readonly ChatMessage[];
   /** Returns the message to send; `too_long`: it is shown as refused; undefined: it is empty, or too many are pending. */
-  add(text: string, files: readonly UploadedFile[], refersTo?: AnsweredMessage): UnsentMessage | "too_long" | undefined;
+  add(text: string, extras: MessageExtras): UnsentMessage | "too_long" | undefined;
   /** Returns the message to send; or the text of one whose files are gone, which must be attached again. */
   retry(key: string): UnsentMessage | string | undefined;
   /** `lastSeq`: of the history. False: the message is not in the outbox. */
@@ -51,8 +51,8 @@ export function createOutbox(storage: ChatStorage): Outbox {
         .map((unsent) => ownMessage(unsent, "pending"));
       return [...refused.values(), ...acknowledged.values(), ...waiting].toSorted((a, b) => a.createdAt - b.createdAt);
     },
-    add(text, files, refersTo) {
-      const more = { ...(files.length === 0 ? {} : { files }), ...(refersTo === undefined ? {} : { refersTo }) };
+    add(text, { files = [], ...extras }) {
+      const more = { ...(files.length === 0 ? {} : { files }), ...extras };
       const unsent = { clientId: newClientId(), text, ...more, at: Date.now() };
       const others = storage.outbox.read();
       if ((text.trim() === "" && files.length === 0) || others.length >= pendingMax) return undefined;

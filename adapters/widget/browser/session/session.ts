@@ -46,11 +46,13 @@ export function createSession(
   let typingTimer: number | undefined;
   let leadId = "";
 
-  const sendMessage = ({ clientId, text, files = [], refersTo }: UnsentMessage): void => {
+  const sendMessage = ({ clientId, text, files = [], refersTo, chosen }: UnsentMessage): void => {
     const ids = files.map(({ id }) => id);
     const more = {
       ...(ids.length === 0 ? {} : { files: ids }),
       ...(refersTo === undefined ? {} : { refersTo: refersTo.id }),
+      // The page can write anything to the storage.
+      ...(chosen === true ? { chosen } : {}),
     };
     connection.send({ kind: "send", clientId, text, ...more });
   };

@@ -9,11 +9,16 @@ export interface UnsentMessage {
   readonly text: string;
   readonly files?: readonly UploadedFile[];
   readonly refersTo?: AnsweredMessage;
+  /** The text is a choice that the bot offered. */
+  readonly chosen?: true;
   /** Epoch milliseconds. */
   readonly at: number;
   /** The server removed its files before it was sent. */
   readonly filesGone?: boolean;
 }
+
+/** The parts of a message beside its text. */
+export type MessageExtras = Pick<UnsentMessage, "files" | "refersTo" | "chosen">;
 
 /** The message that the customer answers. */
 export interface AnsweredMessage extends QuotedMessage {

@@ -85,7 +85,8 @@ export function createComposer(strings: Strings, chat: Chat, tab: BrowserStorage
   };
   const submit = (): void => {
     if (send.disabled) return;
-    if (!chat.submit(text.value.trim(), tray.ready(), answered)) {
+    const reference = answered === undefined ? {} : { refersTo: answered };
+    if (!chat.submit(text.value.trim(), { files: tray.ready() ?? [], ...reference })) {
       left.textContent = strings.limited;
       return;
     }

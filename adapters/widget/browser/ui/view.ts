@@ -52,7 +52,7 @@ export function createView(
     if (text !== undefined) composer.attachAgain(text);
   };
   const choose = (text: string): void => {
-    if (chat.submit(text)) log.toEnd();
+    if (chat.submit(text, { chosen: true })) log.toEnd();
   };
   const answer = (message: AnsweredMessage): void => composer.answer(message);
   const actions = { retry, judge: chat.judge, rate: chat.rate, react: chat.react, choose, answer };

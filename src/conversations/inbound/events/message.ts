@@ -193,7 +193,8 @@ function queueTurn(
 ): void {
   const { now, changes, rescheduled, pauseAfter } = batch;
   const lane = turnLane(conversationId);
-  const pauseMs = hasTrait(account.channel, "complete-messages") ? 0 : pauseAfter(content, hasUnanswered);
+  const isWhole = hasTrait(account.channel, "complete-messages") || event.chosen === true || event.wantsPerson === true;
+  const pauseMs = isWhole ? 0 : pauseAfter(content, hasUnanswered);
   // Stored with the work, so that the wait for the rest happens once, in whichever process runs it.
   const dueAt = now + Math.max(pauseMs, event.group === undefined ? 0 : groupWaitMs);
   const payload = { conversationId, seq, ...(options === undefined ? {} : { options }) };
