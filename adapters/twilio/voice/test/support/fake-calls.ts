@@ -103,6 +103,8 @@ const patienceMs = 15_000;
 const stepMs = 1_000;
 /** The maximum real time for an answer that is ready. */
 const slowMs = 20_000;
+/** The longest delay between a redirect and the new speech. */
+const redirectMs = 10_000;
 const stepsMax = 200;
 const looksMax = 20;
 const busyShare = 0.3;
@@ -322,8 +324,10 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
     // Advancing the clock must not cut off requests in flight.
     await Promise.race([call.asking, new Promise((resolve) => setTimeout(resolve, slowMs))]);
     call.course += 1;
-    if (now() < call.speaksUntil) call.cutOff.add(call.heard.length - 1);
-    call.speaksUntil = now();
+    const isCutOff = now() < call.speaksUntil;
+    if (isCutOff) call.cutOff.add(call.heard.length - 1);
+    // The program allows for this delay before it speaks again.
+    call.speaksUntil = now() + (isCutOff ? redirectMs : 0);
     call.running = Promise.all([call.running, askAndFollow(call, url)]);
     if (fault?.kind === "hang_up_after_commit") {
       socket.destroy();
