@@ -23,6 +23,9 @@ describe("signs that are not meant as formatting", () => {
     "5. Dezember",
     "- hello",
     "Best wishes\n--\nMia",
+    "1. one\n5. five",
+    String.raw`Open C:\temp\_old or \\server\share\_new\file.txt`,
+    String.raw`¯\_(ツ)_/¯`,
     "Total\n===\n12",
   ])("arrive as typed: %s", (text) => {
     expect(shown(text)).toBe(text);
@@ -36,6 +39,10 @@ describe("signs that are not meant as formatting", () => {
     ["- one\n- two\n  - inner", "• one\n• two\n  • inner"],
     ["> your words", "[your words]"],
     ["3. three\n4. four", "3. three\n4. four"],
+    ["1. one\n1. two", "1. one\n2. two"],
+    ["这是**重要**的。", "这是[重要]的。"],
+    ["**환불**은 가능합니다", "[환불]은 가능합니다"],
+    [String.raw`C:\\temp\\\_old, snake\_case and 2\*3`, String.raw`C:\temp\_old, snake_case and 2*3`],
   ])("do not hide those that are: %s", (text, expected) => {
     expect(shown(text)).toBe(expected);
   });

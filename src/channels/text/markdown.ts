@@ -251,7 +251,7 @@ function inlineOf(node: PhrasingContent, place: Place): Inline[] {
   switch (node.type) {
     case "text":
       // In a chat, Enter ends a line; a web page would show a space.
-      return withBreaks(node.value).filter((each) => each !== "");
+      return withBreaks(place.asTyped.textOf(node)).filter((each) => each !== "");
     case "html":
       return withBreaks(node.value);
     case "strong":
