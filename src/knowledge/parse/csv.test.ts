@@ -16,6 +16,39 @@ it("skips the line that names the separator, and titles above the header", () =>
   expect(shown(parseCsv(`Prices, as of May\r\n;\r\n${rows}`))).toEqual(["Prices, as of May", ...expected]);
 });
 
+it("finds out that the first row is data, and that a header is repeated", () => {
+  const rows = ["Mug,4 EUR,in stock", "Plate,6.50 EUR,sold out", "Cup,3 EUR,in stock"];
+  const data = rows.map((row) => row.replaceAll(",", " | "));
+  expect(shown(parseCsv(rows.join("\n")))).toEqual(data);
+  expect(shown(parseCsv("Plan,Price in 2026\nMidi,5\nMaxi,9"))).toEqual([
+    "Plan: Midi | Price in 2026: 5",
+    "Plan: Maxi | Price in 2026: 9",
+  ]);
+  expect(shown(parseCsv("Plan,Price\nMidi,5\nPlan,Price\nMaxi,9"))).toEqual([
+    "Plan: Midi | Price: 5",
+    "Plan: Maxi | Price: 9",
+  ]);
+});
+
+it("reads lists of lists as a table, and one JSON object a line", () => {
+  const table = JSON.stringify({
+    prices: [
+      ["Plan", "Price"],
+      ["Midi", "5 EUR"],
+      ["Maxi", 9],
+    ],
+  });
+  expect(shown(parseJson(table)).filter((line) => line !== "")).toEqual([
+    "prices",
+    "Plan: Midi | Price: 5 EUR",
+    "Plan: Maxi | Price: 9",
+  ]);
+  const lines = ['{"question":"How do I pay?","answer":"By card."}', '{"question":"Where?","answer":"In Oslo."}'];
+  const expected = ["How do I pay?", "By card.", "Where?", "In Oslo."];
+  expect(shown(parseJson(`${lines.join("\r\n")}\n`)).filter((line) => line !== "")).toEqual(expected);
+  expect(() => parseJson(`${lines[0]}\n{"question":}`)).toThrow("not valid JSON");
+});
+
 it("reads HTML in fields as HTML, and leaves out what exports use for themselves", () => {
   const answer = "<p>Hold <b>Pair</b>.</p><ul><li>It blinks &amp; beeps.</li></ul>";
   const blocks = ["How do I pair it?", "Hold Pair.", "It blinks & beeps."];

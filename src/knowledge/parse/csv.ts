@@ -16,10 +16,12 @@ export function parseCsv(source: string): ParsedDocument {
   const [head = [], ...rest] = records;
   const list = createBlockList();
   for (const text of titles) list.add({ kind: "paragraph", text: oneLine(text) });
-  const named = isHeader(head);
+  const named = isHeader(head) && !isData(head, rest);
   const header = named ? head : [];
   const questions = questionFields(header);
+  const isRepeated = (record: readonly string[]): boolean => named && record.join("\n") === head.join("\n");
   for (const record of named ? rest : [head, ...rest]) {
+    if (isRepeated(record)) continue;
     const cells = record.slice(0, columnsMax);
     if (questions === undefined) {
       list.add({ kind: "row", cells: namedCells(header, cells.map(fieldLine)), alone: true });
@@ -97,8 +99,20 @@ function delimiterOf(source: string): string {
   return delimiters[scores.indexOf(Math.max(...scores))] ?? ",";
 }
 
+/** Whether a cell with a number, such as "4 EUR", has the form of all cells below it: then these are no names. */
+function isData(head: readonly string[], rest: readonly (readonly string[])[]): boolean {
+  const formOf = (cell = ""): string =>
+    cell
+      .trim()
+      .replaceAll(/\p{L}+/gu, "a")
+      .replaceAll(/\d[\d.,]*/g, "0");
+  return head.some(
+    (cell, at) => /\d/.test(cell) && rest.length > 1 && rest.every((row) => formOf(row[at]) === formOf(cell)),
+  );
+}
+
 /** Column names are short and distinct. */
-function isHeader(cells: readonly string[]): boolean {
+export function isHeader(cells: readonly string[]): boolean {
   const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== "");
   return (
     filled.length > 0 &&

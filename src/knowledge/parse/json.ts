@@ -1,5 +1,6 @@
-import { createBlockList, oneLine, UnreadableDocument } from "#knowledge/documents/blocks.ts";
+import { createBlockList, namedCells, oneLine, UnreadableDocument } from "#knowledge/documents/blocks.ts";
 import type { BlockList, ParsedDocument } from "#knowledge/documents/blocks.ts";
+import { isHeader } from "./csv.ts";
 import { fieldBlocks, fieldLine, isInternal, isOfPost } from "./field-text.ts";
 import { questionFields } from "./question-fields.ts";
 
@@ -10,9 +11,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Writes values under their keys: objects in a list become passages, questions with answers sections, nested objects get a heading. */
 export function parseJson(source: string): ParsedDocument {
+  const text = source.replace(/^\ufeff/, "");
   let value: unknown;
   try {
-    value = JSON.parse(source.replace(/^\ufeff/, ""));
+    value = valueOf(text);
   } catch (cause) {
     const reason = cause instanceof Error ? oneLine(cause.message).slice(0, 200) : "";
     throw new UnreadableDocument(`The file is not valid JSON: ${reason}`, { cause });
@@ -21,6 +23,13 @@ export function parseJson(source: string): ParsedDocument {
   write(list, value, null, 0);
   const title = isFields(value) ? (value["title"] ?? value["name"]) : undefined;
   return { title: typeof title === "string" && oneLine(title) !== "" ? oneLine(title) : null, blocks: list.blocks };
+}
+
+/** The value, or those of the lines of a text in which each is a value. */
+function valueOf(text: string): unknown {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const isEach = lines.length > 1 && lines.every((line) => /^\s*\{.*\}\s*$/.test(line));
+  return isEach ? lines.map((line): unknown => JSON.parse(line)) : JSON.parse(text);
 }
 
 function write(list: BlockList, value: unknown, name: string | null, depth: number): void {
@@ -34,10 +43,23 @@ function write(list: BlockList, value: unknown, name: string | null, depth: numb
 
 function writeArray(list: BlockList, values: readonly unknown[], name: string | null, depth: number): void {
   addHeading(list, name, depth);
+  if (isTable(values)) return writeTable(list, values);
   for (const value of values) {
     if (isFields(value)) writeFields(list, value, null, depth + 1, true);
     else if (Array.isArray(value)) write(list, value, null, depth + 1);
     else list.add({ kind: "item", number: null, depth: 0, text: oneLine(textOf(value)) });
+  }
+}
+
+const isTable = (values: readonly unknown[]): values is readonly (readonly unknown[])[] =>
+  values.length > 1 && values.every((row) => Array.isArray(row) && row.length > 1 && !row.some(isNested));
+
+/** The first row of a table names its columns, as in a CSV file. */
+function writeTable(list: BlockList, rows: readonly (readonly unknown[])[]): void {
+  const [head = [], ...rest] = rows.map((row) => row.map((cell) => fieldLine(textOf(cell))));
+  const header = isHeader(head) ? head : [];
+  for (const cells of header.length === 0 ? [head, ...rest] : rest) {
+    list.add({ kind: "row", cells: namedCells(header, cells), alone: true });
   }
 }
 

@@ -13,6 +13,7 @@ import {
   oneLine,
 } from "#knowledge/documents/blocks.ts";
 import type { BlockList, ParsedDocument } from "#knowledge/documents/blocks.ts";
+import { withoutContainers } from "./containers.ts";
 import { parseHtml } from "./html/html.ts";
 
 const frontMatterLinesMax = 200;
@@ -205,7 +206,7 @@ function addBlock(list: BlockList, node: RootContent, depth: number): void {
 export function parseMarkdown(source: string): ParsedDocument {
   const { title, body } = splitFrontMatter(source);
   const list = createBlockList();
-  for (const { text, isPlain } of markdownParts(body, { repeatHeads: true })) {
+  for (const { text, isPlain } of markdownParts(withoutContainers(body), { repeatHeads: true })) {
     if (isPlain) {
       addParagraphs(list, text);
       continue;

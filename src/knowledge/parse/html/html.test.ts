@@ -249,6 +249,29 @@ describe("tables of a page", () => {
     ).toEqual(named);
   });
 
+  it("keeps cells over several rows or columns below the names of their columns", () => {
+    const rows = "<tr><td rowspan=2>Midi</td><td>S</td><td>5 €</td></tr><tr><td>L</td><td>7 €</td></tr>";
+    expect(shown(`<table><tr><th>Plan</th><th>Size</th><th>Price</th></tr>${rows}</table>`)).toEqual([
+      "Plan: Midi | Size: S | Price: 5 €",
+      "Plan: Midi | Size: L | Price: 7 €",
+    ]);
+    const header = "<tr><th rowspan=2>Plan</th><th colspan=2>Price</th></tr><tr><th>Month</th><th>Year</th></tr>";
+    expect(shown(`<table>${header}<tr><td>Midi</td><td>5 €</td><td>50 €</td></tr></table>`)).toEqual([
+      "Plan: Midi | Price Month: 5 € | Price Year: 50 €",
+    ]);
+    const wide = "<tr><td colspan=2>Small plans</td></tr><tr><td>Midi</td><td>5 €</td></tr>";
+    expect(shown(`<table><tr><th>Plan</th><th>Price</th></tr>${wide}</table>`)).toEqual([
+      "Plan: Small plans | ",
+      "Plan: Midi | Price: 5 €",
+    ]);
+  });
+
+  it("repeats a long cell in no more rows than memory holds", () => {
+    const long = "x".repeat(1_000);
+    const page = `<table><tr><td rowspan=1000>${long}</td><td>a</td></tr>${"<tr><td>b</td></tr>".repeat(900)}</table>`;
+    expect(shown(page).join("").length).toBeLessThan(250_000);
+  });
+
   it("name their columns by header cells beside an empty corner, and by bold styles", () => {
     expect(
       shown("<table><tr><td></td><th>Basic</th><th>Plus</th></tr><tr><td>Seats</td><td>3</td><td>25</td></tr></table>"),

@@ -50,7 +50,7 @@ export function parseHtml(source: string): ParsedDocument {
         } else {
           if (part === "button") openButton(page, opensContent(attributes));
           else if (part !== "content") endBlock(page);
-          if (opensContent(attributes)) content.addOpener();
+          if (part === "button" || opensContent(attributes)) content.addOpener();
           if (fieldTags.has(name) && attributes["type"] !== "hidden") content.addField();
           if (!openTag(page, name, attributes)) {
             mark = markOf(name, attributes);

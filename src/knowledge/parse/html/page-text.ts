@@ -3,6 +3,8 @@ import type { Block } from "#knowledge/documents/blocks.ts";
 import type { Layouts } from "./layout-tables.ts";
 
 const columnsMax = 200;
+/** A crafted table could repeat a long text in very many rows. */
+const repeatedMax = 200_000;
 const headingCharactersMax = 120;
 const headerCellsMin = 2;
 
@@ -21,10 +23,22 @@ interface OpenTable {
   plainCells: number;
   /** Cells that are bold from end to end. */
   boldCells: number;
-  /** The last cell that was opened. */
-  cell: { readonly isHeader: boolean; readonly isBold: boolean };
+  /** The last cell that was opened. `columns`, `rows`: how many it spans. */
+  cell: { readonly isHeader: boolean; readonly isBold: boolean; readonly columns: number; readonly rows: number };
+  /** Cells of rows above that span the next rows, by column. */
+  readonly spanning: Map<number, SpanningCell>;
+  /** Characters of cells that were repeated in the rows they span. */
+  repeated: number;
+  /** The header has cells over several columns, which a second row may name apart. */
+  isHeaderParted: boolean;
   /** The first row, until the second shows whether it names the columns. */
   first: TableRow | null;
+}
+
+interface SpanningCell {
+  readonly text: string;
+  readonly isHeader: boolean;
+  rows: number;
 }
 
 interface TableRow {
@@ -122,15 +136,36 @@ export function endCell(page: PageText): void {
   const table = page.tables.at(-1);
   if (table !== undefined && table.cells.length < columnsMax) {
     const text = oneLine(describePictures(page.text));
-    table.cells.push(text);
-    if (table.cell.isHeader) table.headerCells += 1;
-    else if (text !== "") table.plainCells += 1;
+    const { isHeader, columns, rows } = table.cell;
+    addSpanning(table);
+    for (let at = 0; at < columns && table.cells.length < columnsMax; at += 1) {
+      // The name of several columns is that of each. A value stands in the first one.
+      const repeated = at === 0 || isHeader ? text : "";
+      if (rows > 1) table.spanning.set(table.cells.length, { text: repeated, isHeader, rows: rows - 1 });
+      table.cells.push(repeated);
+      if (isHeader) table.headerCells += 1;
+    }
+    if (!isHeader && text !== "") table.plainCells += 1;
     const isBold = table.cell.isBold || page.boldText >= page.text.trim().length;
     if (text !== "" && isBold) table.boldCells += 1;
   }
   page.text = "";
   page.linkText = 0;
   page.boldText = 0;
+}
+
+/** Adds the cells of rows above that span this one, up to the next free column. */
+function addSpanning(table: OpenTable): void {
+  for (;;) {
+    const column = table.cells.length;
+    const cell = table.spanning.get(column);
+    if (cell === undefined || column >= columnsMax) return;
+    cell.rows -= 1;
+    if (cell.rows === 0) table.spanning.delete(column);
+    table.repeated += cell.text.length;
+    table.cells.push(table.repeated > repeatedMax ? "" : cell.text);
+    if (cell.isHeader) table.headerCells += 1;
+  }
 }
 
 /**
@@ -141,6 +176,7 @@ export function endRow(page: PageText): void {
   endCell(page);
   const table = page.tables.at(-1);
   if (table === undefined || table.cells.length === 0) return;
+  addSpanning(table);
   const { cells } = table;
   const isBold = table.boldCells > 0 && table.boldCells === cells.filter((text) => text !== "").length;
   // The corner of a table is often an empty cell of another kind.
@@ -152,8 +188,15 @@ export function endRow(page: PageText): void {
   table.boldCells = 0;
   if (table.header.length === 0 && table.first === null && isHeader) {
     table.header = cells;
+    table.isHeaderParted = cells.some((name, at) => name !== "" && name === cells[at + 1]);
     return;
   }
+  if (table.isHeaderParted && isHeader) {
+    table.header = cells.map((name, at) => withGroup(table.header[at] ?? "", name));
+    table.isHeaderParted = false;
+    return;
+  }
+  table.isHeaderParted = false;
   if (table.header.length === 0 && table.first === null) {
     table.first = { cells, isBold };
     return;
@@ -161,6 +204,10 @@ export function endRow(page: PageText): void {
   endFirstRow(page, table, { cells, isBold });
   page.add({ kind: "row", cells: namedCells(table.header, cells) });
 }
+
+/** "Price" above "Month" and "Year". */
+const withGroup = (group: string, name: string): string =>
+  group === "" || group === name ? name : name === "" ? group : `${group} ${name}`;
 
 /** Adds the row that waits, or takes it as the header. `second`: the row below it, if there is one. */
 function endFirstRow(page: PageText, table: OpenTable, second?: TableRow): void {

@@ -7,6 +7,7 @@ type Tag = (page: PageText, attributes: Attributes) => void;
 
 const listDepthMax = 4;
 const tablesMax = 100;
+const spanMax = 1_000;
 
 const blockTags = words(
   "address article blockquote body caption center dd details div dl fieldset figcaption figure hgroup hr html legend main p section",
@@ -60,7 +61,10 @@ const openTable: Tag = (page) => {
       headerCells: 0,
       plainCells: 0,
       boldCells: 0,
-      cell: { isHeader: false, isBold: false },
+      cell: { isHeader: false, isBold: false, columns: 1, rows: 1 },
+      spanning: new Map(),
+      repeated: 0,
+      isHeaderParted: false,
       first: null,
     });
 };
@@ -73,8 +77,11 @@ const openCell =
     const table = page.tables.at(-1);
     if (table === undefined || table.isLayout) return;
     page.inCell = true;
-    table.cell = { isHeader, isBold: isBold(attributes) };
+    const { colspan, rowspan } = attributes;
+    table.cell = { isHeader, isBold: isBold(attributes), columns: spanOf(colspan), rows: spanOf(rowspan) };
   };
+
+const spanOf = (attribute = "1"): number => Math.max(1, Math.min(spanMax, Math.trunc(Number(attribute)) || 1));
 
 const isBold = ({ style = "" }: Attributes): boolean =>
   /(?:^|;)\s{0,9}font-weight\s{0,9}:\s{0,9}(?:bold|[6-9]00)/i.test(style);
